@@ -250,3 +250,28 @@ def test_what_only_looks_like_a_running_head_stays() -> None:
         page.write(f"Article {number}", *SENTENCES)
         page.turn()
     assert convert("a.pdf", page.file()).content.count("Article ") == 6
+
+
+def test_a_running_head_that_names_the_chapter_is_said_once_for_each() -> None:
+    page = Page()
+    for number in range(12):
+        chapter = ("Tides", "Wrecks", "Pilots")[number // 4]
+        page.write(f"Chapter {number // 4 + 1}: {chapter} {number + 20}", size=9)
+        page.write(f"Here begins part {'abcdefghijkl'[number]}.", *SENTENCES * 3, above=14)
+        page.write(*SENTENCES[: number % 3 + 1], f"Sum of all: {number * 7}", above=14)
+        page.turn()
+    content = convert("a.pdf", page.file()).content
+    assert re.findall(r"^Chapter .*", content, re.MULTILINE) == [
+        "Chapter 1: Tides 20", "Chapter 2: Wrecks 24", "Chapter 3: Pilots 28",
+    ]  # fmt: skip
+    assert content.count(SENTENCES[0]) == 48
+
+
+def test_a_foot_may_be_larger_than_the_text() -> None:
+    page = Page()
+    for number in range(8):
+        page.write(f"Here begins part {'abcdefgh'[number]}.", *SENTENCES * 3, above=14)
+        page.y = 50
+        page.write(f"The Harbour Trust | {number + 3}", size=15)
+        page.turn()
+    assert convert("a.pdf", page.file()).content.count("The Harbour Trust") == 1

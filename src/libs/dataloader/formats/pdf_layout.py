@@ -6,7 +6,9 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise, takewhile
+from itertools import pairwise
+
+from libs.dataloader.formats.pdf_running import running_lines
 
 _NUMBERED = re.compile(r"(?:\d{1,3}(?:\.\d{1,3}){0,4}\.?|[A-Z]\.|[IVX]{1,5}\.|§ ?\d+)\s+\S", re.ASCII)
 _NUMBER = re.compile(
@@ -20,11 +22,6 @@ _DIGITS = re.compile(r"\d+")
 _LONGEST = 150  # characters of a heading
 _LARGER = 1.2  # how much larger than running text a heading is
 _LARGER_BOLD = 1.08
-_FEW_PAGES = 5  # in fewer, nothing is taken for a running head
-_OFTEN = 3
-_MOST = 0.6
-_OUTERMOST = 3  # lines of a page that may be its head, and its foot
-_SAME_PLACE = 3.0  # points
 _SAME = 0.04  # how much letters of one size may differ
 
 
@@ -82,7 +79,7 @@ def to_markdown(pages: Sequence[Sequence[Line]], outline: Iterable[Bookmark] = (
         Without one nothing but empty lines is added.
     """
     heads_and_feet = _repeated(pages)
-    running = _running(pages)
+    running = running_lines(pages, _LARGER * _running_text(pages)[0])
     headings = _headings(pages, outline, heads_and_feet)
     marked: dict[int, dict[int, tuple[int, _Heading]]] = {}
     for heading, level in zip(headings, _levels(headings), strict=True):
@@ -247,61 +244,6 @@ def _repeated(pages: Sequence[Sequence[Line]]) -> set[str]:
             places.setdefault((_DIGITS.sub("0", line.text), round(line.bottom / 4)), set()).add(number)
     often = {text for (text, _), numbers in places.items() if len(numbers) >= 3}
     return {line.text for lines in pages for line in lines if _DIGITS.sub("0", line.text) in often}
-
-
-def _running(pages: Sequence[Sequence[Line]]) -> dict[int, set[int]]:
-    """Return the running heads and feet by page, and its number among them.
-
-    These are lines near the edge that most pages have at one place, or most on the left or on the right, as in a book.
-    They differ in the number of the page at most: "Question 7" at the top of a page is none. Where words are among
-    them the first one stays, since it may be the only place with the name of the whole. In a short file all stay.
-    """
-    counts = [sum(any(map(_is_placed, lines)) for lines in pages[side::2]) for side in (0, 1)]
-    if sum(counts) < _FEW_PAGES:
-        return {}
-    places: dict[tuple[str, bool], list[tuple[int, int]]] = {}
-    edges: list[tuple[int, list[int]]] = []
-    for number, lines in enumerate(pages):
-        order = sorted((i for i, line in enumerate(lines) if _is_placed(line)), key=lambda i: -lines[i].bottom)
-        for is_foot, inwards in ((False, order[:_OUTERMOST]), (True, order[: -_OUTERMOST - 1 : -1])):
-            edges.append((number, inwards))
-            for index in inwards:
-                places.setdefault((_DIGITS.sub("0", lines[index].text), is_foot), []).append((number, index))
-    repeated: set[tuple[int, int]] = set()
-    first: set[tuple[int, int]] = set()
-    for (text, _), found in places.items():
-        height = Counter(round(pages[number][index].bottom) for number, index in found).most_common(1)[0][0]
-        found = [(number, index) for number, index in found if abs(pages[number][index].bottom - height) < _SAME_PLACE]
-        sides = [len({number for number, _ in found if number % 2 == side}) for side in (0, 1)]
-        is_running = any(count >= _MOST * all_of for count, all_of in zip(sides, counts, strict=True) if all_of > 1)
-        if sum(sides) >= _OFTEN and is_running and _counts_pages(pages, found):
-            repeated.update(found)
-            first.update(found[:1] if any(map(str.isalpha, text)) else ())
-    running: dict[int, set[int]] = {}
-    for number, inwards in edges:
-        # Behind a line of the page's own nothing runs any more.
-        for place in takewhile(repeated.__contains__, ((number, index) for index in inwards)):
-            if place not in first:
-                running.setdefault(number, set()).add(place[1])
-    return running
-
-
-def _is_placed(line: Line) -> bool:
-    return bool(line.text) and (line.left, line.bottom) != (0.0, 0.0)
-
-
-def _counts_pages(pages: Sequence[Sequence[Line]], found: Sequence[tuple[int, int]]) -> bool:
-    """Return whether lines that only differ in numbers are equal, or differ in one that follows the page number."""
-    if len({pages[number][index].text for number, index in found}) == 1:
-        return True
-    offsets = Counter(
-        offset
-        for number, index in found
-        for offset in {int(digits[:9]) - number for digits in _DIGITS.findall(pages[number][index].text)}
-    )
-    body, _ = _running_text(pages)
-    is_large = any(pages[number][index].size >= _LARGER * body for number, index in found)
-    return not is_large and offsets.most_common(1)[0][1] >= _MOST * len(found)
 
 
 def _stands_out(lines: Sequence[Line], index: int, body: float, is_body_bold: bool) -> bool:
