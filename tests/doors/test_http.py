@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from core.rag import KnowledgeBase
 from core.rag.errors import StoreTimeoutError
 from core.rag.indexing.report import IngestReport
 from dbhandler.kit import bolt_engine_for_a_test
-from doors.kit import ALICE, NOTES, events, ok, serving, with_notes
+from doors.kit import ALICE, KEY, NOTES, access, events, ok, serving, with_notes
 
 
 async def test_documents_are_stored_listed_read_searched_and_deleted() -> None:
@@ -331,9 +332,11 @@ async def test_a_bug_is_told_as_json_and_stays_in_the_log(
 
     async with serving() as client:
         monkeypatch.setattr(KnowledgeBase, "status", broken)
-        failed = await ok(await client.get("/db/default/status"), 500)
+        response = await client.get("/db/default/status", headers={"X-Request-ID": "from-the-proxy"})
+        failed = await ok(response, 500)
         assert "log" in failed["error"] and "secret" not in failed["error"]
-        assert "a secret" in caplog.text
+        assert failed["request_id"] == response.headers["X-Request-ID"] == "from-the-proxy"
+        assert "a secret" in caplog.text and "KeyError (request from-the-proxy)" in caplog.text
 
 
 async def test_what_is_wrong_with_the_server_is_in_its_log_with_the_route(
@@ -348,12 +351,22 @@ async def test_what_is_wrong_with_the_server_is_in_its_log_with_the_route(
         failed = await ok(await client.get("/db/default/users/ada%0Amgrag:%20all%20is%20well/export"), 504)
         assert "too long" in failed["error"] and "db.internal" not in failed["error"]
         said = await client.post("/db/default/ingest/stream", json={"sources": ["https://example.org/"]})
-        assert [name for name, _ in events(said.text)] == ["error"] and "db.internal" not in said.text
+        [(name, problem)] = events(said.text)
+        assert name == "error" and "db.internal" not in said.text
+        assert problem["request_id"] == said.headers["X-Request-ID"] != failed["request_id"]
     told = [record.getMessage() for record in caplog.records if record.name == "mgrag.http.errors"]
     assert [line.replace("/db/{namespace}", "") for line in told] == [  # not with every FastAPI
-        "GET /users/{user}/export: StoreTimeoutError: db.internal took 60 s.",
-        "POST /ingest/stream: StoreTimeoutError: db.internal took 60 s.",
+        f"GET /users/{{user}}/export: StoreTimeoutError: db.internal took 60 s. (request {failed['request_id']})",
+        f"POST /ingest/stream: StoreTimeoutError: db.internal took 60 s. (request {problem['request_id']})",
     ]
+
+
+@pytest.mark.parametrize("given", ["", "x" * 129, "an id", "é"])
+async def test_a_request_has_an_id_of_its_own_where_what_it_is_called_could_be_anything(given: str) -> None:
+    async with serving(access(api_keys=KEY)) as client:
+        response = await client.get("/db", headers={"X-Request-ID": given.encode()})
+        await ok(response, 401)
+        assert re.fullmatch(r"[0-9a-f]{32}", response.headers["X-Request-ID"])
 
 
 async def test_a_request_that_the_end_of_the_server_cuts_off_is_told(

@@ -20,6 +20,7 @@ from mgrag.http import documents, graph, memory, records
 from mgrag.http.bases import Bases, Reading, Writing, bases_of, caller_of, check_parameters
 from mgrag.http.errors import DESCRIBED, Problem, add_handlers
 from mgrag.http.guard import HEALTH, Guard, origin_of
+from mgrag.http.request_ids import HEADER, RequestIds
 from mgrag.http.results import Databases, Health
 from mgrag.sources import Allowed
 
@@ -90,8 +91,14 @@ def build_app(
     app.add_middleware(Guard, access=access, max_bytes=max_bytes + _FORM_BYTES, origins=origins)
     if origins:
         app.add_middleware(
-            CORSMiddleware, allow_origins=origins, allow_methods=["*"], allow_headers=["*"], max_age=3600
+            CORSMiddleware,
+            allow_origins=origins,
+            allow_methods=["*"],
+            allow_headers=["*"],
+            expose_headers=[HEADER],
+            max_age=3600,
         )
+    app.add_middleware(RequestIds)
     return app
 
 

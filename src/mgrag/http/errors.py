@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 from core.rag import errors
 from mgrag.http.access import RefusedError
 from mgrag.http.guard import refusal
+from mgrag.http.request_ids import HEADER, request_id
 
 if TYPE_CHECKING:
     from fastapi import FastAPI, Request
@@ -45,6 +46,7 @@ class Problem(BaseModel):
 
     error: str = Field(description="For people.")
     type: str | None = Field(default=None, description="The name of the exception, if there is one.")
+    request_id: str | None = Field(default=None, description="Finds the reason in the server's log, if that says it.")
 
 
 #: What the description of the API says of errors; FastAPI's own describes others than these.
@@ -76,8 +78,9 @@ def body_of(error: errors.MGRagError, request: Request) -> dict[str, str]:
             message = message.replace(advice, own)
         return {"error": message, "type": type(error).__name__}
     # The route without its values: these may be people, and hold lines of their own.
-    _logger.error("%s %s: %s: %s", request.method, request.scope["route"].path, type(error).__name__, error)
-    return {"error": _TOLD.get(status, _FAILED), "type": type(error).__name__}
+    identifier, kind = request_id(request), type(error).__name__
+    _logger.error("%s %s: %s: %s (request %s)", request.method, request.scope["route"].path, kind, error, identifier)
+    return {"error": _TOLD.get(status, _FAILED), "type": kind, "request_id": identifier}
 
 
 #: What error messages recommend to people who have the command line or Python, for callers that have routes.
@@ -150,6 +153,8 @@ async def _http(request: Request, error: Exception) -> JSONResponse:
     return JSONResponse({"error": message}, error.status_code, error.headers)
 
 
-async def _broken(_: Request, __: Exception) -> JSONResponse:
+async def _broken(request: Request, error: Exception) -> JSONResponse:
     """What is a bug, or a full memory; it is raised again behind this, and logged by the server."""
-    return JSONResponse({"error": _FAILED}, 500)
+    identifier, kind = request_id(request), type(error).__name__
+    _logger.error("%s: %s (request %s); what led to it follows.", request.method, kind, identifier)
+    return JSONResponse({"error": _FAILED, "request_id": identifier}, 500, {HEADER: identifier})
