@@ -12,6 +12,8 @@ from doors.kit import ALICE, KEY, NOTES, access, ok, serving
 from libs.dataloader import Document
 from mgrag.http.records import RESERVED
 
+LINKING = {"path": "notes/links.md", "content": "# Links\n\nSee [Heron](heron.md) and <https://example.org/>.\n"}
+
 
 async def test_the_description_names_every_route() -> None:
     async with serving() as client:
@@ -47,7 +49,8 @@ async def test_the_description_is_enough_for_a_generated_client() -> None:
                 assert content["schema"] == {"$ref": "#/components/schemas/Problem"}, (method, path)
             elsewhere = path.endswith("/stream") or "200" not in operation["responses"]
             if not elsewhere:
-                assert operation["responses"]["200"]["content"]["application/json"]["schema"] != {}, (method, path)
+                said = operation["responses"]["200"]["content"]["application/json"]["schema"]
+                assert said and said.get("additionalProperties") is not True, (method, path)
         schemas = described["components"]["schemas"]
         assert schemas["Passages"]["properties"]["hits"]["items"] == {"$ref": "#/components/schemas/Hit"}
         assert schemas["Hit"]["properties"]["score"]["type"] == "number"
@@ -93,6 +96,29 @@ async def test_responses_have_all_that_the_results_have() -> None:
         )
         for told, result in pairs:
             assert shape(told) == shape(json.loads(json.dumps(result)))
+
+
+async def test_responses_about_what_is_stored_have_all_of_it() -> None:
+    kb = KnowledgeBase.open("embedded::memory:")
+    async with serving(knowledge=kb) as client:
+        await ok(await client.post("/db/default/documents", json={"documents": [*NOTES, LINKING]}))
+        await kb.client.create_conversation("Tea", user_id="ada", conversation_id="tea")
+        await kb.ask("Who leads Project Heron?", conversation_id="tea", user_id="ada")
+        await kb.client.create_conversation(None, user_id="ben", conversation_id="his")
+        await kb.client.add_message("his", "I had tea.", "user", user_id="ada", references=["notes/heron.md"])
+        await kb.feedback("notes/heron.md", 1, query="heron", user_id="ada")
+        await kb.client.track_user_viewed_document("ada", "notes/heron.md")
+        one = await kb.client.find_conversation("tea")
+        for path, result in (
+            ("documents", {"documents": await kb.documents()}),
+            ("documents/notes%2Flinks.md", await kb.show("notes/links.md")),
+            ("conversations", {"conversations": await kb.client.list_conversations()}),
+            ("conversations/tea", {**(one or {}), "messages": await kb.client.get_conversation_messages("tea")}),
+            ("users/ada/export", await kb.export_user("ada")),
+            ("status", await kb.status()),
+        ):
+            told = await ok(await client.get(f"/db/default/{path}"))
+            assert told == json.loads(json.dumps(result)), path
 
 
 def shape(value: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 from core.rag.errors import ConfigurationError, MissingDependencyError, NotFoundError
 
@@ -18,6 +18,7 @@ except ImportError as error:
 from mgrag import __version__
 from mgrag.http import documents, graph, memory, records
 from mgrag.http.bases import Bases, Reading, Writing, bases_of, caller_of, check_parameters
+from mgrag.http.details import Status
 from mgrag.http.errors import DESCRIBED, Problem, add_handlers
 from mgrag.http.guard import HEALTH, Guard, origin_of
 from mgrag.http.request_ids import HEADER, RequestIds
@@ -119,13 +120,13 @@ async def databases(request: Request) -> Databases:
 
 
 @_database.get("/status")
-async def status(kb: Reading, request: Request) -> dict[str, Any]:
+async def status(kb: Reading, request: Request) -> Status:
     """What the namespace contains, how much of it, and which engine stores it."""
     found = await kb.status()
     if caller_of(request).namespaces is not None:  # where the graph is, and how large, is not for all who share it
         found["location"] = found["bytes"] = None
         found["engine"] = {**found["engine"], "location": None}
-    return found
+    return cast("Status", found)
 
 
 @_database.delete("")

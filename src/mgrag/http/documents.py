@@ -23,6 +23,7 @@ from core.rag.retrieval.hits import SearchMode
 from libs.dataloader import Document
 from libs.dataloader.formats import FileData, UnreadableError, read_document
 from mgrag.http.bases import Bases, Body, Reading, Writing, bases_of, caller_of
+from mgrag.http.details import ListedDocument, WholeDocument
 from mgrag.http.errors import body_of
 from mgrag.http.results import Deleted, Documents, Ingested, Passages
 from mgrag.sources import read_text
@@ -90,7 +91,8 @@ async def list_documents(
     after: Annotated[str, Query(description="The last path of the page before.")] = "",
 ) -> Documents:
     """List documents by path."""
-    return {"documents": await kb.documents(prefix=prefix, limit=limit, after=after)}
+    found = await kb.documents(prefix=prefix, limit=limit, after=after)
+    return {"documents": cast("list[ListedDocument]", found)}
 
 
 @router.post("/documents")
@@ -186,9 +188,9 @@ async def ingest_stream(kb: Writing, body: Sources, request: Request) -> AsyncIt
 
 
 @router.get("/documents/{path:path}")
-async def read(kb: Reading, path: str) -> dict[str, Any]:
+async def read(kb: Reading, path: str) -> WholeDocument:
     """Read a document, with its sources and references; the path is percent-encoded, also where it is a URL."""
-    return await kb.show(path)
+    return cast("WholeDocument", await kb.show(path))
 
 
 @router.delete("/documents/{path:path}")

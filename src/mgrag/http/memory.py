@@ -13,6 +13,7 @@ from core.rag.errors import NotFoundError
 from core.rag.memory.records import Forgotten
 from core.rag.memory.records import Memory as Recalled
 from mgrag.http.bases import Body, Reading, Writing, caller_of
+from mgrag.http.details import ListedConversation, PersonalData, WholeConversation
 from mgrag.http.results import (
     Conversations,
     Deleted,
@@ -157,9 +158,9 @@ async def feedback(kb: Writing, body: Feedback) -> Rated:
 
 
 @router.get("/users/{user}/export")
-async def export_user(kb: Reading, user: str) -> dict[str, Any]:
+async def export_user(kb: Reading, user: str) -> PersonalData:
     """Everything that is stored about a user."""
-    return await kb.export_user(user)
+    return cast("PersonalData", await kb.export_user(user))
 
 
 @router.delete("/users/{user}")
@@ -176,7 +177,8 @@ async def list_conversations(
     offset: Annotated[int, Query(ge=0)] = 0,
 ) -> Conversations:
     """List conversations, the latest first."""
-    return {"conversations": await kb.client.list_conversations(user_id, limit, offset)}
+    found = await kb.client.list_conversations(user_id, limit, offset)
+    return {"conversations": cast("list[ListedConversation]", found)}
 
 
 @router.post("/conversations")
@@ -191,13 +193,14 @@ async def read_conversation(
     conversation: str,
     limit: _Limit = None,
     before: Annotated[str | None, Query(description="Sequence or id of a message: those before it.")] = None,
-) -> dict[str, Any]:
+) -> WholeConversation:
     """A conversation with its messages in order; with a limit, the latest."""
     found = await kb.client.find_conversation(conversation)
     if found is None:
         raise NotFoundError(f"There is no conversation {conversation[:200]!r}.")
     position = int(before) if before is not None and before.isdecimal() else before
-    return {**found, "messages": await kb.client.get_conversation_messages(conversation, limit, before=position)}
+    messages = await kb.client.get_conversation_messages(conversation, limit, before=position)
+    return cast("WholeConversation", {**found, "messages": messages})
 
 
 @router.post("/conversations/{conversation}/messages")

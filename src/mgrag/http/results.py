@@ -12,12 +12,13 @@ from core.rag.graph.parts import GraphEdge, GraphNode
 from core.rag.graph.searching import KnowledgeHit
 from core.rag.indexing.report import DocumentCounts, VectorCounts
 from core.rag.retrieval.hits import Hit
+from mgrag.http.details import ListedConversation, ListedDocument
 
 
 class Documents(TypedDict):
-    """Documents by path: ``id``, ``path``, ``title``, ``uri``, ``mime_type``, ``metadata``, ``chunk_count`` …"""
+    """Documents by path."""
 
-    documents: list[dict[str, Any]]
+    documents: list[ListedDocument]
 
 
 class Ingested(TypedDict):
@@ -152,7 +153,7 @@ class Remembered(TypedDict):
 class Conversations(TypedDict):
     """Conversations, the latest first."""
 
-    conversations: list[dict[str, Any]]
+    conversations: list[ListedConversation]
 
 
 class NewConversationId(TypedDict):
