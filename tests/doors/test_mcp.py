@@ -230,7 +230,7 @@ async def test_an_agent_that_may_only_read(tmp_path: Path) -> None:
     assert set(tools) == READING | WRITING
     assert {name for name, tool in tools.items() if tool.annotations.read_only_hint} == READING
     assert {name for name, tool in tools.items() if tool.annotations.destructive_hint} == {"delete_document", "forget"}
-    assert all(tool.description and tool.input_schema for tool in tools.values())
+    assert all(tool.description and tool.input_schema["additionalProperties"] is False for tool in tools.values())
     async with serving("embedded::memory:", writing=False) as agent:
         assert set(await agent.tools()) == READING
 

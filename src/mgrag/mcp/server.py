@@ -23,7 +23,7 @@ try:
     from mcp.server import MCPServer
     from mcp.server.mcpserver import Context
     from mcp.server.mcpserver.exceptions import ToolError
-    from mcp.types import CallToolResult, InputRequiredResult, ToolAnnotations
+    from mcp.types import CallToolResult, InputRequiredResult, Tool, ToolAnnotations
 except ImportError as error:
     raise MissingDependencyError("mcp", "mcp", "The MCP server") from error
 
@@ -51,6 +51,12 @@ class _Server(MCPServer[None]):
     """
 
     arguments: dict[str, Collection[str]]
+
+    async def list_tools(self) -> list[Tool]:
+        tools = await super().list_tools()
+        for tool in tools:  # what call_tool refuses
+            tool.input_schema = {**tool.input_schema, "additionalProperties": False}
+        return tools
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[None, Any] | None = None
