@@ -11,7 +11,8 @@ import pytest
 from answering.models import talking
 from core.rag import KnowledgeBase
 from core.rag.analysis import analyze
-from core.rag.answering.extracts.composing import LABEL, NEAREST, STATEMENTS
+from core.rag.answering.extracts.composing import LABEL, NEAREST
+from core.rag.answering.extracts.stating import STATEMENTS
 from core.rag.answering.relevant import NEAR, RELEVANT, Asked, Passage
 from core.rag.answering.relevant import relevance as relevance_of
 from core.rag.answering.response import NOTHING_FOUND
@@ -373,8 +374,8 @@ async def test_what_records_say_of_what_the_question_names_is_a_part_of_the_answ
         await kb.insert("guests", {"Name": "Tom Ray", "hobby": "rowing"})
         answer = await kb.ask(question)
         narrow = await kb.ask(question, filters={"path": {"prefix": "mill"}})
-    assert answer.text.startswith(LABEL) and answer.citations
-    _, _, stated = answer.text.partition(f"\n\n{STATEMENTS}:\n\n")
-    assert sorted(stated.split("\n") if stated else []) == told
+    assert answer.citations
+    stated = answer.text.removeprefix(f"{STATEMENTS} (no language model is set):\n\n").split(f"\n\n{LABEL}:\n\n")[0]
+    assert sorted(stated.split("\n")) == told if told else answer.text.startswith(LABEL)
     assert STATEMENTS not in narrow.text
     assert all(line[2:] in answer.context for line in told)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -13,15 +13,14 @@ from core.rag.answering.extracts.composing import (
     NEAREST,
     NOT_ASKED,
     NOT_SET,
-    answering_statements,
     extract,
-    statements,
 )
+from core.rag.answering.extracts.stating import STATEMENTS, answering_statements, listed, statements
 from core.rag.answering.intents import has_words
 from core.rag.answering.markers import MarkerFilter, indexed_names
 from core.rag.answering.metrics import Metrics
 from core.rag.answering.prompts import AnswerPrompt
-from core.rag.answering.types import Analysis, Context, Intent
+from core.rag.answering.types import Analysis, Citation, Context, Intent
 from core.rag.errors import LanguageModelError, StreamCutError
 from core.rag.llm.thinking import without_thinking
 
@@ -111,9 +110,16 @@ async def generate_response(
         yield said
         response = Response(Checked(said, (), supported=False), extracts=True)
     elif model is None:
-        text, citations = await extract(question, analysis.intent, context.passages, embedder, why=why, before=before)
-        if told := answering_statements(question, context.entities, context.facts):
-            text = f"{text}\n\n{told}"
+        told = answering_statements(question, context.entities, context.facts, context.passages)
+        why_here = "" if told.whole else why
+        text, citations = await extract(
+            question, analysis.intent, context.passages, embedder, why=why_here, before=before
+        )
+        if told.whole:
+            text = f"{listed(told.items, f'{STATEMENTS} ({why}):')}\n\n{text}"
+        elif told.items:
+            text = f"{text}\n\n{listed(told.items, f'{STATEMENTS}:')}"
+        citations = _together(citations, told.citations)
         yield text
         response = Response(Checked(text, citations, supported=bool(citations)), extracts=True)
     else:
@@ -130,6 +136,12 @@ async def generate_response(
     counted.response_length = len(response.checked.text)
     counted.seconds = time.monotonic() - started
     yield response
+
+
+def _together(first: Iterable[Citation], further: Iterable[Citation]) -> tuple[Citation, ...]:
+    """Return citations by number; of those with the same number the first."""
+    by_number = {one.number: one for one in (*further, *first)}
+    return tuple(by_number[number] for number in sorted(by_number))
 
 
 @dataclass(slots=True)

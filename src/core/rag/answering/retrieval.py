@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from core.rag.answering.graph_index.search import GraphSearch
@@ -239,12 +239,9 @@ class _Retrieval:
 
 
 async def _narrowed(knowledge: Knowledge, client: MemGraphClient, filters: Any) -> Knowledge:
-    """Only what passages that pass a filter speak of; summaries are made of any passages, so they go."""
     from core.rag.answering.drift.admission import Admission
 
-    narrowed = await Admission(client, filters).narrowed(knowledge)
-    entities = [replace(entity, summary="") for entity in narrowed.entities]
-    return replace(narrowed, entities=entities)
+    return await Admission(client, filters).narrowed(knowledge)
 
 
 #: What a hit takes over of a chunk.

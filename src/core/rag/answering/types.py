@@ -189,7 +189,8 @@ class Citation:
         page: The page that the chunk begins on, if the document has pages.
         start_char: Where the chunk begins in the document.
         end_char: Where it ends (exclusive).
-        quote: The sentence of the chunk, word for word, that supports the answer.
+        quote: The sentence of the chunk, word for word, that supports the answer; or the fields of its document
+            (``author: Ada Lane``), if it is these that do.
     """
 
     number: int

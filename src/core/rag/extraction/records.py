@@ -180,9 +180,13 @@ def type_of_field(field: str, hints: Mapping[str, str] = FIELD_HINTS) -> str:
 
 
 def record_text(record: Mapping[str, Any]) -> str:
-    """Return a record as one line: ``name: Bob Smith, title: Tech Lead``."""
-    texts = _texts(record, everything=True)
-    return ", ".join(f"{'.'.join(path[-_NAMED_PARTS:])}: {value}" for path, value in texts)
+    """Return a record as one line: ``name: Bob Smith, title: Tech Lead, skills: oak, elm``."""
+    parts = []
+    before: tuple[str, ...] = ()
+    for path, value in _texts(record, everything=True):
+        parts.append(value if path == before else f"{'.'.join(path[-_NAMED_PARTS:])}: {value}")
+        before = path
+    return ", ".join(parts)
 
 
 def record_line(record: Mapping[str, Any]) -> str:

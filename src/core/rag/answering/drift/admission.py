@@ -54,14 +54,14 @@ class Admission:
         ]
 
     async def narrowed(self, knowledge: Knowledge) -> Knowledge:
-        """Return the part of the knowledge that is supported by passages that pass."""
+        """Return the part of the knowledge that is supported by passages that pass; summaries are made of any."""
         said = {chunk for fact in knowledge.facts for chunk in fact.chunk_ids}
         passing = await self._chunks({*said, *(hit.chunk_id for hit in knowledge.hits)})
         hits = [hit for hit in knowledge.hits if hit.chunk_id in passing]
         facts = [fact for fact in knowledge.facts if passing.intersection(fact.chunk_ids)]
         mentioned = await self._mentioned({entity.id for entity in knowledge.entities}, {hit.chunk_id for hit in hits})
         mentioned |= {end for fact in facts for end in (fact.source_id, fact.target_id)}
-        entities = [entity for entity in knowledge.entities if entity.id in mentioned]
+        entities = [replace(entity, summary="") for entity in knowledge.entities if entity.id in mentioned]
         return replace(knowledge, entities=entities, facts=[_only(fact, passing) for fact in facts], hits=hits)
 
     async def _chunks(self, ids: Iterable[str]) -> set[str]:

@@ -12,11 +12,13 @@ from core.rag.answering.analysis import analyze_query
 from core.rag.answering.drift.admission import Admission
 from core.rag.answering.drift.cache import PathCache
 from core.rag.answering.drift.drift import DRIFTRAG
-from core.rag.answering.drift.knowledge import knowledge_of, mixed
+from core.rag.answering.drift.knowledge import knowledge_of, mixed, replaced
 from core.rag.answering.events import AnalysisEvent, Event
 from core.rag.answering.metrics import Metrics
+from core.rag.answering.of_records import with_records
 from core.rag.answering.pipeline import answered
 from core.rag.answering.reaching import tried_once
+from core.rag.answering.relevance import matches, search_terms
 from core.rag.answering.relevant import judge
 from core.rag.answering.types import Knowledge
 from core.rag.dbhandler.store import GraphStore
@@ -69,6 +71,10 @@ async def drift_events(question: str, services: Services) -> AsyncGenerator[Even
         knowledge.hits = mixed(found.hits[:limit], knowledge.hits, 2 * limit)
         if filters:
             knowledge = await Admission(client, filters).narrowed(knowledge)
+        else:
+            terms = search_terms(analysis.entities)
+            named = [one for one in knowledge.entities if matches(one.name, terms)]
+            knowledge.entities = replaced(knowledge.entities, await with_records(client, named))
         await judge(analysis, knowledge, client, services.before)
     metrics.search_metrics.passages = len(knowledge.hits)
     metrics.search_metrics.total_retrieval_time = time.monotonic() - since

@@ -65,6 +65,23 @@ def mixed(hits: Sequence[Hit], others: Sequence[Hit], limit: int) -> list[Hit]:
     return list({hit.chunk_id: hit for hit in reversed(list(turns))}.values())[::-1][:limit]
 
 
+def replaced(entities: Sequence[FoundEntity], told: Sequence[FoundEntity]) -> list[FoundEntity]:
+    """Return entities with what their records say of some of them, without the records that say the same.
+
+    Args:
+        entities: Those on paths, records among them.
+        told: Some of them, with what their records say.
+    """
+    known = {one.id: one for one in told}
+    said = [(one.name, set(line.split(", "))) for one in told for line in one.summary.split("; ") if line]
+    return [
+        known.get(one.id, one)
+        for one in entities
+        if one.type != "record"
+        or not any(name in one.summary and line.issubset(one.summary.split(", ")) for name, line in said)
+    ]
+
+
 async def _first_chunks(client: MemGraphClient, paths: Sequence[Path]) -> dict[str, str]:
     """Return the first chunk of each document on a path that has none of its chunks."""
     passed = {

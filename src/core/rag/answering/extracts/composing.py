@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from core.rag.analysis import analyze, query_terms
 from core.rag.answering.checking.citations import citation
 from core.rag.answering.extracts.choosing import choose, worth
 from core.rag.answering.extracts.code_spans import Span
 from core.rag.answering.extracts.items import code_behind, goes_on, introduction, list_behind, said_by, under
 from core.rag.answering.extracts.scoring import Sentence, scored
-from core.rag.answering.extracts.showing import LONGEST_EXTRACT, shown
-from core.rag.answering.types import Citation, FoundEntity, FoundFact, Intent, Passage
+from core.rag.answering.extracts.showing import LONGEST_EXTRACT
+from core.rag.answering.types import Citation, Intent, Passage
 
 if TYPE_CHECKING:
     from core.rag.embedder import EmbeddingService
@@ -25,22 +24,6 @@ NOT_ASKED = "no language model was asked"
 LABEL = "Extracts from the sources"
 #: The same if nothing that was found seems relevant to the question.
 NEAREST = "Nothing in the sources is clearly about this. The nearest extracts"
-
-#: The beginning of the first line of an answer without a model and without passages.
-STATEMENTS = "Statements of the graph"
-_MOST_STATEMENTS = 10
-#: Verbs of questions, and what fields and relations call the same; stems.
-_SAME = {
-    stem: analyze(meant)[0]
-    for meant, words in {
-        "author": "wrote write writes written writer writers authored authors",
-        "lead": "led leads leader leaders",
-        "owner": "owns owned own owners",
-        "manager": "manages managed managers",
-        "created": "published publish dated",
-    }.items()
-    for stem in analyze(words)
-}
 
 
 @dataclass(slots=True)
@@ -79,7 +62,7 @@ async def extract(
         passages: The best passages, in order.
         embedder: Also compares sentences with the question by meaning; ``None``, or if it fails: words only.
         label: The beginning of the first line.
-        why: The end of that line: why no model wrote the answer.
+        why: The end of that line: why no model wrote the answer; may be empty.
         before: What was said before that the question goes on with.
 
     Returns:
@@ -100,7 +83,7 @@ async def extract(
     lines = [_line([said for said in run if items.get(said.text) is said]) for run in runs]
     quotes = ((passage, max(taken, key=lambda one: one.score).text) for passage, taken in chosen)
     citations = tuple(citation(*quote) for quote in sorted(quotes, key=lambda quote: quote[0].number))
-    return "\n".join([f"{label} ({why}):", "", *filter(None, lines)]), citations
+    return "\n".join([f"{label} ({why}):" if why else f"{label}:", "", *filter(None, lines)]), citations
 
 
 def _runs(passage: Passage, taken: Sequence[Sentence]) -> list[list[_Said]]:
@@ -140,59 +123,3 @@ def _line(run: Sequence[_Said]) -> str:
             said.text if same else f"{said.text} {''.join(f'[{number}]' for number in said.numbers)}{said.listed}"
         )
     return f"- {' '.join(parts)}" if parts else ""
-
-
-def statements(facts: Iterable[FoundFact], entities: Iterable[FoundEntity], why: str = NOT_SET) -> str:
-    """Answer with statements of the graph, best first, if there is no passage to take extracts from.
-
-    Args:
-        facts: The facts of the context.
-        entities: The entities of the context.
-        why: Why no model wrote the answer.
-
-    Returns:
-        The text; empty if there is no statement: the name of an entity alone is none.
-    """
-    items = [fact.fact or f"{fact.source} {fact.type} {fact.target}" for fact in facts]
-    items += [f"{entity.name}: {entity.summary}" for entity in entities if entity.summary]
-    return _stated(items, f"{STATEMENTS} ({why}, and no passage says so):")
-
-
-def answering_statements(question: str, entities: Iterable[FoundEntity], facts: Iterable[FoundFact] = ()) -> str:
-    """Return what the graph says of entities that a question names, if that has other words of the question.
-
-    Args:
-        question: The question.
-        entities: The entities of the context.
-        facts: Its facts; those that passages state are not repeated.
-
-    Returns:
-        The text; empty if there is none.
-    """
-    wanted = _senses(query_terms(question))
-    named = {entity.id: wanted - set(analyze(entity.name)) for entity in entities if entity.score > 1}
-    told = {
-        entity.id: f"{entity.name}: {entity.summary}"
-        for entity in entities
-        if entity.id in named and not named[entity.id].isdisjoint(_senses(analyze(entity.summary)))
-    }
-    items = [*told.values()]
-    for fact in facts:
-        ends = {fact.source_id, fact.target_id}
-        if fact.chunk_ids or not ends.isdisjoint(told):
-            continue
-        relation = fact.type.replace("_", " ")
-        said = _senses(analyze(relation))
-        if any(not named[end].isdisjoint(said) for end in ends & named.keys()):
-            items.append(f"{fact.source} {relation} {fact.target}")
-    return _stated(items, f"{STATEMENTS}:")
-
-
-def _senses(terms: Iterable[str]) -> set[str]:
-    """Return words with those that mean the same of a record: who wrote a book is its author."""
-    return {_SAME.get(term, term) for term in terms}
-
-
-def _stated(items: Iterable[str], label: str) -> str:
-    lines = [f"- {shown(item)}" for item in list(dict.fromkeys(items))[:_MOST_STATEMENTS]]
-    return "\n".join([label, "", *lines]) if lines else ""

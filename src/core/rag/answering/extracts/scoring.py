@@ -107,6 +107,11 @@ async def scored(
     rarity.update({term: _EARLIER * rarity[term] for term in earlier})
     weights = [{term: rare * (_GIVEN if term in own else 1.0) for term, rare in rarity.items()} for own in given]
     totals = [sum(own.values()) or 1.0 for own in weights]
+    # Whether all that is asked for is the title of its document.
+    entitled = [
+        set(analyze(question, language)) <= set(analyze(passage.hit.title, language))
+        for passage, language in zip(passages, languages, strict=True)
+    ]
     kind = kind_asked(question)
     headings = [Headings(passage, language) for passage, language in zip(passages, languages, strict=True)]
     rated = []
@@ -115,6 +120,8 @@ async def scored(
         points = one.place.said and only_points(question, one.text, last=last)
         part = substance(question, one.text, last=last) if one.place.said else _STATEMENT
         asked = math.fsum(weights[one.passage][term] for term in one.words & rarity.keys()) / totals[one.passage]
+        if entitled[one.passage] and one.place.said:
+            asked = 1.0 - _GIVEN + _GIVEN * asked
         score = asked + _MEANING * max(cosine, 0.0) + (_OF_KIND if kind is not None and kind(one.text) else 0.0)
         about = headings[one.passage].subject(one.place.start, one.text, one.words, wanted)
         rated.append(replace(one, score=part * score, points=points, subject=about))
