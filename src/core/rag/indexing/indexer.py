@@ -136,7 +136,7 @@ class Indexer:
             elif not run.stop.is_set():
                 report.warnings += await kept_though_gone(self._client, self._tools.state, run.read)
             if self._extraction:
-                await TitleLinker(self._client).link(await workbench.finder())
+                await TitleLinker(self._client).link(await workbench.title_run())
             report.warnings += await self._behind()
         finally:
             await workbench.close()

@@ -13,6 +13,7 @@ from core.rag.extraction.matching import NameTable
 from core.rag.extraction.mentions import is_sought
 from core.rag.extraction.words import is_unspaced, normalized_words
 from core.rag.indexing.resolving import resolve_names_after
+from core.rag.indexing.title_runs import TitleRun, TitleRuns, title_runs
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
@@ -40,43 +41,70 @@ class TitleLinker:
         """Prepare a linker for a graph."""
         self._client = client
 
-    async def link(self, finder: TitleFinder | None) -> None:
+    async def link(self, run: TitleRun | None) -> None:
         """Bring the mentions in all chunks up to date with the titles that there are now.
 
         Args:
-            finder: What the run knows; ``None``: nothing, so that every chunk is read.
+            run: The run that ends; ``None``: nothing is known, so that every chunk is read.
         """
+        runs = await title_runs(self._client)
+        async with runs.together(run or TitleRun(lost=True)) as group:
+            if group:
+                await self._link(runs, group)
+
+    async def _link(self, runs: TitleRuns, group: Sequence[TitleRun]) -> None:
+        """Do it for all runs that have ended meanwhile."""
         pending = await self._client.unlinked_sources()
+        finders = [run.finder for run in group if run.finder is not None]
+        lost = any(run.lost for run in group)
+        changed = sum(len(finder.batch_of) for finder in finders)
         # Without a mark, another run has looked for the titles of this one, but this one expected titles, too.
-        if not pending and (finder is None or not finder.batch_of):
+        if not changed and (not pending or (not lost and runs.others(group))):
             return
+        known = runs.known()  # read before the titles: what another run writes and leaves in between is not gone
         titles = set(filter(is_sought, await self._client.title_names()))
-        if finder is not None and all(mark.since is not None for mark in pending):
-            chunks = await self._affected(finder, titles)
-            changed = len(finder.batch_of)
+        runs.forget(known - titles)
+        searched = titles
+        if finders and not lost and all(mark.since is not None for mark in pending):
+            searched = await asyncio.to_thread(_wanted, group, titles, runs.seen_to(group), runs.left)
+            chunks = await self._affected(finders, titles, searched)
         else:
             chunks = await self._client.chunk_ids()
             changed = len(chunks)
         if chunks:
-            await self._client.extract_again(chunks, NameTable(titles))
+            await self._client.extract_again(chunks, await asyncio.to_thread(NameTable, titles))
         await resolve_names_after(self._client, changed)
-        await self._client.set_linked(pending)
+        if runs.looked_for(searched, group):
+            await self._client.set_linked(pending)
 
-    async def _affected(self, finder: TitleFinder, now: set[str]) -> list[str]:
-        """Return the ids of chunks that name a title which came after them, or one that did not come as expected."""
-        affected, unknown = await asyncio.to_thread(finder.behind, now)
-        phantoms, fresh = finder.changes(now)
-        if fresh:
-            unknown += await self._older(finder, fresh)
-        table = NameTable([*phantoms, *fresh] if unknown else ())
-        for page in _pages(unknown):
+    async def _affected(self, finders: Sequence[TitleFinder], now: set[str], wanted: set[str]) -> list[str]:
+        """Return the ids of chunks that name a title which came after them, or one that did not come as expected.
+
+        Args:
+            finders: What the runs know.
+            now: The titles in the graph.
+            wanted: Those to look for in the chunks of other runs.
+        """
+        affected: dict[str, None] = {}
+        phantoms: set[str] = set()
+        for finder in finders:
+            found, unknown = await asyncio.to_thread(finder.behind, now)
+            affected |= dict.fromkeys(found)
+            gone, fresh = finder.changes(now)
+            phantoms |= gone
+            table = NameTable([*gone, *fresh] if unknown else ())
+            for page in _pages(unknown):
+                texts = await self._client.chunk_texts(page)
+                affected |= dict.fromkeys(await asyncio.to_thread(_behind, finder, texts, table, gone))
+        older = await self._older(set().union(*(finder.batch_of for finder in finders)), wanted) if wanted else []
+        table = await asyncio.to_thread(NameTable, [*phantoms, *wanted] if older else ())
+        for page in _pages(older):
             texts = await self._client.chunk_texts(page)
-            affected += await asyncio.to_thread(_behind, finder, texts, table, phantoms)
-        return affected
+            affected |= dict.fromkeys(await asyncio.to_thread(_naming, texts, table))
+        return list(affected)
 
-    async def _older(self, finder: TitleFinder, titles: set[str]) -> list[str]:
-        """Return the ids of chunks from before this run that may name one of the titles."""
-        seen = finder.batch_of.keys()
+    async def _older(self, seen: set[str], titles: set[str]) -> list[str]:
+        """Return the ids of chunks of other runs, ``seen`` being those of these, that may name one of the titles."""
         if await self._client.count_chunks() > _READS_PER_SEARCH * len(titles) + len(seen):
             found: set[str] = set()
             for title in sorted(titles):
@@ -98,6 +126,20 @@ class TitleLinker:
                 ids = {match.id for match in matches}
                 common = ids if common is None else common & ids
         return common
+
+
+def _wanted(group: Iterable[TitleRun], now: set[str], others: set[str], left: set[str]) -> set[str]:
+    """Return the titles to look for in chunks that were there before: those of the runs, and those nobody looks for."""
+    wanted = set(left)
+    for run in group:
+        if run.finder is not None:
+            _, fresh = run.finder.changes(now)
+            wanted |= fresh - (others - run.titles)
+    return wanted & now
+
+
+def _naming(texts: Mapping[str, str], table: NameTable) -> list[str]:
+    return [chunk for chunk, text in texts.items() if table.find(normalized_words(text))]
 
 
 def _behind(finder: TitleFinder, texts: Mapping[str, str], table: NameTable, phantoms: Collection[str]) -> list[str]:

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from core.rag.embedder import embed_texts
 from core.rag.embedder.wordllama import WordLlamaEmbedding
+from core.rag.extraction.mentions import titles_of
 from core.rag.indexing.cutting import take_mentioned
 from core.rag.indexing.title_finder import TitleFinder
+from core.rag.indexing.title_runs import TitleRun, TitleRuns, title_runs
 from core.rag.indexing.worker import UnsendableError
 from core.rag.indexing.worker_process import WorkerGoneError, WorkerProcess
 
@@ -62,6 +64,8 @@ class Workbench:
         self._coming: Sequence[Document] = ()
         self._many_coming = False
         self._finder: TitleFinder | None = None
+        self._run = TitleRun()
+        self._runs: TitleRuns | None = None
         self._lost = False
         # How much was cut minus how much was announced: negative until all of that is cut.
         self._documents = self._chars = 0
@@ -91,10 +95,8 @@ class Workbench:
             InvalidInputError: if one of them cannot be stored as it is.
         """
         async with self._turn:
-            if self._extraction and self._finder is None and self._process is None:
-                titles = await self._client.title_names()
-                # Read after the titles: one that another run writes in between is new to this run.
-                self._finder = TitleFinder(titles, self._coming, await self._client.unlinked_titles())
+            if self._extraction:
+                await self._expect(documents)
             await self._move(cutter, documents)
             process = self._process
             if process is None:
@@ -136,23 +138,39 @@ class Workbench:
                 return made
         return await embed_texts(self._embedder, texts, names)
 
-    async def finder(self) -> TitleFinder | None:
-        """Return the finder of the run; ``None`` without extraction, or if it was lost with the worker process."""
-        if self._process is not None and self._extraction:
+    async def title_run(self) -> TitleRun:
+        """Return what is known of the titles at the end of the run, if it extracts any."""
+        if self._process is not None:
             try:
                 self._finder = await self._process.call("finder")
             except WorkerGoneError as error:
                 await self._recover(self._process, error)
-        return None if self._lost else self._finder
+        self._run.finder, self._run.lost = None if self._lost else self._finder, self._lost
+        return self._run
 
     async def close(self) -> None:
-        """End the worker process."""
+        """End the worker process, and the run."""
+        if self._runs is not None:
+            self._runs.end(self._run)
         if self._starting is not None:
             self._starting.cancel()
             started = (await asyncio.gather(self._starting, return_exceptions=True))[0]
             if isinstance(started, WorkerProcess):
                 await started.close()
         self._process = self._starting = None
+
+    async def _expect(self, documents: Sequence[Document]) -> None:
+        """Take note of the titles of documents before any of them is written."""
+        if self._runs is None:
+            self._runs = await title_runs(self._client)
+            self._runs.begin(self._run)
+        if self._finder is None and self._process is None:
+            titles = await self._client.title_names()
+            # Read after the titles: one that another process writes in between is new to this run.
+            unlinked = set(await self._client.unlinked_titles()) - self._runs.seen_to([self._run])
+            self._finder = await asyncio.to_thread(TitleFinder, titles, self._coming, unlinked)
+        for document in documents:
+            self._run.titles.update(title.name for title in titles_of(document.title, document.path))
 
     async def _cut_here(self, process: WorkerProcess, cutter: Cutter, documents: Sequence[Document]) -> list[Cut]:
         """Cut documents that cannot be sent to the worker; it only gets their text, to find what they mention."""
