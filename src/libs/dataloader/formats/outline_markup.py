@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from libs.dataloader.formats.base import Content, FileData, fenced, join_lines
-from libs.dataloader.formats.markdown import first_heading
+from libs.dataloader.formats.markdown import first_heading, trim_url
 from libs.dataloader.formats.registry import Format
 from libs.dataloader.links import LinkCollector
 from libs.dataloader.tables import markdown_table
@@ -28,6 +28,11 @@ _ADOC_CELL = re.compile(
     r"(?:(?:^|(?<=\s))(?:(?P<count>\d{0,3})(?P<rows>\.\d{1,3})?(?P<kind>[+*]))?[<^>]?(?:\.[<^>])?[adehlmsv]?)?(?<!\\)\|"
 )
 _ADOC_SILENT = re.compile(r"//(?!/)|(?:ifn?def|ifeval|endif)::[^\[]*\[[^\]]*\][ \t]*$|toc::\[")
+# What a block other than code begins and ends with, what joins one to an item of a list, and rules.
+_ADOC_MARK = re.compile(r"(?:_{4,}|={4,}|\*{4,}|\+{4,}|'{3,}|<{3,}|--|\+)[ \t]*$")
+_ADOC_TITLE = re.compile(r"\.(?=[^.\s])")  # of a block
+_ADOC_AUTHOR = re.compile(r"([\w.'-]{1,60}(?:[ \t]+[\w.'-]{1,60}){0,2})(?:[ \t]+<[^<>\s]{1,200}>)?[ \t]*(?:;|$)")
+_ADOC_REVISION = re.compile(r"(?:v?\d[\w.-]{0,40},[ \t]*)?(\d{4}-\d\d-\d\d)\b")
 _ADOC_INCLUDE = re.compile(r"include::([^\s\[\]{}]{1,2000})\[")
 _ORG_HEADING = re.compile(r"(\*+)[ \t]+(\S.*)")
 _ORG_TAGS = re.compile(r":[\w@#%:]+:")
@@ -35,6 +40,7 @@ _ORG_KEYWORD = re.compile(r"#\+([\w-]+):[ \t]*(.*)$")
 _ORG_BEGIN = re.compile(r"[ \t]*#\+begin_(src|example|export|comment)\b[ \t]*([\w+-]*)", re.IGNORECASE)
 _ORG_LINK = re.compile(r"\[\[(?:file:)?([^\[\]\n]{1,2000})\](?:\[([^\[\]\n]{1,500})\])?\]")
 _ORG_PLACE = re.compile(r"[a-z]+://|\.{0,2}/|[^*#:\s][^:\n]*\.\w{1,8}(?:::|$)", re.IGNORECASE)
+_ORG_SPECIAL = re.compile(r"[ \t]*#\+(?:begin|end)_(?!(?:src|example|export|comment)\b)\w+", re.IGNORECASE)
 _ORG_RULE = re.compile(r"[ \t]*\|-[-+]*\|[ \t]*$")
 _ORG_DRAWER = re.compile(r"[ \t]*:(?:PROPERTIES|LOGBOOK):[ \t]*$", re.IGNORECASE)
 _LONGEST_VALUE = 1000
@@ -101,9 +107,12 @@ def _asciidoc(lines: _Lines, fields: dict[str, str], collector: LinkCollector) -
         if match["xref"]:
             return match["name"] or match["place"]
         words = (match["words"] or "").partition(",")[0].strip('"^ ')
-        href = match["path"] or match["url"]
         if match["macro"] == "image":
             return words
+        href = match["path"] or match["url"]
+        if match["url"] and match["words"] is None:
+            collector.add(trim_url(href))
+            return href
         collector.add(href, words)
         return words or href
 
@@ -119,9 +128,13 @@ def _asciidoc(lines: _Lines, fields: dict[str, str], collector: LinkCollector) -
 
     language = ""
     columns = 0
+    header = 0  # how many lines below the title may tell who wrote the text, and when
+    is_first = True
     for raw in lines:
         line = _ADOC_REFERENCE.sub(value, raw) if "{" in raw else raw
         following = lines.following()
+        if header and not _ADOC_SILENT.match(raw):
+            header = header - 1 if _adoc_header(line, fields) else 0
         if (block := _ADOC_BLOCK.match(raw)) and (inside := lines.until(block[1])) is not None:
             if raw[0] != "/":  # a comment
                 yield fenced("\n".join(inside), block[2] or language)
@@ -137,6 +150,7 @@ def _asciidoc(lines: _Lines, fields: dict[str, str], collector: LinkCollector) -
             continue
         elif heading := _ADOC_HEADING.match(line):
             words = _without_last(heading[2], heading[1].__eq__)
+            header = 2 if is_first and len(heading[1]) == 1 else 0
             yield f"{'#' * len(heading[1])} {_ADOC_LINK.sub(link, words)}"
         elif _ADOC_UNDERLINE.match(following) and line[:1].isalnum() and abs(len(following.rstrip()) - len(raw)) < 2:
             lines.skip()
@@ -149,8 +163,35 @@ def _asciidoc(lines: _Lines, fields: dict[str, str], collector: LinkCollector) -
                 columns = _adoc_columns(told[1] or told[2])
         elif include := _ADOC_INCLUDE.match(line):
             collector.add(include[1])
+        elif _ADOC_MARK.match(line):
+            yield ""
         else:
+            line = _ADOC_TITLE.sub("", line, count=1) if line.startswith(".") else line
             yield _ADOC_LINK.sub(link, line) if ":" in line or "<<" in line else line
+        is_first = is_first and (not raw.strip() or raw.startswith((":", "//")))
+
+
+def _adoc_header(line: str, fields: dict[str, str]) -> bool:
+    """Read a line below the title that tells the authors or the date of the text; return whether it does."""
+    if "author" not in fields and (found := _adoc_authors(line)):
+        fields["author"] = found
+        return True
+    if told := _ADOC_REVISION.match(line):
+        fields.setdefault("revdate", told[1])
+    return False
+
+
+def _adoc_authors(line: str) -> str:
+    """Return the names in a line such as ``Ann Author <ann@example.org>; Bo Ferris``; empty if it has others."""
+    names: list[str] = []
+    position = 0
+    while position < len(line):
+        name = _ADOC_AUTHOR.match(line, position)
+        if name is None or not name[1][0].isalpha():
+            return ""
+        names.append(name[1].replace("_", " "))
+        position = name.end() + len(line[name.end() :]) - len(line[name.end() :].lstrip())
+    return "; ".join(names)
 
 
 def _adoc_columns(told: str) -> int:
@@ -201,10 +242,12 @@ def _org(lines: _Lines, fields: dict[str, str], collector: LinkCollector) -> Ite
             yield f"{'#' * min(len(heading[1]), 6)} {_ORG_LINK.sub(link, words)}"
         elif keyword := _ORG_KEYWORD.match(line):
             name = keyword[1].lower()
+            if name == "caption":
+                yield from ("", _ORG_LINK.sub(link, keyword[2]), "")  # apart from the rows of a table
             fields.setdefault("lang" if name == "language" else name, keyword[2].strip())
         elif _ORG_RULE.match(line):
             yield line.replace("+", "|")
-        elif not line.startswith("# "):  # a comment
+        elif not line.startswith("# ") and not _ORG_SPECIAL.match(line):  # a comment, or the edge of a block of prose
             yield _ORG_LINK.sub(link, line) if "[[" in line else line
 
 
