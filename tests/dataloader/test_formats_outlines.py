@@ -68,7 +68,7 @@ is never closed
 def test_asciidoc_has_headings_code_and_links() -> None:
     document = convert("mill.adoc", ASCIIDOC)
     assert (document.title, document.format, document.mime_type) == ("The mill: a {what}", "markdown", "text/asciidoc")
-    assert document.metadata == {"description": "How it runs"}
+    assert document.metadata == {"author": "Ann Author", "description": "How it runs"}
     assert targets(document) == ["https://example.org/mill", f"{URI}guide/dam.adoc", f"{URI}parts.adoc"]
     assert document.content == (
         "# The mill: a {what}\nAnn Author\n\n"
@@ -187,6 +187,28 @@ def test_values_of_asciidoc_do_not_make_a_small_file_a_huge_text() -> None:
 def test_headings_with_very_many_blanks_are_read(name: str, mark: str) -> None:
     blanks = " " * 200_000
     assert convert(name, f"{mark} Mill{blanks}wheel\n").content == f"# Mill{blanks}wheel\n"
+
+
+def test_marks_of_blocks_are_no_text_and_their_titles_are() -> None:
+    text = "== Owners\n\n.From the diary\n____\nSold for a horse.\n____\n\n====\nAnd a cow.\n====\n\n. One\n+\nMore\n"
+    content = convert("a.adoc", text).content
+    assert [line for line in content.split("\n") if line] == [
+        "## Owners",
+        "**From the diary**",
+        "Sold for a horse.",
+        "And a cow.",
+        "1. One",
+        "More",
+    ]
+    text = "* Owners\n#+caption: The deed\n[[file:deed.png]]\n#+begin_quote\nSold for a horse.\n#+end_quote\n"
+    content = convert("a.org", text).content
+    assert [line for line in content.split("\n") if line] == ["# Owners", "The deed", "deed.png", "Sold for a horse."]
+
+
+def test_the_end_of_a_sentence_is_no_part_of_an_address() -> None:
+    document = convert("a.adoc", "== Text\n\nSee https://example.org/mill. Or (https://example.org/dam).\n")
+    assert targets(document) == ["https://example.org/mill", "https://example.org/dam"]
+    assert document.content == "## Text\n\nSee https://example.org/mill. Or (https://example.org/dam).\n"
 
 
 def test_org_has_headings_code_and_links() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from libs.dataloader.formats.asciidoc_header import read_header_line
 from libs.dataloader.formats.asciidoc_inline import Inline, anchors_of
 from libs.dataloader.formats.asciidoc_tables import columns_of, rows_of
 from libs.dataloader.formats.base import Content, FileData, fenced, join_lines
@@ -19,8 +20,10 @@ _UNDERLINE = re.compile(r"([=\-~^+])\1{3,}[ \t]*$")
 _ATTRIBUTE = re.compile(r":!?([\w-]+)!?:(?:[ \t]+(.*))?$")
 #: Code, and comments.
 _BLOCK = re.compile(r"(-{4,}|\.{4,}|`{3,}|/{4,})(\w*)[ \t]*$")
-#: The lines around examples, sidebars, quotations, open blocks and passages, and what joins a block to an item.
-_AROUND = re.compile(r"(?:={4,}|\*{4,}|_{4,}|\+{4,}|--|\+)[ \t]*$")
+#: The lines around examples, sidebars, quotations, passages and open blocks,
+_AROUND = re.compile(r"(?:={4,}|\*{4,}|_{4,}|\+{4,}|--)[ \t]*$")
+#: and those that join a block to an item, or are rules.
+_MARK = re.compile(r"(?:\+|'{3,}|<{3,})[ \t]*$")
 _STYLE = re.compile(r"\[(?:\[.*\]|(?:source|listing|,)?(?:,[ \t]*(?P<language>[\w+-]+))?[^\]\n]*)\][ \t]*$")
 _LABEL = re.compile(r"\[(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\b[^\]\n]*\][ \t]*$")
 _TITLE = re.compile(r"\.([^\s.].*)$")
@@ -58,9 +61,13 @@ def _markdown(lines: Lines, fields: dict[str, str], inline: Inline, collector: L
     language = label = ""
     columns = 0
     around: list[str] = []  # the opening lines of the blocks around this place
+    header = 0  # how many lines below the title may tell who wrote the text, and when
+    is_first = True
     defining = False  # whether the next line of text says what the term before it is
     for raw in lines:
         following = lines.following()
+        if header and not _SILENT.match(raw):
+            header = header - 1 if read_header_line(inline.expanded(raw), fields) else 0
         if (block := _BLOCK.match(raw)) and (inside := lines.until(block[1])) is not None:
             if raw[0] != "/":  # a comment
                 yield fenced("\n".join(inside), block[2] or language)
@@ -72,6 +79,7 @@ def _markdown(lines: Lines, fields: dict[str, str], inline: Inline, collector: L
             continue
         elif heading := _HEADING.match(raw):
             words = without_last(inline.expanded(heading[2]), heading[1].__eq__)
+            header = 2 if is_first and len(heading[1]) == 1 else 0
             yield f"{'#' * len(heading[1])} {inline.plain(words)}"
         elif _is_underlined(raw, following) and following.rstrip() not in around:
             lines.skip()
@@ -81,6 +89,8 @@ def _markdown(lines: Lines, fields: dict[str, str], inline: Inline, collector: L
                 around.pop()
             else:
                 around.append(raw.rstrip())
+            yield ""
+        elif _MARK.match(raw):
             yield ""
         elif attribute := _ATTRIBUTE.match(raw):
             fields.setdefault(attribute[1].lower(), inline.expanded(attribute[2] or "")[:_LONGEST_VALUE])
@@ -106,6 +116,7 @@ def _markdown(lines: Lines, fields: dict[str, str], inline: Inline, collector: L
             if said := _line(raw, inline).rstrip():  # not only an anchor, say
                 yield f"{': ' if defining else ''}{label}{said}"
                 label, defining = "", False
+        is_first = is_first and (not raw.strip() or raw.startswith((":", "//")))
 
 
 def _is_underlined(line: str, following: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from libs.dataloader.formats.markdown import trim_url
 from libs.dataloader.links import LinkCollector
 
 _REFERENCE = re.compile(r"\{([\w-]{1,100})\}")
@@ -108,6 +109,9 @@ class Inline:
         if markup["macro"] == "image":
             return words
         href: str = markup["path"] or markup["url"]
+        if markup["url"] and markup["words"] is None:
+            self._collector.add(trim_url(href))
+            return href
         self._collector.add(href, words)
         return words or href
 

@@ -17,6 +17,7 @@ _KEYWORD = re.compile(r"#\+([\w-]+):[ \t]*(.*)$")
 _BEGIN = re.compile(r"[ \t]*#\+begin_(src|example|export|comment)\b[ \t]*([\w+-]*)", re.IGNORECASE)
 _LINK = re.compile(r"\[\[(?:file:)?([^\[\]\n]{1,2000})\](?:\[([^\[\]\n]{1,500})\])?\]")
 _PLACE = re.compile(r"[a-z]+://|\.{0,2}/|[^*#:\s][^:\n]*\.\w{1,8}(?:::|$)", re.IGNORECASE)
+_SPECIAL = re.compile(r"[ \t]*#\+(?:begin|end)_(?!(?:src|example|export|comment)\b)\w+", re.IGNORECASE)
 _RULE = re.compile(r"[ \t]*\|-[-+]*\|[ \t]*$")
 _DRAWER = re.compile(r"[ \t]*:(?:PROPERTIES|LOGBOOK):[ \t]*$", re.IGNORECASE)
 _FIELDS = {
@@ -58,8 +59,10 @@ def _markdown(lines: Lines, fields: dict[str, str], collector: LinkCollector) ->
             yield f"{'#' * min(len(heading[1]), 6)} {_LINK.sub(link, words)}"
         elif keyword := _KEYWORD.match(line):
             name = keyword[1].lower()
+            if name == "caption":
+                yield from ("", _LINK.sub(link, keyword[2]), "")  # apart from the rows of a table
             fields.setdefault("lang" if name == "language" else name, keyword[2].strip())
         elif _RULE.match(line):
             yield line.replace("+", "|")
-        elif not line.startswith("# "):  # a comment
+        elif not line.startswith("# ") and not _SPECIAL.match(line):  # a comment, or the edge of a block of prose
             yield _LINK.sub(link, line) if "[[" in line else line

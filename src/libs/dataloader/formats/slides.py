@@ -14,7 +14,7 @@ from libs.dataloader.formats.ooxml import core_properties, main_part, relationsh
 from libs.dataloader.formats.registry import Format
 from libs.dataloader.links import LinkCollector
 from libs.dataloader.tables import markdown_table
-from libs.dataloader.text import clean_text
+from libs.dataloader.text import clean_text, raised
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -119,6 +119,8 @@ class _Slide:
                     parts.append("\n")
                 elif name in ("r", "fld"):
                     text = "".join(run.text or "" for run in children(node, "t"))
+                    if (_baseline(node) or "-").isdecimal():
+                        text = raised(text, "".join(parts[-1:]))
                     parts.append(text)
                     link = child(node, "rPr", "hlinkClick")
                     relation = self._relations.get(_relation_id(link)) if link is not None else None
@@ -203,6 +205,13 @@ def _cached(node: _Element | None) -> dict[str, str]:
         value = child(point, "v")
         found[point.get("idx", "0")] = (value.text or "").strip() if value is not None else ""
     return found
+
+
+def _baseline(run: _Element) -> str:
+    """Return by how much text is raised (in thousandths of a percent), or lowered; empty if it is neither."""
+    properties = child(run, "rPr")
+    value = properties.get("baseline", "") if properties is not None else ""
+    return "" if value == "0" else value
 
 
 def _relation_id(node: _Element) -> str:
