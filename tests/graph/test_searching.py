@@ -169,3 +169,28 @@ async def test_a_link_by_hand_is_context_without_a_source(wiki: KnowledgeBase) -
 async def test_nothing_known_gives_no_context(kb: KnowledgeBase) -> None:
     context = await kb.ask_context("Who is there?")
     assert (context.context_chunks, context.graph_path, context.source_documents) == ([], [], [])
+
+
+@pytest.mark.parametrize(
+    ("question", "named", "others"),
+    [
+        ("Quel est le rôle de la Régie ?", "Régie", ["Le groupe de soutien", "La Poste", "De la mer à la terre"]),
+        ("Was tut das Amt für Eichung und Maße?", "Amt für Eichung", ["Einzel- und Gemeinkosten"]),
+        ("アレクサンドル・プーシキンの詩は何ですか", "アレクサンドル・プーシキン", ["海の水", "何の水"]),
+    ],
+)
+async def test_function_words_of_a_question_name_nothing(
+    kb: KnowledgeBase, question: str, named: str, others: list[str]
+) -> None:
+    await kb.insert_many("things", [{"name": name} for name in (named, *others)])
+    assert (await kb.ask_context(question)).graph_path == [named]
+    assert [hit.document["name"] for hit in await kb.search_knowledge(question, "graph")] == [named]
+
+
+async def test_context_says_what_a_relation_is_before_what_only_stands_together(kb: KnowledgeBase) -> None:
+    tags = ["ale", "broth", "cod", "dill"]
+    await kb.insert("recipes", {"title": "Zander", "author": "Mo Lane", "tags": tags})
+    context = await kb.ask_context("What did Mo Lane write?", limit=2)
+    assert [chunk.text for chunk in context.context_chunks if " → " in chunk.text] == [
+        "Zander (title) → written_by → Mo Lane (author)"
+    ]
