@@ -10,6 +10,8 @@ from tests.knowledge_base.notes import PARAGRAPHS, document, text
 
 from core.rag import KnowledgeBase
 from core.rag.errors import InvalidInputError, ModelMismatchError
+from core.rag.settings import Settings
+from fakes.openai_server import OpenAIServer
 from libs.dataloader import Document
 
 
@@ -90,3 +92,25 @@ async def test_a_namespace_that_was_removed_is_filled_again_with_vectors(kb: Kno
     assert second.vectors == first.vectors and second.vectors.embedded
     assert [hit.path for hit in await kb.search(PARAGRAPHS[0], mode="vector")] == ["a.md"]
     assert (await kb.status())["nodes"]["Vector"] == second.chunks
+
+
+async def test_a_conversation_goes_on_with_another_number_of_dimensions_of_the_same_model(tmp_path: Path) -> None:
+    uri = f"embedded:{tmp_path / 'graph.grafeo'}"
+    async with KnowledgeBase.open(uri, embedder=HashEmbedder(dimension=32)) as kb:
+        await kb.ingest([document("a", text(0)), document("b", text(1))])
+    async with KnowledgeBase.open(uri, embedder=HashEmbedder(dimension=24), new_store=True) as kb:
+        await kb.ingest([document("a", text(0)), document("b", text(1))])
+        talk = await kb.client.create_conversation()
+        await kb.client.add_message(talk, PARAGRAPHS[0], "user")
+        await kb.client.add_message(talk, PARAGRAPHS[1], "assistant")
+    async with KnowledgeBase.open(uri, embedder=HashEmbedder(dimension=32)) as kb:
+        hits = await kb.search("When does the tide mill turn with the ebb?", mode="hybrid", conversation_id=talk)
+        assert {hit.path for hit in hits} == {"a", "b"}
+
+
+async def test_an_empty_graph_is_searched_with_a_model_of_an_unknown_dimension() -> None:
+    async with OpenAIServer(24) as server:
+        settings = Settings(_env_file=None, OPENAI_BASE_URL=server.url)  # type: ignore[call-arg]
+        async with KnowledgeBase.open("embedded::memory:", model="local", settings=settings) as kb:
+            assert await kb.search("the tide mill") == []
+            assert await kb.recall(query="the tide mill") == []

@@ -337,7 +337,7 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
         return await self._client.delete_document(path)
 
     async def _store(self) -> VectorStoreInfo:
-        from core.rag.maintenance.overview import dimension_of
+        from core.rag.embedder.base import dimension_of
 
         # Each time: somebody may have removed the namespace since, or reembedded it.
         dimension = await dimension_of(self.embedder)

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from core.rag.dbhandler.documents.rows import display_title, from_json
 from core.rag.dbhandler.documents.writing import ChunkRow
-from core.rag.embedder import embed_texts, is_blank
+from core.rag.embedder.base import dimension_of, embed_texts, is_blank
 from core.rag.errors import StoreConflictError
 from core.rag.identity import content_hash, vector_id
 from core.rag.indexing.stopping import check_callbacks
 from core.rag.indexing.texts import embedding_text
-from core.rag.maintenance.overview import dimension_of
 from libs.dataloader import ChunkMetadata, Document, DocumentChunk
 
 if TYPE_CHECKING:
