@@ -8,8 +8,9 @@ import pytest
 from tests.embedders import HashEmbedder
 from tests.knowledge_base.notes import PARAGRAPHS, document, text
 
-from core.rag import KnowledgeBase
-from core.rag.errors import InvalidInputError, ModelMismatchError
+from core.rag import KnowledgeBase, UndirectedNode
+from core.rag.errors import InvalidInputError, LanguageModelError, ModelMismatchError
+from core.rag.llm import Message
 from core.rag.settings import Settings
 from fakes.openai_server import OpenAIServer
 from libs.dataloader import Document
@@ -82,6 +83,24 @@ async def test_a_knowledge_base_of_another_namespace_shares_the_graph_and_nothin
     assert {hit.path for hit in await other.search("Margaret Harrow")} == {"b.md"}
     with pytest.raises(InvalidInputError):
         kb.in_namespace(" ")
+
+
+async def test_the_knowledge_graph_of_another_namespace_is_another_one(kb: KnowledgeBase) -> None:
+    await kb.knowledge_graph.add_node(UndirectedNode("The mill turns with the ebb."))
+    other = kb.in_namespace("other")
+    assert await other.knowledge_graph.get_all_nodes() == []
+    await other.knowledge_graph.add_node(UndirectedNode("The trust owns the mill."))
+    assert [node.content for node in await kb.knowledge_graph.get_all_nodes()] == ["The mill turns with the ebb."]
+
+
+async def test_all_namespaces_share_one_language_model_which_is_closed_with_the_knowledge_base() -> None:
+    settings = Settings(_env_file=None, MGRAG_LLM_MODEL="m", OPENAI_BASE_URL="http://localhost:1/v1")  # type: ignore[call-arg]
+    async with KnowledgeBase.open("embedded::memory:", embedder=HashEmbedder(), settings=settings) as kb:
+        other = kb.in_namespace("other").in_namespace("third")
+        model = other.language_model
+        assert model is not None and model is kb.language_model
+    with pytest.raises(LanguageModelError, match="the connection was closed by this program"):
+        await model.complete([Message("user", "Who owns the mill?")], temperature=0, max_tokens=9)
 
 
 async def test_a_namespace_that_was_removed_is_filled_again_with_vectors(kb: KnowledgeBase) -> None:

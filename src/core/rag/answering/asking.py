@@ -31,6 +31,8 @@ class Answers:
     _settings: Settings
     _language_model: LanguageModel | None = None
     _model_known = False
+    #: The knowledge base that this one shares the model with, and that closes it.
+    _first: Answers | None = None
 
     @property
     def language_model(self) -> LanguageModel | None:
@@ -39,6 +41,8 @@ class Answers:
         Raises:
             ConfigurationError: if a model is set, but neither a key nor an endpoint.
         """
+        if self._first is not None:
+            return self._first.language_model
         if not self._model_known:
             from core.rag.llm import open_language_model
 

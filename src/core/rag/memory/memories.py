@@ -31,10 +31,10 @@ class Memories:
     _embedder: EmbeddingService | None
     _recaller: Recaller | None = None
 
-    @property
-    def language_model(self) -> LanguageModel | None:
-        """The model that writes summaries; none by default."""
-        return None
+    if TYPE_CHECKING:
+
+        @property
+        def language_model(self) -> LanguageModel | None: ...
 
     async def remember(
         self,
