@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from core.rag.dbhandler.documents.rows import display_title, from_json
@@ -54,16 +54,7 @@ class ReembedReport:
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to plain values that JSON can hold."""
-        return {
-            "model": self.model,
-            "dimension": self.dimension,
-            "chunks": self.chunks,
-            "messages": self.messages,
-            "vectors": self.vectors,
-            "dropped": self.dropped,
-            "kept": self.kept,
-            "interrupted": self.interrupted,
-        }
+        return asdict(self)
 
 
 async def reembed(
