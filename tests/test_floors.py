@@ -14,6 +14,7 @@ SRC = Path(__file__).parents[1] / "src"
 FLOORS: tuple[tuple[str, ...], ...] = (
     (
         "libs.dataloader",
+        "core.rag.bm25",
         "core.rag.errors",
         "core.rag.headings",
         "core.rag.keyed",

@@ -1,4 +1,4 @@
-"""What a program needs to name stands in ``core.rag``."""
+"""What a program needs to name stands in ``core.rag``, and all of it in ``mgrag``, too."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ import re
 import pytest
 
 import core.rag
+import mgrag
 from core.rag import KnowledgeBase
+from libs import dataloader
 
 #: ``Path`` would be taken for that of ``pathlib``: it stays in ``core.rag.graph.parts``.
 ELSEWHERE = {"Any", "AsyncGenerator", "None", "Path", "Self"}
@@ -17,6 +19,18 @@ ELSEWHERE = {"Any", "AsyncGenerator", "None", "Path", "Self"}
 @pytest.mark.parametrize("name", core.rag.__all__)
 def test_every_public_name_is_there(name: str) -> None:
     assert getattr(core.rag, name).__doc__
+
+
+@pytest.mark.parametrize("name", mgrag.__all__)
+def test_every_name_of_mgrag_is_the_public_one(name: str) -> None:
+    assert getattr(mgrag, name) is getattr(core.rag if name in core.rag.__all__ else dataloader, name)
+
+
+def test_mgrag_has_all_public_names_and_the_loaders() -> None:
+    loaders = {name for name in dataloader.__all__ if name.endswith("Loader")}
+    assert set(mgrag.__all__) == {*core.rag.__all__, *loaders, "Document"}
+    with pytest.raises(AttributeError, match="'mgrag' has no attribute 'KnowledgeBass'"):
+        _ = mgrag.KnowledgeBass
 
 
 def test_what_a_knowledge_base_returns_can_be_named() -> None:

@@ -11,8 +11,10 @@ import pytest
 import typer.main
 from tests.cli.command import Command
 
+from core.rag.answering.asking import STRATEGIES
 from core.rag.retrieval.hits import MODES
 from mgrag.cli.app import app
+from mgrag.cli.ask import Strategy
 from mgrag.cli.runtime import EXIT_CODES
 from mgrag.cli.search import Mode
 
@@ -90,3 +92,9 @@ def test_modes_are_those_of_searching() -> None:
     assert [mode.value for mode in Mode] == list(MODES)
     for mode in MODES:
         assert f"`{mode}`" in section("mgrag search")
+
+
+def test_strategies_are_those_of_answering() -> None:
+    assert [strategy.value for strategy in Strategy] == list(STRATEGIES)
+    for strategy in STRATEGIES:
+        assert f"`{strategy}`" in section("mgrag ask")

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from hypothesis import strategies as st
 
-from core.rag.dbhandler.embedded.dialect import BM25_B, BM25_K1
+from core.rag.bm25 import K1, B
 from core.rag.dbhandler.store import Match, Transaction
 from core.rag.schema import EdgeType, Label, TextIndex, VectorIndex
 from dbhandler.kit import Corner
@@ -74,8 +74,8 @@ class Model:
             holding = [name for name, words in texts.items() if term in words]
             rarity = math.log(1 + (len(texts) - len(holding) + 0.5) / (len(holding) + 0.5))
             for name in holding:
-                norm = 1 - BM25_B + BM25_B * lengths[name] * len(texts) / sum(lengths.values())
-                part = texts[name][term] * (BM25_K1 + 1) / (texts[name][term] + BM25_K1 * norm)
+                norm = 1 - B + B * lengths[name] * len(texts) / sum(lengths.values())
+                part = texts[name][term] * (K1 + 1) / (texts[name][term] + K1 * norm)
                 scores[name] = scores.get(name, 0.0) + weight * rarity * part
         return scores
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from core.rag.bm25 import K1, B
 from core.rag.dbhandler.embedded import dialect
 from core.rag.dbhandler.embedded.store import EmbeddedStore
 from core.rag.dbhandler.store import Match, Transaction
@@ -131,8 +132,8 @@ def bm25(texts: dict[str, str], terms: dict[str, float]) -> dict[str, float]:
         rarity = math.log(1 + (len(documents) - len(holding) + 0.5) / (len(holding) + 0.5))
         for name in holding:
             frequency = documents[name][term]
-            norm = 1 - dialect.BM25_B + dialect.BM25_B * lengths[name] / average
-            part = frequency * (dialect.BM25_K1 + 1) / (frequency + dialect.BM25_K1 * norm)
+            norm = 1 - B + B * lengths[name] / average
+            part = frequency * (K1 + 1) / (frequency + K1 * norm)
             scores[name] = scores.get(name, 0.0) + weight * rarity * part
     return scores
 

@@ -8,8 +8,11 @@ import pytest
 from tests.embedders import HashEmbedder
 from tests.knowledge_base.notes import PARAGRAPHS, document, text
 
-from core.rag import KnowledgeBase
-from core.rag.errors import InvalidInputError, ModelMismatchError
+from core.rag import KnowledgeBase, UndirectedNode
+from core.rag.errors import InvalidInputError, LanguageModelError, ModelMismatchError
+from core.rag.llm import Message
+from core.rag.settings import Settings
+from fakes.openai_server import OpenAIServer
 from libs.dataloader import Document
 
 
@@ -82,6 +85,24 @@ async def test_a_knowledge_base_of_another_namespace_shares_the_graph_and_nothin
         kb.in_namespace(" ")
 
 
+async def test_the_knowledge_graph_of_another_namespace_is_another_one(kb: KnowledgeBase) -> None:
+    await kb.knowledge_graph.add_node(UndirectedNode("The mill turns with the ebb."))
+    other = kb.in_namespace("other")
+    assert await other.knowledge_graph.get_all_nodes() == []
+    await other.knowledge_graph.add_node(UndirectedNode("The trust owns the mill."))
+    assert [node.content for node in await kb.knowledge_graph.get_all_nodes()] == ["The mill turns with the ebb."]
+
+
+async def test_all_namespaces_share_one_language_model_which_is_closed_with_the_knowledge_base() -> None:
+    settings = Settings(_env_file=None, MGRAG_LLM_MODEL="m", OPENAI_BASE_URL="http://localhost:1/v1")  # type: ignore[call-arg]
+    async with KnowledgeBase.open("embedded::memory:", embedder=HashEmbedder(), settings=settings) as kb:
+        other = kb.in_namespace("other").in_namespace("third")
+        model = other.language_model
+        assert model is not None and model is kb.language_model
+    with pytest.raises(LanguageModelError, match="the connection was closed by this program"):
+        await model.complete([Message("user", "Who owns the mill?")], temperature=0, max_tokens=9)
+
+
 async def test_a_namespace_that_was_removed_is_filled_again_with_vectors(kb: KnowledgeBase) -> None:
     document = Document(path="a.md", content=text(0))
     first = await kb.ingest(document)
@@ -90,3 +111,25 @@ async def test_a_namespace_that_was_removed_is_filled_again_with_vectors(kb: Kno
     assert second.vectors == first.vectors and second.vectors.embedded
     assert [hit.path for hit in await kb.search(PARAGRAPHS[0], mode="vector")] == ["a.md"]
     assert (await kb.status())["nodes"]["Vector"] == second.chunks
+
+
+async def test_a_conversation_goes_on_with_another_number_of_dimensions_of_the_same_model(tmp_path: Path) -> None:
+    uri = f"embedded:{tmp_path / 'graph.grafeo'}"
+    async with KnowledgeBase.open(uri, embedder=HashEmbedder(dimension=32)) as kb:
+        await kb.ingest([document("a", text(0)), document("b", text(1))])
+    async with KnowledgeBase.open(uri, embedder=HashEmbedder(dimension=24), new_store=True) as kb:
+        await kb.ingest([document("a", text(0)), document("b", text(1))])
+        talk = await kb.client.create_conversation()
+        await kb.client.add_message(talk, PARAGRAPHS[0], "user")
+        await kb.client.add_message(talk, PARAGRAPHS[1], "assistant")
+    async with KnowledgeBase.open(uri, embedder=HashEmbedder(dimension=32)) as kb:
+        hits = await kb.search("When does the tide mill turn with the ebb?", mode="hybrid", conversation_id=talk)
+        assert {hit.path for hit in hits} == {"a", "b"}
+
+
+async def test_an_empty_graph_is_searched_with_a_model_of_an_unknown_dimension() -> None:
+    async with OpenAIServer(24) as server:
+        settings = Settings(_env_file=None, OPENAI_BASE_URL=server.url)  # type: ignore[call-arg]
+        async with KnowledgeBase.open("embedded::memory:", model="local", settings=settings) as kb:
+            assert await kb.search("the tide mill") == []
+            assert await kb.recall(query="the tide mill") == []

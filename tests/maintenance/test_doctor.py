@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import importlib.util
 import json
 from dataclasses import replace
@@ -288,7 +289,21 @@ async def test_settings_that_make_no_sense(monkeypatch: pytest.MonkeyPatch, tmp_
 def test_every_extra_that_users_may_want_is_named_where_it_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     missing = {check.name for check in check_packages() if check.level == "note"}
-    assert missing == {"extra openai", "extra llama-index", "extra langchain"}
+    extras = {*(importlib.metadata.metadata("memgraph-rag").get_all("Provides-Extra") or ())}
+    assert missing == {f"extra {name}" for name in extras - {"bench", "containers", "dev"}}
+
+
+@pytest.mark.parametrize("package", ["grafeo 0.7.1", "neo4j 5.28.1", "wordllama 0.3.9"])
+def test_a_package_of_another_version_is_a_problem(
+    package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name, version = package.split()
+    folder = tmp_path / f"{name}-{version}.dist-info"
+    folder.mkdir()
+    (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (found,) = (check for check in check_packages() if check.level != "note")
+    assert found.level == "problem" and f"{package} (needed: {name}" in found.message
 
 
 #: The same for conversations and memory.

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.rag.analysis import analyze, index_terms, query_terms
-from core.rag.retrieval.bm25 import K1, B, Bm25, idf
+from core.rag.bm25 import K1, B, idf
+from core.rag.retrieval.bm25 import Bm25
 
 TEXTS = [
     ("a", "alpha beta beta"),

@@ -35,8 +35,7 @@ class Knowledge:
     if TYPE_CHECKING:
 
         @property
-        def language_model(self) -> LanguageModel | None:
-            """The model that writes answers; see :class:`core.rag.answering.asking.Answers`."""
+        def language_model(self) -> LanguageModel | None: ...
 
     async def insert(self, collection: str, record: Mapping[str, Any]) -> Inserted:
         """Insert a record. The people and things that its fields name become entities, linked to each other.

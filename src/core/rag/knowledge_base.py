@@ -159,7 +159,9 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
             ConfigurationError: if this knowledge base was opened without one.
         """
         if self._embedder is None:
-            raise ConfigurationError("This knowledge base was opened without an embedding service.")
+            raise ConfigurationError(
+                "This knowledge base was opened without an embedding service (embedding=False), which this needs."
+            )
         return self._embedder
 
     @property
@@ -183,6 +185,8 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
         """
         other = copy.copy(self)
         other._client = self._client.in_namespace(namespace)
+        other._first = self._first or self
+        other._graph = other._recaller = None  # these are of one namespace
         return other
 
     async def connect(self) -> Self:
@@ -337,7 +341,7 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
         return await self._client.delete_document(path)
 
     async def _store(self) -> VectorStoreInfo:
-        from core.rag.maintenance.overview import dimension_of
+        from core.rag.embedder.base import dimension_of
 
         # Each time: somebody may have removed the namespace since, or reembedded it.
         dimension = await dimension_of(self.embedder)

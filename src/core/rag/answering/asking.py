@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncGenerator, Mapping
-from typing import TYPE_CHECKING, Any, Literal, Self, overload
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args, overload
 
 from core.rag.dbhandler.checks import check_number, check_optional
 from core.rag.errors import InvalidInputError
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from core.rag.settings import Settings
 
 StrategyName = Literal["auto", "flow", "basic", "drift"]
+STRATEGIES: tuple[StrategyName, ...] = get_args(StrategyName)
 
 MAX_QUESTION_CHARS = 20_000
 MAX_PASSAGES = 100
@@ -31,6 +32,8 @@ class Answers:
     _settings: Settings
     _language_model: LanguageModel | None = None
     _model_known = False
+    #: The knowledge base that this one shares the model with, and that closes it.
+    _first: Answers | None = None
 
     @property
     def language_model(self) -> LanguageModel | None:
@@ -39,6 +42,8 @@ class Answers:
         Raises:
             ConfigurationError: if a model is set, but neither a key nor an endpoint.
         """
+        if self._first is not None:
+            return self._first.language_model
         if not self._model_known:
             from core.rag.llm import open_language_model
 
@@ -102,16 +107,10 @@ class Answers:
             EmbeddingError: if the embedding provider fails.
             StoreError: if the graph does.
         """
-        from core.rag.answering.events import DoneEvent
+        from core.rag.answering.events import final_answer
 
         events = self.ask_stream(question, strategy, conversation_id, **options)
-        if stream:
-            return events
-        async with contextlib.aclosing(events) as parts:
-            async for event in parts:
-                if isinstance(event, DoneEvent):
-                    return event.answer
-        raise AssertionError("an answer ends with its end")
+        return events if stream else await final_answer(events)
 
     async def ask_stream(
         self,
@@ -173,6 +172,6 @@ def _check(question: str, k: int, token_budget: int | None) -> None:
         raise InvalidInputError("The question is empty.")
     if len(question) > MAX_QUESTION_CHARS:
         raise InvalidInputError(f"The question has {len(question)} characters; {MAX_QUESTION_CHARS} at most.")
-    k = check_number("k", k, 1, MAX_PASSAGES)
+    check_number("k", k, 1, MAX_PASSAGES)
     if token_budget is not None:
-        token_budget = check_number("token_budget", token_budget, MIN_TOKEN_BUDGET)
+        check_number("token_budget", token_budget, MIN_TOKEN_BUDGET)

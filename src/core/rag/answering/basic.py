@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import AsyncGenerator
 from typing import TYPE_CHECKING
 
-from core.rag.answering.events import AnalysisEvent, DoneEvent, Event
+from core.rag.answering.events import AnalysisEvent, Event, final_answer
 from core.rag.answering.intents import intent_of
 from core.rag.answering.metrics import Metrics
 from core.rag.answering.pipeline import answered
@@ -45,10 +46,7 @@ class BasicRAG:
             LanguageModelError: if the model fails.
             StoreError: if the graph database fails.
         """
-        async for event in basic_events(check_text("The question", question), self._services):
-            if isinstance(event, DoneEvent):
-                return event.answer
-        raise AssertionError("an answer ends with its end")
+        return await final_answer(basic_events(check_text("The question", question), self._services))
 
 
 async def basic_events(question: str, services: Services) -> AsyncGenerator[Event, None]:
@@ -62,5 +60,6 @@ async def basic_events(question: str, services: Services) -> AsyncGenerator[Even
     metrics.search_metrics.total_retrieval_time = time.monotonic() - started
     knowledge = Knowledge(hits=hits)
     await judge(analysis, knowledge, services.kb.client, services.before)
-    async for event in answered("basic", services, analysis, knowledge, metrics, started):
-        yield event
+    async with contextlib.aclosing(answered("basic", services, analysis, knowledge, metrics, started)) as events:
+        async for event in events:
+            yield event

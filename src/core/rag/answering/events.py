@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -75,3 +77,12 @@ class DoneEvent:
 
 
 Event = AnalysisEvent | RetrievalEvent | TokenEvent | CitationEvent | DoneEvent
+
+
+async def final_answer(events: AsyncGenerator[Event, None]) -> Answer:
+    """Run a strategy to its end, and return the answer."""
+    async with contextlib.aclosing(events):
+        async for event in events:
+            if isinstance(event, DoneEvent):
+                return event.answer
+    raise AssertionError("an answer ends with its end")

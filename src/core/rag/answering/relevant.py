@@ -24,9 +24,9 @@ from core.rag.answering.intents import has_words, subject_of
 from core.rag.answering.relevance import matches, search_terms
 from core.rag.answering.spelling import Together
 from core.rag.answering.types import Analysis, FoundEntity, Knowledge
+from core.rag.bm25 import idf
 from core.rag.extraction.names import names_in
 from core.rag.extraction.words import normalize_name
-from core.rag.retrieval.bm25 import idf
 from core.rag.retrieval.hits import Hit
 from core.rag.retrieval.legs import SAMPLE_SIZE, Legs
 

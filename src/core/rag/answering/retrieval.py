@@ -235,28 +235,13 @@ class _Retrieval:
 
     async def _chunks(self, ids: list[str]) -> list[Hit]:
         chunks = await self._kb.client.chunks_by_id(ids)
-        return [Hit(**{name: chunks[i][name] for name in _COPIED}, score=0.0) for i in ids if i in chunks]
+        return [Hit.of_chunk(chunks[i], 0.0, {}) for i in ids if i in chunks]
 
 
 async def _narrowed(knowledge: Knowledge, client: MemGraphClient, filters: Any) -> Knowledge:
     from core.rag.answering.drift.admission import Admission
 
     return await Admission(client, filters).narrowed(knowledge)
-
-
-#: What a hit takes over of a chunk.
-_COPIED = (
-    "chunk_id",
-    "document_id",
-    "path",
-    "title",
-    "heading",
-    "content",
-    "chunk_index",
-    "start_char",
-    "end_char",
-    "metadata",
-)
 
 
 def _shared[Found](pattern: list[Found], trigram: list[Found], key: Callable[[Found], Any], limit: int) -> list[Found]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from core.rag.answering.asking import STRATEGIES
 from core.rag.answering.basic import basic_events
 from core.rag.answering.drift.events import drift_events
 from core.rag.answering.flow import flow_events
 from core.rag.answering.intents import has_parts
-from core.rag.answering.types import STRATEGIES
 from core.rag.errors import InvalidInputError
 
 if TYPE_CHECKING:

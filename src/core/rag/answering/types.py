@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from core.rag.answering.metrics import Metrics
 from core.rag.headings import heading_path
@@ -11,8 +11,6 @@ from core.rag.retrieval.hits import Hit
 
 Intent = Literal["factual", "relationship", "summary", "exploration"]
 Strategy = Literal["flow", "basic", "drift"]
-
-STRATEGIES: tuple[str, ...] = ("auto", *get_args(Strategy))
 
 
 @dataclass(frozen=True, slots=True)

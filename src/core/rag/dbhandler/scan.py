@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Self
 
+from core.rag.bm25 import K1, B, idf
 from core.rag.dbhandler.float_rows import float_rows
 from core.rag.dbhandler.store import GraphStore, Match
 from core.rag.errors import InvalidVectorError
@@ -14,10 +15,6 @@ from core.rag.schema import TextIndex, VectorIndex, check_name
 from core.rag.unit_vectors import unit_vectors
 
 PAGE = 2_000
-
-#: The constants of the embedded engine, so that all engines find the same.
-BM25_K1 = 1.5
-BM25_B = 0.75
 
 #: Up to this number, words are looked for in a text one by one, which is faster than counting all its words.
 _FEW_WORDS = 16
@@ -111,15 +108,12 @@ def bm25_scores(
         total: Number of texts in the corpus.
         average: Average number of words per text, above zero.
     """
-    rarity = {
-        word: math.log(1 + (max(total - holding[word], 0) + 0.5) / (holding[word] + 0.5)) * weight
-        for word, weight in words.items()
-    }
+    rarity = {word: idf(max(total, holding[word]), holding[word]) * weight for word, weight in words.items()}
     scores = []
     for text in texts:
-        norm = BM25_K1 * (1 - BM25_B + BM25_B * text.length / average)
+        norm = K1 * (1 - B + B * text.length / average)
         scores.append(
-            math.fsum([rarity[word] * count * (BM25_K1 + 1) / (count + norm) for word, count in text.counts.items()])
+            math.fsum([rarity[word] * count * (K1 + 1) / (count + norm) for word, count in text.counts.items()])
         )
     return scores
 

@@ -9,6 +9,7 @@ from core.rag.dbhandler.base import ClientBase
 from core.rag.dbhandler.batches import run_for_rows
 from core.rag.dbhandler.checks import check_number, check_text
 from core.rag.dbhandler.store import Row, Transaction
+from core.rag.embedder.base import EmbeddingService, dimension_of
 from core.rag.errors import InvalidInputError, ModelMismatchError, NotFoundError
 from core.rag.identity import vector_store_id
 from core.rag.schema import DEFAULT_VECTOR_INDEX, Label, VectorIndex, check_name, vector_index
@@ -99,6 +100,13 @@ class VectorStoreOperations(ClientBase):
         )
         rows.sort(key=lambda row: (row["status"] != ACTIVE, row["created_at"], row["id"]))
         return [self._info(row) for row in rows]
+
+    async def vector_store_for(self, embedder: EmbeddingService) -> VectorStoreInfo | None:
+        """Return the vector store with an embedder's model and dimension; ``None`` if nothing was embedded with it."""
+        for store in await self.vector_stores():
+            if store.model == embedder.model and store.dimension == await dimension_of(embedder):
+                return store
+        return None
 
     async def find_vector_store(self, index_name: str = DEFAULT_VECTOR_INDEX) -> VectorStoreInfo:
         """Return the vector store with this index.

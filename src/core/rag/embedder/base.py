@@ -211,6 +211,15 @@ def clean_texts(texts: Sequence[str], names: Sequence[str] | None = None) -> lis
     return [clean_text(text) for text in texts]
 
 
+async def dimension_of(embedder: EmbeddingService) -> int:
+    """Return the dimension of an embedder; a provider is asked if it is unknown."""
+    try:
+        return embedder.dimension
+    except EmbeddingError:
+        await embedder.prepare()
+        return embedder.dimension
+
+
 async def embed_texts(service: EmbeddingService, texts: Sequence[str], names: Sequence[str] | None = None) -> Vectors:
     """Embed with any embedder, one brought by the user included, and make sure of the result.
 

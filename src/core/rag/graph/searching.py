@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from core.rag.analysis import query_terms
 from core.rag.dbhandler.checks import check_number, check_text
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 KnowledgeMode = Literal["keyword", "graph", "hybrid"]
 
-MODES: tuple[KnowledgeMode, ...] = ("keyword", "graph", "hybrid")
+MODES: tuple[KnowledgeMode, ...] = get_args(KnowledgeMode)
 
 #: ``hybrid = 0.4 keyword + 0.6 graph``.
 KEYWORD_WEIGHT = 0.4

@@ -14,7 +14,7 @@ from core.rag.dbhandler.checks import check_vector
 from core.rag.dbhandler.knowledge.concepts import VectorRow
 from core.rag.dbhandler.scan import cosine_similarity
 from core.rag.dbhandler.store import MAX_K
-from core.rag.embedder.base import clean_text
+from core.rag.embedder.base import clean_text, dimension_of
 from core.rag.errors import ConfigurationError, InvalidInputError
 from core.rag.schema import Label
 
@@ -65,8 +65,6 @@ class Similarity:
         Raises:
             ModelMismatchError: if the namespace was built with another model.
         """
-        from core.rag.maintenance.overview import dimension_of
-
         if self._store is None:
             dimension = await dimension_of(self.embedder)
             self._store = await self._client.ensure_vector_store(self.embedder.model, dimension)

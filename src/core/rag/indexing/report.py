@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from libs.dataloader import Document
@@ -79,22 +79,9 @@ class IngestReport:
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to plain values that JSON can hold."""
-        documents = self.documents
-        return {
-            "documents": {
-                "added": documents.added,
-                "updated": documents.updated,
-                "unchanged": documents.unchanged,
-                "deleted": documents.deleted,
-                "failed": [{"path": item.path, "reason": item.reason} for item in documents.failed],
-            },
-            "chunks": self.chunks,
-            "vectors": {"embedded": self.vectors.embedded, "reused": self.vectors.reused},
-            "seconds": round(self.seconds, 3),
-            "interrupted": self.interrupted,
-            "warnings": list(self.warnings),
-            **({"facts": self.facts} if self.facts is not None else {}),
-        }
+        found = asdict(self) | {"seconds": round(self.seconds, 3)}
+        facts = found.pop("facts")
+        return found if facts is None else found | {"facts": facts}
 
 
 def _ranges(numbers: Sequence[int]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import batched
 from typing import TYPE_CHECKING, Any
 
@@ -62,11 +62,7 @@ class ResolutionReport:
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to plain values that JSON can hold."""
-        pairs = [
-            {"alias": same.alias, "entity": same.entity, "method": same.method, "score": same.score}
-            for same in self.same
-        ]
-        return {"same": pairs, "added": self.added, "removed": self.removed}
+        return asdict(self)
 
 
 async def resolve_names_after(client: MemGraphClient, changed: int) -> None:

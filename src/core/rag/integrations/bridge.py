@@ -7,7 +7,7 @@ import contextlib
 import threading
 from collections.abc import Coroutine, Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 from weakref import WeakValueDictionary
@@ -43,16 +43,8 @@ class SearchOptions:
 
     def arguments(self) -> dict[str, Any]:
         """Return the arguments of the search, those that are not set left out."""
-        given = {
-            "k": self.k,
-            "mode": self.mode,
-            "filters": self.filters,
-            "namespace": self.namespace,
-            "expand": self.expand,
-            "conversation_id": self.conversation_id,
-            "user_id": self.user_id,
-        }
-        return {name: value for name, value in given.items() if value is not None}
+        given = ((field.name, getattr(self, field.name)) for field in fields(self))
+        return {name: value for name, value in given if value is not None}
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from core.rag.dbhandler.embedded.commitlog import log_folder
 from core.rag.dbhandler.embedded.store import EmbeddedStore
 from core.rag.dbhandler.vectors import BUILDING
+from core.rag.embedder.base import dimension_of
 from core.rag.errors import ConfigurationError, StoreError
 from core.rag.maintenance import environment
 from core.rag.maintenance.conversations import ConversationSoundness
 from core.rag.maintenance.findings import Check, DoctorReport, Level
 from core.rag.maintenance.flaws import Flaw
 from core.rag.maintenance.knowledge import KnowledgeSoundness
-from core.rag.maintenance.overview import dimension_of
 from core.rag.maintenance.places import graph_file, is_there
 from core.rag.maintenance.reembed import ReembedReport, fill, fill_messages
 from core.rag.maintenance.soundness import Soundness

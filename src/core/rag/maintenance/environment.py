@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-import re
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -20,9 +19,9 @@ if TYPE_CHECKING:
 
 DISTRIBUTION = "memgraph-rag"
 
-#: Packages of which only these versions are known to work; a new one may use another file format.
-_PINNED = {"grafeo": "0.6."}
 _OPTIONAL = {
+    "fastapi": ("http", "mgrag serve"),
+    "mcp": ("mcp", "mgrag mcp"),
     "openai": ("openai", "models of OpenAI, Azure OpenAI and servers that speak their API"),
     "llama_index": ("llama-index", "readers of LlamaIndex for more file formats, and the retriever for it"),
     "langchain_core": ("langchain", "the retriever for LangChain"),
@@ -43,6 +42,8 @@ def check_packages() -> Iterator[Check]:
     """Check which packages are installed and which are missing."""
     from importlib import metadata, util
 
+    from packaging.requirements import Requirement
+
     try:
         own = metadata.distribution(DISTRIBUTION)
     except metadata.PackageNotFoundError:
@@ -51,21 +52,18 @@ def check_packages() -> Iterator[Check]:
         )
         return
     missing, wrong, versions = [], [], [f"{DISTRIBUTION} {own.version}"]
-    for requirement in own.requires or ():
-        if "extra ==" in requirement:
-            continue
-        name = re.match(r"[A-Za-z0-9._-]+", requirement)
-        if name is None:
+    for requirement in map(Requirement, own.requires or ()):
+        if requirement.marker is not None and not requirement.marker.evaluate({"extra": ""}):
             continue
         try:
-            version = metadata.version(name[0])
+            version = metadata.version(requirement.name)
         except metadata.PackageNotFoundError:
-            missing.append(requirement)
+            missing.append(str(requirement))
             continue
-        if not version.startswith(_PINNED.get(name[0], "")):
-            wrong.append(f"{name[0]} {version} (needed: {requirement})")
-        if name[0] in {"grafeo", "neo4j", "wordllama"}:
-            versions.append(f"{name[0]} {version}")
+        if not requirement.specifier.contains(version, prereleases=True):
+            wrong.append(f"{requirement.name} {version} (needed: {requirement})")
+        if requirement.name in {"grafeo", "neo4j", "wordllama"}:
+            versions.append(f"{requirement.name} {version}")
     for kind, found in (("missing", missing), ("of another version", wrong)):
         if found:
             yield _check(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 #: ``ok``; ``note`` (worth knowing, nothing to do); ``problem``; ``mended`` (was a problem until now).
@@ -29,13 +29,7 @@ class Check:
 
     def to_dict(self) -> dict[str, str]:
         """Convert to plain values that JSON can hold."""
-        return {
-            "area": self.area,
-            "name": self.name,
-            "level": self.level,
-            "message": self.message,
-            "advice": self.advice,
-        }
+        return asdict(self)
 
 
 @dataclass(slots=True)

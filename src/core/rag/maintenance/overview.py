@@ -23,15 +23,6 @@ _SHOWN_FAILURES = 5
 _SIMILAR_PERCENT = 70
 
 
-async def dimension_of(embedder: EmbeddingService) -> int:
-    """Return the dimension of an embedder; a provider is asked if it is unknown."""
-    try:
-        return embedder.dimension
-    except EmbeddingError:
-        await embedder.prepare()
-        return embedder.dimension
-
-
 async def status(client: MemGraphClient, embedder: EmbeddingService | None, settings: Settings) -> dict[str, Any]:
     """See :meth:`core.rag.KnowledgeBase.status`."""
     found = await client.status()

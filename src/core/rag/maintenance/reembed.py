@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from core.rag.dbhandler.documents.rows import display_title, from_json
 from core.rag.dbhandler.documents.writing import ChunkRow
-from core.rag.embedder import embed_texts, is_blank
+from core.rag.embedder.base import dimension_of, embed_texts, is_blank
 from core.rag.errors import StoreConflictError
 from core.rag.identity import content_hash, vector_id
 from core.rag.indexing.stopping import check_callbacks
 from core.rag.indexing.texts import embedding_text
-from core.rag.maintenance.overview import dimension_of
 from libs.dataloader import ChunkMetadata, Document, DocumentChunk
 
 if TYPE_CHECKING:
@@ -55,16 +54,7 @@ class ReembedReport:
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to plain values that JSON can hold."""
-        return {
-            "model": self.model,
-            "dimension": self.dimension,
-            "chunks": self.chunks,
-            "messages": self.messages,
-            "vectors": self.vectors,
-            "dropped": self.dropped,
-            "kept": self.kept,
-            "interrupted": self.interrupted,
-        }
+        return asdict(self)
 
 
 async def reembed(

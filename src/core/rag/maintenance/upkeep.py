@@ -24,6 +24,11 @@ class Upkeep:
     _embedder: EmbeddingService | None
     _settings: Settings
 
+    if TYPE_CHECKING:
+
+        @property
+        def embedder(self) -> EmbeddingService: ...
+
     async def status(self) -> dict[str, Any]:
         """Report the engine, location, size, counts of nodes and edges, vector stores, and the embedding model.
 
@@ -200,9 +205,6 @@ class Upkeep:
         Raises:
             EmbeddingError: if the embedding provider fails; vectors stored so far are kept.
         """
-        from core.rag.errors import ConfigurationError
         from core.rag.maintenance.reembed import reembed
 
-        if self._embedder is None:
-            raise ConfigurationError("This knowledge base was opened without an embedding service.")
-        return await reembed(self._client, self._embedder, drop_old=drop_old, stop=stop, progress=progress)
+        return await reembed(self._client, self.embedder, drop_old=drop_old, stop=stop, progress=progress)

@@ -31,10 +31,10 @@ class Memories:
     _embedder: EmbeddingService | None
     _recaller: Recaller | None = None
 
-    @property
-    def language_model(self) -> LanguageModel | None:
-        """The model that writes summaries; none by default."""
-        return None
+    if TYPE_CHECKING:
+
+        @property
+        def language_model(self) -> LanguageModel | None: ...
 
     async def remember(
         self,
@@ -322,8 +322,7 @@ class Memories:
 
         if self._embedder is None or is_blank(query):
             return None, None
-        embedded: list[float] = (await embed_texts(self._embedder, [query], ["the query"]))[0].tolist()
-        for store in await self._client.vector_stores():
-            if store.model == self._embedder.model and store.dimension == len(embedded):
-                return store, embedded
-        return None, None
+        store = await self._client.vector_store_for(self._embedder)
+        if store is None:
+            return None, None
+        return store, (await embed_texts(self._embedder, [query], ["the query"]))[0].tolist()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from core.rag.dbhandler.messages.rows import speaker_of
@@ -109,4 +109,4 @@ class Forgotten:
 
     def to_dict(self) -> dict[str, int]:
         """Convert to plain values that JSON can hold."""
-        return {"memories": self.memories, "sessions": self.sessions, "users": self.users}
+        return asdict(self)

@@ -41,8 +41,8 @@ async def ask(
     if conversation_id is not None:
         from core.rag.retrieval.conversation import read_dialogue
 
-        stores = [store for store in await client.vector_stores() if store.model == embedder.model]
-        dialogue, _ = await read_dialogue(client, conversation_id, query, stores[0] if stores else None, embedder)
+        store = await client.vector_store_for(embedder)
+        dialogue, _ = await read_dialogue(client, conversation_id, query, store, embedder)
         if dialogue and model is not None and mode not in {"vector", "keyword", "fuzzy"}:
             from core.rag.retrieval.rewriting import standalone_question
 

@@ -1,32 +1,16 @@
-"""BM25 over analysed words in memory, with the same formula as the engines.
-
-    score(d) = sum over the words t of the query of
-               w_t * idf_t * tf * (k1 + 1) / (tf + k1 * (1 - b + b * |d| / average |d|))
-    idf_t    = ln(1 + (N - n_t + 0.5) / (n_t + 0.5))
-
-S. Robertson, H. Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009, section 3.2, with the idf of
-Lucene. Grafeo gives these very numbers; Memgraph (Tantivy) the same with lengths rounded to a byte and k1 = 1.2;
-Lucene without the factor k1 + 1, which does not change the order.
-"""
+"""BM25 over analysed words in memory, with the formula of :mod:`core.rag.bm25`."""
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
+
+from core.rag.bm25 import K1, B
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-K1: Final = 1.5
-B: Final = 0.75
-
-
-def idf(total: int, holding: float) -> float:
-    """Return the weight of a word that occurs in ``holding`` of ``total`` documents."""
-    return math.log(1 + (total - holding + 0.5) / (holding + 0.5))
 
 
 class Bm25:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from core.rag.keyed import Keyed
 
 SearchMode = Literal["auto", "graph", "hybrid", "vector", "keyword", "fuzzy"]
 
-MODES: tuple[SearchMode, ...] = ("auto", "graph", "hybrid", "vector", "keyword", "fuzzy")
+MODES: tuple[SearchMode, ...] = get_args(SearchMode)
 
 #: ``named``: its title is in the question; ``bridge``: a sentence of another passage names what it is about;
 #: ``mention``: it mentions what such a sentence names, and adds to the answer; ``related``: it mentions what the

@@ -19,7 +19,6 @@ from core.rag.together import all_together, together
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
-    from core.rag.dbhandler.vectors import VectorStoreInfo
     from core.rag.embedder import EmbeddingService
     from core.rag.retrieval.dialogue import Dialogue
     from core.rag.retrieval.filters import Filter
@@ -74,7 +73,7 @@ class Retriever:
         wanted = _parse(filters)
         dialogue = self._dialogue
         by_words = mode in {"keyword", "fuzzy"} and dialogue is None
-        legs = Legs(self._client, None if by_words else await self._store())
+        legs = Legs(self._client, None if by_words else await self._client.vector_store_for(self._embedder))
         if dialogue is not None and await dialogue.is_left_by(
             legs, await self._embed(query), dict.fromkeys(query_terms(query), 1.0), await legs.total()
         ):
@@ -146,12 +145,6 @@ class Retriever:
         if graph is not None:
             return by_graph, among
         return {"vector": vector, "keyword": keyword, "fuzzy": fuzzy, "hybrid": hybrid}[mode], among
-
-    async def _store(self) -> VectorStoreInfo | None:
-        """Return the vector store of the embedder's model, if there is one."""
-        model, dimension = self._embedder.model, self._embedder.dimension
-        stores = await self._client.vector_stores()
-        return next((store for store in stores if (store.model, store.dimension) == (model, dimension)), None)
 
     async def _embed(self, query: str) -> Sequence[float] | None:
         """Return the vector of a query; ``None`` if it has nothing to compare, such as a single emoji."""

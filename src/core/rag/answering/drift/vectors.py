@@ -42,9 +42,7 @@ class Vectors:
         """Return the vector store of the embedder's model; ``None`` if nothing was embedded with it yet."""
         embedder = self._client.embedder
         if not self._looked and embedder is not None:
-            stores = await self._client.vector_stores()
-            fitting = (s for s in stores if (s.model, s.dimension) == (embedder.model, embedder.dimension))
-            self._store = next(fitting, None)
+            self._store = await self._client.vector_store_for(embedder)
             self._looked = True
         return self._store
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
+from core.rag.bm25 import K1, B
 from core.rag.dbhandler.float_rows import float_rows
 from core.rag.errors import ModelMismatchError
 from core.rag.schema import PROPERTY_INDEXES, Label, TextIndex, VectorIndex
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-BM25_K1 = 1.5
-BM25_B = 0.75
 
 #: The tokenizer that keeps every word: which ones count was decided when the text was analysed. The default one drops
 #: single letters and common English words.
@@ -103,7 +102,7 @@ def lacks_text_index(db: Runner, index: TextIndex) -> bool:
 
 def create_text_index(db: Runner, index: TextIndex) -> None:
     """Create the index over the nodes of the namespace."""
-    db.create_text_index(index.partition, "terms", BM25_K1, BM25_B, TOKENIZER, [])
+    db.create_text_index(index.partition, "terms", K1, B, TOKENIZER, [])
 
 
 def drop_text_index(db: Runner, index: TextIndex) -> None:

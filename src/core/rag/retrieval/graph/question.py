@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from core.rag.analysis import analyze
+from core.rag.bm25 import idf
 from core.rag.extraction.matching import NameTable, sequences
 from core.rag.extraction.mentions import is_sought
 from core.rag.extraction.names import names_in
@@ -61,14 +62,12 @@ def shares(terms: Iterable[str], sample: Iterable[AbstractSet[str]]) -> dict[str
 
 
 def weigh(terms: Iterable[str], sample: Iterable[AbstractSet[str]]) -> dict[str, float]:
-    """Return the idf of words, from the words of a random sample of chunks: ln(1 + (N - n + 0.5) / (n + 0.5)).
+    """Return the idf of words, from the words of a random sample of chunks.
 
     Five hundred chunks are enough: a word that none of them has is rare.
     """
     held = list(sample)
-    return {
-        term: math.log1p((len(held) - number + 0.5) / (number + 0.5)) for term, number in _holding(terms, held).items()
-    }
+    return {term: idf(len(held), number) for term, number in _holding(terms, held).items()}
 
 
 def _holding(terms: Iterable[str], sample: Sequence[AbstractSet[str]]) -> dict[str, int]:
