@@ -26,7 +26,7 @@ from libs.dataloader.types import Known, LoadFailure, LoadResult, SourceInfo, Un
 from libs.dataloader.walk import Found, Selection, Walker, describe_os_error
 
 #: Part of every fingerprint: raised when a reader changes, so that files and pages are converted again.
-READERS_VERSION = "17"
+READERS_VERSION = "18"
 
 _BATCH_FILES = 256
 _BATCH_BYTES = 32_000_000

@@ -228,8 +228,11 @@ class _Writer:
                 start = len(parts)
                 self._collect(item, parts, depth + 1)
                 self.collector.add(attribute(item, "href") or "", "".join(parts[start:]))
-            elif name not in _SKIPPED and name not in ("frame", "custom-shape") and depth < _MAX_DEPTH:
-                self._collect(item, parts, depth + 1)
+            elif name not in _SKIPPED and name not in ("frame", "custom-shape"):
+                if depth < _MAX_DEPTH:
+                    self._collect(item, parts, depth + 1)
+                else:
+                    parts.append(_blanks("".join(item.itertext())))
             parts.append(_blanks(item.tail))
 
 
