@@ -239,8 +239,11 @@ class _Writer:
                 parts.append(raised("".join(run), "".join(parts[-1:])))
             elif name == "frame":
                 parts.append(self._formula(item))
-            elif name not in _SKIPPED and name != "custom-shape" and depth < _MAX_DEPTH:
-                self._collect(item, parts, depth + 1)
+            elif name not in _SKIPPED and name != "custom-shape":
+                if depth < _MAX_DEPTH:
+                    self._collect(item, parts, depth + 1)
+                else:
+                    parts.append(_blanks("".join(item.itertext())))
             parts.append(_blanks(item.tail))
 
     def _formula(self, frame: _Element) -> str:

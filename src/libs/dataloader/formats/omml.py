@@ -19,8 +19,10 @@ def equation_text(node: _Element) -> str:
 
 
 def _inside(node: _Element | None, depth: int) -> str:
-    if node is None or depth > _MAX_DEPTH:
+    if node is None:
         return ""
+    if depth > _MAX_DEPTH:
+        return "".join(part.text or "" for part in node.iter() if local(part) == "t")
     return "".join(_text(item, depth + 1) for item in node)
 
 

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 _TITLES = frozenset(("title", "ctrTitle"))
 _DECORATION = frozenset(("dt", "ftr", "sldNum", "hdr", "sldImg"))
 _LIKE_MARKUP = re.compile(r"^(#{1,6} |```)", re.MULTILINE)
-_MAX_DEPTH = 30
 
 
 def read(file: FileData, _kind: Format) -> Content:
@@ -70,7 +69,7 @@ class _Slide:
         self._blocks: list[str] = []
         tree = child(archive.xml(part), "cSld", "spTree")
         if tree is not None:
-            self._shapes(tree, 0)
+            self._shapes(tree)
         self._notes = list(self._read_notes())
 
     def text(self, number: int) -> str:
@@ -80,15 +79,17 @@ class _Slide:
         notes = ["Notes: " + "\n".join(self._notes)] if self._notes else []
         return "\n\n".join([f"## {self.title or f'Slide {number}'}", *self._blocks, *notes])
 
-    def _shapes(self, parent: _Element, depth: int) -> None:
-        for node in parent:
+    def _shapes(self, tree: _Element) -> None:
+        waiting = [*reversed(tree)]  # no recursion: in a large slide nothing limits how deep groups nest
+        while waiting:
+            node = waiting.pop()
             name = local(node)
             if name == "sp":
                 self._shape(node)
             elif name == "graphicFrame":
                 self._graphic(node)
-            elif name in ("grpSp", "AlternateContent", "Choice") and depth < _MAX_DEPTH:
-                self._shapes(node, depth + 1)
+            elif name in ("grpSp", "AlternateContent", "Choice"):
+                waiting += reversed(node)
 
     def _shape(self, node: _Element) -> None:
         placeholder = child(node, "nvSpPr", "nvPr", "ph")
