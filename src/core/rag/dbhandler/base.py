@@ -83,6 +83,11 @@ class ClientBase:
         return self._namespace
 
     @property
+    def settings(self) -> Settings:
+        """The settings of this client."""
+        return self._settings
+
+    @property
     def embedder(self) -> EmbeddingService | None:
         """The embedding service of this client, if it has one."""
         return self._embedder
