@@ -22,6 +22,19 @@ from libs.dataloader import Document
         ("# ls(1)\n\n## NAME\n\nls, dir - list directory contents\n", ["ls", "dir"]),
         ("The mill turns: it is loud. A mill - as said - is old.", []),
         ("She said\nthat it is late.\n", []),
+        (
+            "It rains. _Neap\ntides_ let the mill rest.\n> A **head** (of water) is what\n> turns it.",
+            ["neap tide", "head"],
+        ),
+        ("The *sluice*, on the other hand, keeps water. _Hardly_ ever. See _The Mill_ for more.", ["sluice"]),
+        ("Write this: `pond` is a list. Here `x` is given, and `run` stops.", ["pond"]),
+        ("A mill pond is a store of water. Is a tide a wave? DNA is a chain, a lock is shut.", ["mill pond"]),
+        (
+            "That is called _dressing_; it is also known as the “sharpening”. She called the trust.",
+            ["dressing", "sharpening"],
+        ),
+        ("Das nennt man nicht so: es wird *Schärfen* und nicht genannt, was *Kröseln* ist.", []),
+        ("Die _Ebbe_ ist kurz. Es wird auch als genannt *Kentern*.", ["Ebbe", "Kentern"]),
     ],
 )
 def test_a_passage_defines(passage: str, names: list[str]) -> None:
@@ -40,6 +53,8 @@ def test_a_passage_defines(passage: str, names: list[str]) -> None:
         ("Ebb", "The mill is a building.", []),
         ("Ada Vane", "Ada Vane (born 1931) is a director.", []),
         ("Ebb", "Ebb is over at six.", []),
+        ("Hello, Cargo!", "Cargo is Rust's build system.", ["Cargo"]),
+        ("Sluices and gates", "The gates are the miller’s work.", ["gate"]),
         ("", "The mill is a building.", []),
     ],
 )
@@ -109,7 +124,11 @@ async def test_what_is_asked_for_is_found_where_it_is_defined() -> None:
 
 
 @pytest.mark.parametrize(
-    ("piece", "end"), [("a", " - x"), ("`", ""), ("**", ""), ("\n: x", ""), ("| ", ""), ("a, ", " - b")]
+    ("piece", "end"),
+    [
+        *(("a", " - x"), ("`", ""), ("**", ""), ("\n: x", ""), ("| ", ""), ("a, ", " - b")),
+        *(("_a", " is a"), ("A a ", "is"), ("called _a", ""), ("called ", ""), (". _a_, ", "is"), ("> ", "_a_ is")),
+    ],
 )
 def test_hostile_passages_take_no_time(piece: str, end: str) -> None:
     check_growth(lambda size: defined_words(piece * size + end), 20_000)

@@ -170,6 +170,7 @@ async def test_an_item_of_an_announced_list_is_shown_once() -> None:
         ("Mill: Ash\nWheels in use: 2", "Mill: Ash | Wheels in use: 2"),
         ("The mill has two\nwheels: big ones", "The mill has two wheels: big ones"),
         ("The mill turns </Steps>", "The mill turns"),
+        ("> The mill turns while the\n> tide goes out.", "The mill turns while the tide goes out."),
         ("The mill <Name> turns a List<String> or <USER>.", "The mill <Name> turns a List<String> or <USER>."),
     ],
 )
@@ -179,7 +180,42 @@ async def test_markup_is_not_shown_but_quoted(sentence: str, item: str) -> None:
         [hit] = await kb.search("mill 磨坊", k=1)
         answer, [citation] = await extract("mill 磨坊", "factual", [Passage(1, hit)], None)
     assert answer.splitlines()[2:] == [f"- {item} [1]"]
-    assert citation.quote == sentence
+    assert citation.quote == sentence.removeprefix("> ")
+
+
+async def test_what_something_is_comes_before_what_else_is_said_of_it() -> None:
+    text = (
+        "# Slack water\n\nWhere slack water is short, slack water is awaited by the miller. So is it in summer.\n\n"
+        "> _Slack water_ is the time in which\n> nothing flows.\n\nIn winter slack water lasts longer than slack water."
+    )
+    passage = Passage(1, Hit("1", "d", "d.md", "Slack water", "", text, 0, 0, len(text), 1.0))
+    answer, _ = await extract("What is slack water?", "factual", [passage], None)
+    assert answer.splitlines()[2] == "- _Slack water_ is the time in which nothing flows. [1]"
+
+
+async def test_the_text_of_an_image_is_no_sentence_of_an_answer() -> None:
+    text = (
+        '<img alt="The mill turns in three rooms. The mill has a stone." src="a.svg" class="x" />\n\nThe mill is open.'
+    )
+    passage = Passage(1, Hit("1", "d", "d.md", "", "", text, 0, 0, len(text), 1.0))
+    answer, _ = await extract("How many stones has the mill?", "factual", [passage], None)
+    assert answer.splitlines()[2:] == ["- The mill is open. [1]"]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("> A long\n> line. Two\n>\n> Three\n> four", ["A long\n> line.", "Two", "Three\n> four"]),
+        ("> ## Head\n> It turns\n> here.", ["Head", "It turns\n> here."]),
+        ("> - one\n>   more\n> - two", ["one\n>   more", "two"]),
+        ("> > inner\n> > quote\nends here.", ["inner\n> > quote\nends here."]),
+        ("> [!NOTE]\n> It turns.", ["[!NOTE]", "It turns."]),
+        (">>> turn(1)\n>>> turn(2)", [">>> turn(1)", ">>> turn(2)"]),
+        ("He said\n> Hello\n> you.", ["He said", "Hello\n> you."]),
+    ],
+)
+def test_a_quotation_is_read_across_its_lines(text: str, found: list[str]) -> None:
+    assert sentences(text) == found
 
 
 POINTER = "For more information, see [Starting the mill](start.md) in the *Guide of the mill*."

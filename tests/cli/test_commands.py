@@ -261,6 +261,16 @@ def test_search_options(mgrag: Command, graph: Path) -> None:
     assert mgrag("search", "mill", "--namespace", "other").out == "Nothing found.\n"
 
 
+def test_search_says_when_words_found_nothing(mgrag: Command, graph: Path) -> None:
+    said = "mgrag: No passage has a word of the query; these are the nearest in meaning.\n"
+    for mode in ("auto", "hybrid", "graph"):
+        done = mgrag("search", "xylophonist", "-k", "2", "--mode", mode)
+        assert (done.out.count("corpus/"), done.err) == (2, said)
+        assert mgrag("search", "mill xylophonist", "-k", "2", "--mode", mode).err == ""
+    assert mgrag("search", "xylophonist", "--mode", "vector").err == ""
+    assert mgrag("search", "xylophonist", "--json").err == ""
+
+
 def test_list(mgrag: Command, graph: Path) -> None:
     everything = mgrag("list", "--json").json
     paths = [document["path"] for document in everything]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 from pathlib import Path
+from typing import Any
 
 import pytest
 from filetools import load, tree
@@ -166,6 +167,23 @@ async def test_a_pattern_that_matches_nothing_is_an_error(tmp_path: Path) -> Non
 async def test_an_empty_folder_gives_nothing(tmp_path: Path) -> None:
     assert (await load(tmp_path)).results == []
     assert (await load(tmp_path, include=["*.md"])).results == []
+
+
+async def test_why_a_folder_has_nothing_to_load(tmp_path: Path) -> None:
+    async def notes(name: str, **options: Any) -> tuple[str, ...]:
+        loader = DocumentLoader(tmp_path / name, **options)
+        assert all([result.path async for result in loader.load()])
+        return loader.notes
+
+    tree(tmp_path, {"hidden/.a.md": "a", "ignored/.gitignore": "*", "ignored/b.md": "b", "left/c.md": "c"})
+    (tmp_path / "bare").mkdir()
+    assert await notes("bare") == (f"{tmp_path}/bare has no files to load: it is an empty folder.",)
+    assert await notes("hidden") == (
+        f"{tmp_path}/hidden has no files to load: 1 hidden (names that begin with a dot).",
+    )
+    assert "1 excluded by .gitignore (--no-gitignore loads them)" in (await notes("ignored"))[0]
+    assert "1 excluded by --exclude" in (await notes("left", exclude=["*.md"]))[0]
+    assert await notes("left") == await notes("ignored", gitignore=False) == ()
 
 
 async def test_what_is_not_there(tmp_path: Path) -> None:

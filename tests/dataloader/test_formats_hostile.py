@@ -10,6 +10,7 @@ import lzma
 import tarfile
 import tracemalloc
 from collections.abc import Callable
+from email.message import EmailMessage
 
 import pytest
 from filetools import convert, reason, unzipped, zipped
@@ -66,6 +67,29 @@ def test_entities_in_xml_html_and_flat_files_do_no_harm() -> None:
     assert "root:" not in convert("a.html", f"{EXTERNAL}<html><body><p>words &secret;</p></body></html>").content
     for use in ("&lol9;", "words"):
         assert "entit" in reason("a.fodt", f"{ENTITIES}<office><body><text><p>{use}</p></text></body></office>")
+
+
+@pytest.mark.parametrize("forwarded", [12, 100])
+def test_mail_that_was_forwarded_often(forwarded: int) -> None:
+    mail = EmailMessage()
+    mail["From"] = "a@example.org"
+    mail.set_content("the first words")
+    for number in range(forwarded):
+        outer = EmailMessage()
+        outer["From"] = f"b{number}@example.org"
+        outer.set_content(f"see below, {number}")
+        outer.add_attachment(mail)
+        mail = outer
+    lines = convert("a.eml", mail.as_bytes()).content.split("\n")
+    assert [line for line in lines if line.startswith("see below")] == [
+        f"see below, {number}" for number in reversed(range(forwarded))
+    ]
+    assert "the first words" in lines
+
+
+def test_mail_nested_beyond_what_can_be_read_is_reported() -> None:
+    deep = b"From: a@b.c\nContent-Type: message/rfc822\n\n" * 3000 + b"From: a@b.c\n\nwords\n"
+    assert "nested too deeply" in reason("a.eml", deep)
 
 
 def test_deep_and_long_xml() -> None:

@@ -136,3 +136,52 @@ def test_dollars_of_different_paragraphs_are_prices_and_frames_are_sections() ->
 
 def test_a_file_of_nothing_but_comments_stays_as_it_is() -> None:
     assert convert("a.tex", "% settings only\n").content == "% settings only\n"
+
+
+LISTS = r"""
+\section{Gates}
+\begin{enumerate}
+\def\labelenumi{\arabic{enumi}.}
+\tightlist
+\item
+  Open \textgreater{} 2 m.
+\item Wait:
+  \begin{itemize}
+  \item
+    for the bell,
+  \item or the flood.
+  \end{itemize}
+\item
+  Close.
+\end{enumerate}
+
+\begin{longtable}[]{@{}ll@{}}
+\caption{Gates of the \emph{mill}}\tabularnewline
+\toprule
+Gate & Built \\
+\midrule
+\endfirsthead
+\toprule
+Gate & Built \\
+\midrule
+\endhead
+\bottomrule
+\endlastfoot
+Upper & 1802 \\
+\end{longtable}
+
+\begin{Shaded}
+\begin{Highlighting}[]
+\KeywordTok{def}\NormalTok{ flow(h) }\OperatorTok{{-}\textgreater{}} \BuiltInTok{dict}\NormalTok{:}
+    \ControlFlowTok{return}\NormalTok{ \{h\}  }\CommentTok{\# weir}
+\end{Highlighting}
+\end{Shaded}
+"""
+
+
+def test_lists_long_tables_and_code_as_pandoc_writes_them() -> None:
+    assert convert("gates.tex", LISTS).content == (
+        "## Gates\n\n1. Open > 2 m.\n2. Wait:\n\n  - for the bell,\n  - or the flood.\n\n3. Close.\n\n"
+        "Gates of the mill\n\n| Gate | Built |\n| --- | --- |\n| Upper | 1802 |\n\n"
+        "```\ndef flow(h) -> dict:\n    return {h}  # weir\n```\n"
+    )

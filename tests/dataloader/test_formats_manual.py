@@ -343,3 +343,10 @@ def test_what_a_page_defines_says_what_it_is_given_where_it_shows_it() -> None:
         "# tcl_frob(3)\n\n## ARGUMENTS\n\nconst char *name in What to frob, by name.\n\n"
         'int n in How often.\n\n```\nfrob "a"\n```\n\nDone.\n'
     )
+
+
+def test_numbers_of_items_stand_before_them() -> None:
+    text = ".TH MILL 1\n.SH STEPS\n.IP 1. 3\nOpen\nthe gate.\n.IP (b) 3\nWait.\n.IP [1]\nNote.\n.IP 8080\nThe port.\n"
+    assert convert("mill.1", text).content == (
+        "# mill(1)\n\n## STEPS\n\n1. Open the gate.\n\n(b) Wait.\n\n[1] Note.\n\n8080\n: The port.\n"
+    )

@@ -157,8 +157,9 @@ def table(*rows: str) -> str:
         ),
         (f"<b:table>{table('around')}</b:table>", "around"),
         ("<t:section>" * 150 + "<t:p>deep</t:p>" + "</t:section>" * 150, "deep"),
+        ("<t:p>so " + "<t:span>" * 150 + "deep" + "</t:span>" * 150 + " down</t:p>", "so deep down"),
     ],
-    ids=["title", "list", "table", "frame", "depth"],
+    ids=["title", "list", "table", "frame", "depth", "spans"],
 )
 def test_opendocument_blocks(body: str, content: str) -> None:
     assert convert("a.fodt", body_of(body)).content == content

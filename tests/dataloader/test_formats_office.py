@@ -265,6 +265,7 @@ def run(text: str) -> str:
             "1 0; 0 1",
         ),
         (f"<m:eqArr><m:e>{run('x=1')}</m:e><m:e>{run('y=2')}</m:e></m:eqArr>", "x=1; y=2"),
+        ("<m:box><m:e>" * 90 + run("x") + "</m:e></m:box>" * 90, "x"),
     ],
 )
 def test_word_equations(equation: str, shown: str) -> None:
@@ -370,8 +371,8 @@ def test_powerpoint_groups_in_groups() -> None:
         return convert("a.pptx", zipped({**parts, "ppt/slides/slide1.xml": slide})).content
 
     assert grouped(20) == "## Slide 1\n\nGrouped\n\nBeside"
-    # In a slide this large nothing else limits how deep it nests.
-    assert grouped(2000, more="!" * 5_000_000).startswith("## Slide 1\n\nBeside!")
+    # In a slide this large nothing limits how deep it nests.
+    assert grouped(2000, more="!" * 5_000_000).startswith("## Slide 1\n\nGrouped\n\nBeside!")
 
 
 def test_powerpoint_lists_and_links_within_the_show() -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from filetools import URI, convert, targets
+from filetools import URI, convert, reason, targets
+from tests.growth import check_growth
 
 ASCIIDOC = """= The mill: a {what}
 Ann Author
@@ -67,7 +68,7 @@ is never closed
 def test_asciidoc_has_headings_code_and_links() -> None:
     document = convert("mill.adoc", ASCIIDOC)
     assert (document.title, document.format, document.mime_type) == ("The mill: a {what}", "markdown", "text/asciidoc")
-    assert document.metadata == {"description": "How it runs"}
+    assert document.metadata == {"author": "Ann Author", "description": "How it runs"}
     assert targets(document) == ["https://example.org/mill", f"{URI}guide/dam.adoc", f"{URI}parts.adoc"]
     assert document.content == (
         "# The mill: a {what}\nAnn Author\n\n"
@@ -75,6 +76,70 @@ def test_asciidoc_has_headings_code_and_links() -> None:
         "## The wheel\n\nDrawing of the wheel\n\n"
         "```python\n= no heading\nlink:no.adoc[none]\n```\n\n### Gates\n\n````\n```\n````\n\n\n----\nis never closed\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        # lists
+        ("* one\n** inner\n* two\n", "* one\n  * inner\n* two\n"),
+        (". one\n.. inner\n. two\n", "1. one\n   1. inner\n1. two\n"),
+        ("* one\n+\nMore of it.\n", "* one\n\nMore of it.\n"),
+        ("Ebb:: The tide goes out.\n`a::b`:: A name.\n", "Ebb\n: The tide goes out.\n\n`a::b`\n: A name.\n"),
+        ("Ebb::\n  The tide\ngoes out.\n\nMore.\n", "Ebb\n:   The tide\ngoes out.\n\nMore.\n"),
+        ("The std::vector, `a:: b` and http://a.org/::\nx.\n", "The std::vector, `a:: b` and http://a.org/::\nx.\n"),
+        ("----\nopen() <1>\n----\n<1> Opens it.\n<.> Too.\n", "```\nopen() <1>\n```\n1. Opens it.\n1. Too.\n"),
+        # blocks
+        ("[NOTE]\n====\nMind the gap.\n\nMore.\n====\n", "NOTE: Mind the gap.\n\nMore.\n"),
+        ("[TIP]\n.Oil\nOil it.\n", "**Oil**\n\nTIP: Oil it.\n"),
+        ("****\nAside.\n****\n\n____\nSaid.\n____\n", "Aside.\n\n\n\nSaid.\n"),
+        (".The dam\nimage::dam.png[The dam]\n", "The dam\n"),
+        (".The dam\nimage::dam.png[Drawing]\n", "**The dam**\n\nDrawing\n"),
+        ("...and so on\n.hidden\n", "...and so on\n**hidden**\n"),
+        # within lines
+        ("A dam(((dam)))(((dam, of (old) clay))) holds ((water)).\n\n(((end)))\n", "A dam holds water.\n"),
+        ("He said \"`go to `it`, now`\" and '`no`', it`'`s.\n", "He said “go to `it`, now” and ‘no’, it`'`s.\n"),
+        (
+            "Press kbd:[Ctrl+C], menu:File[Save > As] or btn:[OK].footnote:[Or not.]\n",
+            "Press Ctrl+C, File > Save > As or OK. (Or not.)\n",
+        ),
+        ("[[dam]]A *dam* [[x,y]]is `[[kept]]`, {lt}b{gt}{nbsp}{cpp} {no}.\n", "A *dam* is `[[kept]]`, <b> C++ {no}.\n"),
+        (
+            "See <<_the_dam>>, <<g>>, <<h>>, <<b#_my_end>>.\n\n[[g]]\n.Gates\nx\n\n[#h]\n= The dam\n",
+            "See The dam, Gates, The dam, my end.\n\n**Gates**\n\nx\n\n# The dam\n",
+        ),
+    ],
+)
+def test_markup_of_asciidoc(written: str, read: str) -> None:
+    assert convert("a.adoc", written).content == read
+
+
+@pytest.mark.parametrize(
+    ("text", "mime_type"),
+    [
+        ("= The mill\n\nIt turns.\n", "text/asciidoc"),
+        ("It turns.\n\n[source,sh]\n----\nls\n----\n", "text/asciidoc"),
+        ("It turns.\n== is equal\n", "text/asciidoc"),
+        ("It turns: a == b.\n", "text/plain"),
+        ("-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA512\n\nIt turns.\n", "text/plain"),
+    ],
+)
+def test_what_an_asc_file_is(text: str, mime_type: str) -> None:
+    assert convert("a.asc", text).mime_type == mime_type
+
+
+def test_a_signature_is_no_document() -> None:
+    assert (
+        reason("a.asc", "-----BEGIN PGP SIGNATURE-----\n\niQIz\n-----END PGP SIGNATURE-----\n")
+        == "it is a PGP signature"
+    )
+
+
+@pytest.mark.parametrize(
+    "piece", ['"` ', "((", "(((", "<<", "[[", "{a", "kbd:[", "`", "a::", "[[a]]\n", ".a\n", "[NOTE]\n", "= a\n"]
+)
+def test_hostile_asciidoc_takes_no_time(piece: str) -> None:
+    check_growth(lambda size: convert("a.adoc", piece * size), 5_000)
 
 
 @pytest.mark.parametrize(
@@ -122,6 +187,28 @@ def test_values_of_asciidoc_do_not_make_a_small_file_a_huge_text() -> None:
 def test_headings_with_very_many_blanks_are_read(name: str, mark: str) -> None:
     blanks = " " * 200_000
     assert convert(name, f"{mark} Mill{blanks}wheel\n").content == f"# Mill{blanks}wheel\n"
+
+
+def test_marks_of_blocks_are_no_text_and_their_titles_are() -> None:
+    text = "== Owners\n\n.From the diary\n____\nSold for a horse.\n____\n\n====\nAnd a cow.\n====\n\n. One\n+\nMore\n"
+    content = convert("a.adoc", text).content
+    assert [line for line in content.split("\n") if line] == [
+        "## Owners",
+        "**From the diary**",
+        "Sold for a horse.",
+        "And a cow.",
+        "1. One",
+        "More",
+    ]
+    text = "* Owners\n#+caption: The deed\n[[file:deed.png]]\n#+begin_quote\nSold for a horse.\n#+end_quote\n"
+    content = convert("a.org", text).content
+    assert [line for line in content.split("\n") if line] == ["# Owners", "The deed", "deed.png", "Sold for a horse."]
+
+
+def test_the_end_of_a_sentence_is_no_part_of_an_address() -> None:
+    document = convert("a.adoc", "== Text\n\nSee https://example.org/mill. Or (https://example.org/dam).\n")
+    assert targets(document) == ["https://example.org/mill", "https://example.org/dam"]
+    assert document.content == "## Text\n\nSee https://example.org/mill. Or (https://example.org/dam).\n"
 
 
 def test_org_has_headings_code_and_links() -> None:

@@ -149,6 +149,21 @@ def test_what_is_large_or_bold_is_not_always_a_heading() -> None:
     assert document.title is None
 
 
+def test_names_of_authors_that_look_like_headings_do_not_speak_against_these() -> None:
+    page = Page()
+    page.write("Tides and their mills", size=18, bold=True)
+    page.write("Ada Lane, Bo Ferris, Cy Marsh,", "Di Moor, Ed Quay, Fay Weir,", size=13, bold=True, above=10)
+    for heading in ("Abstract", "1 Introduction", "2 Method"):
+        page.write(heading, size=13, bold=True, above=20)
+        page.write(*SENTENCES, above=4)
+    assert headings(convert("a.pdf", page.file()).content) == [
+        "# Tides and their mills",
+        "## Abstract",
+        "## 1 Introduction",
+        "## 2 Method",
+    ]
+
+
 def test_where_most_of_it_is_large_nothing_is_a_heading() -> None:
     page = Page()
     page.write("name", "town", "at the sea side of the old harbour", size=8)

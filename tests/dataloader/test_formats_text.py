@@ -117,6 +117,22 @@ def test_a_control_character_makes_no_other_script(start: str, words: str) -> No
     assert convert("a.txt", text).content == text.replace("\x00", "").replace("\x07", "")
 
 
+@pytest.mark.parametrize("encoding", ["latin-1", "cp1252"])
+def test_what_was_encoded_twice_is_read_as_it_was_meant(encoding: str) -> None:
+    text = "1986–1990: the café’s “Größe”, 5 € … 日本 😀 à la carte, £3."
+    once = "".join(bytes((byte,)).decode(encoding, "ignore") or chr(byte) for byte in text.encode())
+    assert once != text
+    assert convert("a.txt", once).content == text
+    assert convert("a.html", f"<meta charset=utf-8><p>{once}</p>").content == text
+    mixed = f"{once} IRMÃ» costs £3."
+    assert convert("a.txt", mixed).content.startswith(text)
+
+
+@pytest.mark.parametrize("text", ["“donâ€™t” is shown instead of ’", "«IRMÃ» à «NÃO» Â° â la", "Ã¼ber"])
+def test_what_may_be_meant_as_it_is_written_stays(text: str) -> None:
+    assert convert("a.txt", text).content == text
+
+
 def test_an_encoding_that_the_user_insists_on() -> None:
     assert convert("a.txt", "žluťoučký".encode("cp1250"), encoding="cp1250").content == "žluťoučký"
     assert "not ascii text" in reason("a.txt", GERMAN, encoding="ascii")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -120,6 +121,40 @@ async def test_documents_are_found_with_records(wiki: KnowledgeBase) -> None:
     assert all(hit.kind == "record" for hit in await wiki.search_knowledge("Green Fields"))
 
 
+@pytest.mark.parametrize("mode", ["keyword", "graph", "hybrid"])
+async def test_a_row_of_a_table_is_found_once(kb: KnowledgeBase, tmp_path: Path, mode: Any) -> None:
+    (tmp_path / "staff.csv").write_text("name,team,town\nAda Lane,Tides,Fowey\nBen Hale,Sluices,Looe\n")
+    (tmp_path / "log.md").write_text("# Log\n\nAda Lane oiled the sluice.\n")
+    await kb.ingest([tmp_path])
+    hits = await kb.search_knowledge("Ada Lane", mode)
+    first = next(hit for hit in hits if hit.collection == "staff")
+    assert (first.kind, first.document["town"]) == ("record", "Fowey")
+    assert [hit.document["title"] for hit in hits if hit.kind == "document"] == ["Log"]
+    context = await kb.ask_context("Who is Ada Lane?", limit=10)
+    assert not any("Ben Hale" in chunk.text and "Fowey" in chunk.text for chunk in context.context_chunks)
+
+
+async def test_a_table_is_found_where_no_row_of_it_is_a_result(kb: KnowledgeBase, tmp_path: Path) -> None:
+    rows = "".join(f"Person {number},Team {number % 7},oak and elm {number}\n" for number in range(200))
+    (tmp_path / "documents.csv").write_text(f"name,team,stock\n{rows}Ada Lane,Tides,a barge\n")
+    await kb.ingest([tmp_path])
+    hits = await kb.search_knowledge("documents", "keyword")
+    assert [(hit.kind, hit.document["path"]) for hit in hits] == [("document", str(tmp_path / "documents.csv"))]
+    assert [hit.kind for hit in await kb.search_knowledge("barge", "keyword")] == ["record"]
+
+
+@pytest.mark.parametrize("mode", ["keyword", "graph", "hybrid"])
+async def test_the_fields_of_a_document_find_the_document(kb: KnowledgeBase, tmp_path: Path, mode: Any) -> None:
+    (tmp_path / "mill.md").write_text("---\nauthor: Ada Lane\nproject: Ebb\n---\n# The mill\n\nIt turns.\n")
+    await kb.ingest([tmp_path])
+    [hit] = await kb.search_knowledge("What did Ada Lane write?", mode)
+    assert (hit.kind, hit.collection, hit.document["title"]) == ("document", "documents", "The mill")
+    assert hit.document["metadata"]["author"] == "Ada Lane"
+    await kb.insert("documents", {"title": "Deed of the mill", "author": "Ada Lane"})
+    hits = await kb.search_knowledge("What did Ada Lane write?", mode)
+    assert sorted(hit.kind for hit in hits) == ["document", "record"]
+
+
 async def test_a_search_that_makes_no_sense_is_refused(wiki: KnowledgeBase) -> None:
     with pytest.raises(InvalidInputError, match="no search mode 'vector'"):
         await wiki.search_knowledge("x", "vector")  # type: ignore[arg-type]
@@ -169,3 +204,28 @@ async def test_a_link_by_hand_is_context_without_a_source(wiki: KnowledgeBase) -
 async def test_nothing_known_gives_no_context(kb: KnowledgeBase) -> None:
     context = await kb.ask_context("Who is there?")
     assert (context.context_chunks, context.graph_path, context.source_documents) == ([], [], [])
+
+
+@pytest.mark.parametrize(
+    ("question", "named", "others"),
+    [
+        ("Quel est le rôle de la Régie ?", "Régie", ["Le groupe de soutien", "La Poste", "De la mer à la terre"]),
+        ("Was tut das Amt für Eichung und Maße?", "Amt für Eichung", ["Einzel- und Gemeinkosten"]),
+        ("アレクサンドル・プーシキンの詩は何ですか", "アレクサンドル・プーシキン", ["海の水", "何の水"]),
+    ],
+)
+async def test_function_words_of_a_question_name_nothing(
+    kb: KnowledgeBase, question: str, named: str, others: list[str]
+) -> None:
+    await kb.insert_many("things", [{"name": name} for name in (named, *others)])
+    assert (await kb.ask_context(question)).graph_path == [named]
+    assert [hit.document["name"] for hit in await kb.search_knowledge(question, "graph")] == [named]
+
+
+async def test_context_says_what_a_relation_is_before_what_only_stands_together(kb: KnowledgeBase) -> None:
+    tags = ["ale", "broth", "cod", "dill"]
+    await kb.insert("recipes", {"title": "Zander", "author": "Mo Lane", "tags": tags})
+    context = await kb.ask_context("What did Mo Lane write?", limit=2)
+    assert [chunk.text for chunk in context.context_chunks if " → " in chunk.text] == [
+        "Zander (title) → written_by → Mo Lane (author)"
+    ]

@@ -136,6 +136,14 @@ def test_the_longest_names_are_found_and_titles_inside_longer_ones() -> None:
     assert {entity.name for entity in named_in(question, entities)} == {"the bubye river", "bubye river"}
 
 
+def test_words_in_katakana_are_not_cut_and_may_be_longer_than_a_name_has_words() -> None:
+    name = " ".join("アレクサンドル・プーシキン")
+    names = possible_names("アレクサンドル・プーシキンはいつ生まれましたか")
+    assert {name, f"{name} は"} <= set(names)
+    assert " ".join("プーシキ") not in names
+    assert named_in("アレクサンドル・プーシキンの詩", [Entity("1", name, 1, 1)])
+
+
 def test_a_function_word_is_a_name_of_a_question_only_as_an_acronym() -> None:
     assert "who" in possible_names("Who leads the WHO?")
     assert "who" not in possible_names("Who leads the mill?")

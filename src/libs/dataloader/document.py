@@ -26,7 +26,7 @@ from libs.dataloader.types import Known, LoadFailure, LoadResult, SourceInfo, Un
 from libs.dataloader.walk import Found, Selection, Walker, describe_os_error
 
 #: Part of every fingerprint: raised when a reader changes, so that files and pages are converted again.
-READERS_VERSION = "17"
+READERS_VERSION = "18"
 
 _BATCH_FILES = 256
 _BATCH_BYTES = 32_000_000
@@ -73,6 +73,9 @@ class DocumentLoader:
         encoding: Encoding of all text files; ``None``: detected for each file.
         readers: Custom readers by file extension, such as ``{".hwp": reader}``: any LlamaIndex reader, or a
             function that takes the path and returns text, a :class:`Document`, or several of either.
+
+    Attributes:
+        notes: After loading: why there was nothing to load in a folder.
 
     Raises:
         InvalidSourceError: if an argument is invalid.
@@ -122,6 +125,7 @@ class DocumentLoader:
         )
         self._max_bytes = max_bytes
         self._encoding = encoding
+        self.notes: tuple[str, ...] = ()
         self._readers = {f".{name.lower().lstrip('.')}": reader for name, reader in (readers or {}).items()}
         self._place = os.path.abspath(self._given)  # noqa: PTH100 - resolves ".." but not links, like the URIs
         self._uri = uri_of_path(self._place)
@@ -241,14 +245,19 @@ class DocumentLoader:
             yield _File(self._shown, self._uri, self._place, namesake(self._place))
             return
         walker = Walker(self._place, self._selection)
+        is_bare = True
+        self.notes = ()
         try:
             for found in walker.walk():
+                is_bare = False
                 yield self._file(found)
         except OSError as error:
             raise LoadError(self._shown, describe_os_error(error)) from error
         if walker.files_seen and not walker.files_matched:
             patterns = ", ".join(self._selection.include)
             raise NothingMatchedError(self._shown, f"none of its {walker.files_seen} files matches {patterns}")
+        if is_bare:
+            self.notes = (f"{self._shown} has no files to load: {walker.passed_over or 'it is an empty folder'}.",)
 
     def _file(self, found: Found) -> _File:
         relative = printable(found.relative)

@@ -45,6 +45,7 @@ _META_KEYS = {
 _OF_HEAD = frozenset("base basefont bgsound link meta noscript object script style template title".split())  # noqa: SIM905
 _TITLE_KEYS = ("og:title", "twitter:title", "dc.title")
 _MAX_META_CHARS = 1000
+_MAX_AUTHORS = 100
 _NEIGHBOURS = frozenset(("next", "prev", "previous"))
 _RELATIONS = _NEIGHBOURS | {"canonical", "alternate"}
 _PAGE_TYPES = ("", "text/html", "application/xhtml+xml")
@@ -116,6 +117,7 @@ def html_to_document(
     from libs.dataloader.html_content import main_content
     from libs.dataloader.html_generators import as_plain_html
     from libs.dataloader.html_markdown import html_to_markdown
+    from libs.dataloader.html_notation import write_notation
     from libs.dataloader.html_panels import unwrap_titles
     from libs.dataloader.html_titles import heading_of_title, put_heading, without_site
 
@@ -135,6 +137,7 @@ def html_to_document(
             canonical = target
     targets = [refresh_target(meta.get(name, "")) for name in ("http-equiv:refresh", "noscript:refresh")]
     refresh, in_noscript = (resolve_link(target, base, root_url) if target else None for target in targets)
+    write_notation(tree)
     as_plain_html(tree, meta.get("generator", ""))  # what it drops are links all the same
     heading = _first_heading(tree)
     body = tree.find("body")
@@ -281,10 +284,19 @@ def _metadata(tree: HtmlElement, meta: dict[str, str]) -> dict[str, Any]:
     for name, key in _META_KEYS.items():
         if name in meta and key not in found and not meta[name].startswith(("http://", "https://")):
             found[key] = meta[name][:_MAX_META_CHARS]
+            if key == "author" and len(others := _all_of(tree, name)) > 1:
+                found[key] = others
     root = tree.getroottree().getroot()
     if language := (root.get("lang") or root.get("xml:lang") or meta.get("http-equiv:content-language", "")).strip():
         found["language"] = language[:35]
     return found
+
+
+def _all_of(tree: HtmlElement, name: str) -> list[str]:
+    """Return the different values of a meta tag that a page has several times."""
+    nodes = (node for node in tree.iter("meta") if (node.get("name") or node.get("property") or "").lower() == name)
+    values = (" ".join(node.get("content", "").split())[:_MAX_META_CHARS] for node in nodes)
+    return list(dict.fromkeys(filter(None, values)))[:_MAX_AUTHORS]
 
 
 def _links(

@@ -174,9 +174,6 @@ class _Writer:
             return False
         elif tag == "sup":
             return self._superscript(node)
-        elif tag == "math" and node.get("alttext"):
-            self._inline.append(f"${node.get('alttext')}$")
-            return False
         elif tag == "q":
             self._inline.append('"')
         if node.text:
@@ -229,7 +226,7 @@ class _Writer:
         )
 
     def _superscript(self, node: HtmlElement) -> bool:
-        if any(link.get("href", "").find("#") >= 0 for link in node.iter("a")):
+        if any("#" in link.get("href", "") for link in (*node.iter("a"), *node.iterancestors("a"))):
             return False  # the mark of a footnote
         text = inline_text(node)
         if (power := raised(text, self._inline[-1] if self._inline else "")) != text:

@@ -6,6 +6,8 @@ import codecs
 import re
 from typing import NamedTuple
 
+from libs.dataloader.mojibake import repaired
+
 _SUPERSCRIPT = re.compile(r"[+\-−–]?\d+|[n-]")
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -175,7 +177,8 @@ def decode_bytes(data: bytes, *, declared: str | None = None) -> Decoded:
         declared: Charset label from a header or a document, if any.
 
     Returns:
-        The text, without byte order mark and otherwise uncleaned, and the name of its encoding. Bytes that are not text
+        The text, without byte order mark and otherwise uncleaned (but for what was UTF-8 twice), and the name of its
+        encoding. Bytes that are not text
         at all come back as cp1252 (:func:`looks_binary` tells them).
     """
     if (name := bom_encoding(data)) is not None:
@@ -190,7 +193,7 @@ def decode_bytes(data: bytes, *, declared: str | None = None) -> Decoded:
         try:
             text = data.decode("utf-8")
             if "\x00" not in text and "\x1b$" not in text:  # else it may be UTF-16, UTF-32 or ISO-2022
-                return Decoded(text, "utf-8")
+                return Decoded(repaired(text), "utf-8")
         except UnicodeDecodeError:
             pass
     if codec is not None:

@@ -69,6 +69,17 @@ class Walker:
         self._linked: set[str] = set()
         self.files_seen = 0
         self.files_matched = 0
+        self._hidden = self._ignored = self._excluded = 0
+
+    @property
+    def passed_over(self) -> str:
+        """What was passed over and why, for people; empty if nothing was."""
+        told = (
+            (self._hidden, "hidden (names that begin with a dot)"),
+            (self._ignored, "excluded by .gitignore (--no-gitignore loads them)"),
+            (self._excluded, "excluded by --exclude"),
+        )
+        return ", ".join(f"{count} {why}" for count, why in told if count)
 
     def walk(self) -> Iterator[Found]:
         """Files in the order of their names, folder by folder.
@@ -95,6 +106,7 @@ class Walker:
                 else entry.path[len(self._root.rstrip("/")) + 1 :]
             )
             if self._is_hidden(entry.name):
+                self._hidden += 1
                 continue
             try:
                 linked = entry.is_symlink()
@@ -102,7 +114,10 @@ class Walker:
             except OSError as error:
                 yield Found(path, describe_os_error(error))
                 continue
-            if self._is_left_out(f"{path}/" if is_folder else path, chain) or self._is_never(entry, linked=linked):
+            if self._is_left_out(shown := f"{path}/" if is_folder else path, chain):
+                self._count_left_out(shown)
+                continue
+            if self._is_never(entry, linked=linked):
                 continue
             if not is_folder:
                 found = self._file(entry, path, linked=linked)
@@ -158,6 +173,12 @@ class Walker:
 
     def _is_left_out(self, path: str, chain: Sequence[Patterns]) -> bool:
         return self._exclude.match(path) is True or (bool(chain) and is_ignored(chain, path))
+
+    def _count_left_out(self, path: str) -> None:
+        if self._exclude.match(path) is True:
+            self._excluded += 1
+        else:
+            self._ignored += 1
 
     def _is_never(self, entry: os.DirEntry[str], *, linked: bool) -> bool:
         # Without links in it, a path ends with the name of what it leads to: few have to be looked at.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mgrag.cli.options import Common, DbOption, FilterOption, JsonOption, ModelOption, NamespaceOption, common
-from mgrag.cli.output import Styled, line, print_json
+from mgrag.cli.output import Styled, line, note, print_json
 from mgrag.cli.runtime import open_kb, run
 
 if TYPE_CHECKING:
@@ -28,6 +28,9 @@ class Mode(StrEnum):
     VECTOR = "vector"
     KEYWORD = "keyword"
     FUZZY = "fuzzy"
+
+
+_BY_WORDS_TOO = (Mode.AUTO, Mode.HYBRID, Mode.GRAPH)
 
 
 def register(app: typer.Typer) -> None:
@@ -63,6 +66,8 @@ def search(
         _show(number, hit, query)
     if not hits:
         line("Nothing found.")
+    elif mode in _BY_WORDS_TOO and not any("keyword" in hit.scores or _is_led_to(hit) for hit in hits):
+        note("mgrag: No passage has a word of the query; these are the nearest in meaning.")
 
 
 async def _search(
@@ -86,8 +91,13 @@ def _show(number: int, hit: Hit, query: str) -> None:
         pieces += [found.text[end:begin], (found.text[begin:stop], "bold yellow")]
         end = stop
     line(*pieces, found.text[end:])
-    if hit.because is not None and hit.because.reason != "words":
+    if hit.because is not None and _is_led_to(hit):
         _show_because(hit.because)
+
+
+def _is_led_to(hit: Hit) -> bool:
+    """Return whether a hit was found through the graph."""
+    return hit.because is not None and hit.because.reason != "words"
 
 
 def _show_because(because: Because) -> None:

@@ -42,9 +42,33 @@ _HEADING: Final = re.compile(r"^#{1,6}[ \t]+([^\n]{1,100}?)[ \t#]*$", re.MULTILI
 #: The first sentence below it, which says what something is: "An *ebb* is a tide".
 _IS: Final = re.compile(
     r"[*_`\"“„»« \t\n]*+([^\n.;:!?]{1,80}?)[*_`\"”“»«]*(?:\s*\([^()\n]{1,80}\))?,?\s+"
-    r"(?:(?:is|are|was|were)\s+(?:an?|the|any|one|how|what|when|where)|(?:ist|sind|war|waren)\s+(?:eine?|der|die|das)"
+    r"(?:(?:is|are|was|were)\s+(?:an?|the|any|one|how|what|when|where|[\w-]{1,30}['’]s?)|(?:ist|sind|war|waren)\s+(?:eine?|der|die|das)"
     r"|est\s+(?:une?|l[ae])|es\s+(?:una?|el|la)|è\s+(?:una?|uno|il|la)|é\s+(?:uma?|[oa])|—\s+это)\s",
     re.IGNORECASE,
+)
+_ARTICLES: Final = r"(?:an?|the|der|die|das|eine?|une?|l[ae]|les|una?|uno|el|l[oa]s|il|uma?|os?)"
+#: A sentence anywhere that begins with a name in emphasis, and goes on with what that is or does; or with one as code,
+#: or one with an article, and what that is: "_Slices_ let you …", "`Pin` is a wrapper", "A pointer is a variable".
+_BEGINS: Final = rf"(?:^[ \t>]*(?:[-*+][ \t]+)?|(?<=[.!?:)][ \n]))(?:{_ARTICLES}\s+)?"
+_NAME: Final = r"\w(?:[^*_\"”\n.;:!?|]|\n(?=\w)){1,59}"
+_STATED: Final = re.compile(
+    rf"{_BEGINS}([*_]{{1,2}})(?P<name>{_NAME})\1(?:\s*\([^()\n]{{1,80}}\)|,[^,.\n]{{1,40}},)?\s+"
+    r"(?:is|was|[a-z]{2,}s|are|were|mean|refer|denote|describe|define|let|allow|ist|sind|war|waren|bezeichne[tn]|est|sont|è|sono|é"
+    r"|são|— это)\s",
+    re.MULTILINE | re.IGNORECASE,
+)
+_STATED_CODE: Final = re.compile(
+    r"(?:^[ \t>]*|(?<=[.!?:)][ \n]))(?:(?:An?|The)\s+)?`(?P<name>[^`\s]{2,60})`\s+(?:is|are)\s+(?:an?|the|one)\s",
+    re.MULTILINE,
+)
+_STATED_PLAIN: Final = re.compile(
+    r"A(?<!\wA)n?\s(?P<name>[a-z][\w-]+(?:\s[a-z][\w-]+){0,2}?)\s+is\s+(?:an?|the|any|one|where|when)\s"
+)
+_NAMING: Final = ("called", "termed", "known as", "genannt", "appelé", "llamad", "chiamat", "chamad")
+#: Where a text gives a thing its name: "This is called _monomorphization_."
+_NAMED: Final = re.compile(
+    rf"(?:{'|'.join(_NAMING)})\w?\s+(?:{_ARTICLES}\s+)?"
+    rf"(?:([*_]{{1,2}})(?P<name>{_NAME})\1|[\"“](?P<quoted>{_NAME})[\"”])"
 )
 #: What stands behind a name: its type, its value, its arguments.
 _BEHIND: Final = re.compile(r"(?:\s*[(=\[<{]|\s{2,}|\s*[:：]\s*\Z).*", re.DOTALL)
@@ -80,6 +104,7 @@ def defined_words(content: str, about: str = "") -> list[str]:
         about: The heading above it, or else the title of its document.
     """
     words = dict.fromkeys(_explained(content, about))
+    words |= dict.fromkeys(word for name in _stated(content) if (word := _word(_bare(name))))
     if any(sign in content for sign in _DEFINING):
         words |= dict.fromkeys(word for name in _names(content) if (word := _word(name)))
     return list(words)[:_MOST_NAMES]
@@ -126,8 +151,23 @@ def _explained(content: str, about: str) -> Iterator[str]:
             what = _bare(said[1])
             # A name of its own (Ada Vane) is a title, by which the graph finds its passages anyway.
             is_own = any(part[0].isupper() for part in what.split()[1:])
-            if not is_own and (word := _word(what)) and word == _word(_bare(name)):
+            if not is_own and (word := _word(what)) and (word == _word(_bare(name)) or _has_name(name, what)):
                 yield word
+
+
+def _has_name(heading: str, name: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", heading, re.IGNORECASE) is not None
+
+
+def _stated(content: str) -> Iterator[str]:
+    """Yield what sentences anywhere say to be something, and what they give a name."""
+    if "*" in content or "_" in content:
+        yield from (match["name"] for match in _STATED.finditer(content))
+    if "`" in content:
+        yield from (match["name"] for match in _STATED_CODE.finditer(content))
+    yield from (match["name"] for match in _STATED_PLAIN.finditer(content))
+    if any(naming in content for naming in _NAMING):
+        yield from (match["name"] or match["quoted"] for match in _NAMED.finditer(content))
 
 
 def _bare(name: str) -> str:

@@ -7,7 +7,7 @@ reading the words of the text, whatever the number of names.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from core.rag.extraction.words import is_katakana, normalize_name, normalized_words, word_spans
 
@@ -88,6 +88,26 @@ def _is_inside_word(words: Sequence[str], first: int, end: int) -> bool:
         (before and is_katakana(before[0]) and is_katakana(words[first]))
         or (behind and is_katakana(behind[0]) and is_katakana(words[end - 1]))
     )
+
+
+def sequences(words: Sequence[str], most: int) -> Iterator[tuple[int, int]]:
+    """Yield the sequences of words that may be a name, the longest first.
+
+    Args:
+        words: The words, as from :func:`core.rag.extraction.words.normalized_words`.
+        most: Maximum number of words in a name. A word in katakana, of which each letter is a word, counts as one, and
+            no name begins or ends inside it.
+
+    Yields:
+        ``(first, end)``: the words of the name are ``words[first:end]``.
+    """
+    starts = [
+        place for place, word in enumerate(words) if not (place and is_katakana(word) and is_katakana(words[place - 1]))
+    ]
+    ends = [*starts[1:], len(words)]
+    for length in range(min(most, len(starts)), 0, -1):
+        for number in range(len(starts) - length + 1):
+            yield starts[number], ends[number + length - 1]
 
 
 def mentions(text: str, names: NameTable | Iterable[str]) -> list[tuple[int, int, str]]:

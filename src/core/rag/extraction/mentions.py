@@ -11,10 +11,11 @@ from core.rag.analysis.stopwords import stop_words
 from core.rag.extraction.facts import ChunkFacts
 from core.rag.extraction.matching import NameTable
 from core.rag.extraction.names import Found, names_in
+from core.rag.extraction.patterns import without_symbols
 from core.rag.extraction.words import normalize_name, normalized_words
 
 #: Counts up whenever the same text gives other names, so that documents are looked at again.
-EXTRACTION_VERSION: Final = 13
+EXTRACTION_VERSION: Final = 14
 
 _PARENTHESIS: Final = re.compile(r"\s*[(（][^()（）]*[)）]\s*$")
 #: The number of a document before its title: "PEP 8 – Style Guide", "RFC 2119: Key words".
@@ -124,7 +125,9 @@ def titles_of(title: str | None, path: str) -> list[Title]:
     text = " ".join((title or "").split()) or _from_path(path)
     short = _PARENTHESIS.sub("", text)
     number = _NUMBER.match(text)
-    names = {normalize_name(spelt): spelt for spelt in (short, text, *(number.groups() if number else ()))}
+    names = {
+        normalize_name(spelt): without_symbols(spelt) for spelt in (short, text, *(number.groups() if number else ()))
+    }
     return [Title(name, spelt) for name, spelt in names.items() if name]
 
 

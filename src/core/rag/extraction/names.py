@@ -8,6 +8,7 @@ one text (names in lower case, scripts without capitals) is found where it is th
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -18,6 +19,7 @@ from core.rag.extraction.code_blocks import block_before, is_data
 from core.rag.extraction.dates import is_in_date
 from core.rag.extraction.openers import begins_title, is_key
 from core.rag.extraction.phrases import MAX_WORDS, Phrase, function_words, phrase_of
+from core.rag.extraction.shouting import without_shouts
 from core.rag.extraction.unnamed import (
     heads_no_thing,
     is_literal,
@@ -101,7 +103,7 @@ def names_in(text: str, heading: str = "") -> dict[str, Found]:
     if last and last.count(" ") < MAX_WORDS and normalize_name(last) not in function_words(language):
         name = normalize_name(last)
         if name and name not in found and not heads_no_thing(last, name):
-            found[name] = Found(last.strip())
+            found[name] = Found(patterns.without_symbols(last))
     return found if len(found) <= MAX_NAMES else dict(list(found.items())[:MAX_NAMES])
 
 
@@ -122,7 +124,7 @@ def type_of(name: str) -> str:
     if _YEAR.fullmatch(name):
         return "year"
     name = name.removeprefix(".")  # .NET
-    if _CODE.fullmatch(name):
+    if _CODE.fullmatch(name) and not is_unspaced(name):
         return "code"
     if patterns.ACRONYM.fullmatch(name):
         return "acronym"
@@ -225,10 +227,20 @@ class _Capitalised:
         """Add the names."""
         text, language = self._text, self._language
         pattern = patterns.names(language, ascii_only=text.isascii(), unspaced=self._unspaced)
-        for match in pattern.finditer(text):
-            phrase = phrase_of(match[0], language)
-            if phrase is not None:
-                self._take(match, phrase)
+        matches = list(pattern.finditer(text))
+        if any(" " in match[0] and match[0].isupper() for match in matches):
+            self._text = text = without_shouts(text)
+            matches = list(pattern.finditer(text))
+        joined = []
+        for match in matches:
+            if " & " in match[0]:
+                joined.append(match)
+            elif unit := patterns.unit_of(match):
+                self._take_all(pattern.finditer(text, match.start() + len(unit), match.end()))
+            else:
+                self._take_all((match,))
+        for match in joined:  # what else the text names decides about them
+            self._take_all(self._parts(match, pattern))
         self._decide_opened()
         self._decide_commanded()
         for phrase in self._led:
@@ -241,6 +253,13 @@ class _Capitalised:
         for name in self._waiting:
             if name in self._found:
                 self._found[name].count += 1
+
+    def _take_all(self, matches: Iterable[re.Match[str]]) -> None:
+        """Add the phrases that are names for sure, and keep the others."""
+        for match in matches:
+            phrase = phrase_of(match[0], self._language)
+            if phrase is not None:
+                self._take(match, phrase)
 
     def _take(self, match: re.Match[str], phrase: Phrase) -> None:
         """Add a phrase if it is a name for sure, or keep it."""
@@ -266,6 +285,24 @@ class _Capitalised:
         else:
             dotted = self._has_dots and _DOT.match(text, start - 1) and match[0].startswith(phrase.text)
             _count(self._found, phrase.name, f".{phrase.text}" if dotted else phrase.text)
+
+    def _parts(self, match: re.Match[str], pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
+        """Yield what stands around an ``&``: two names, if both have several words or one is known by itself, or one.
+
+        ``Ada Lane & Ben Hale`` are two, ``Marks & Spencer`` and ``GitHub Trust & Safety`` one each.
+        """
+        before, _, after = match[0].partition(" & ")
+        sides = {normalize_name(before), normalize_name(after)}
+        if (
+            (" " in before and " " in after)
+            or (len(sides) > 1 and not sides.isdisjoint(self._found))
+            or any(map(patterns.ACRONYM.fullmatch, (before, after)))
+        ):
+            middle = match.start() + len(before) + 1
+            yield from pattern.finditer(self._text, match.start(), middle)
+            yield from pattern.finditer(self._text, middle, match.end())
+        else:
+            yield match
 
     def _has_capital_by_place(self, match: re.Match[str]) -> bool:
         """Return whether a word may only have its capital since it begins a sentence, a link or a title."""
@@ -300,9 +337,11 @@ class _Capitalised:
 
 def _begins_sentence(text: str, start: int) -> bool:
     place = start - 1
-    while place >= 0 and text[place] in _SKIPPED:
+    while place >= 0 and (text[place] in _SKIPPED or patterns.is_symbol(text[place])):
         place -= 1
-    return place < 0 or text[place] in _BEFORE_SENTENCE
+    if place < 0 or text[place] in _BEFORE_SENTENCE:
+        return True
+    return ")" in text[place:start] and patterns.ENUMERATED.search(text, max(0, place - 8), start) is not None
 
 
 def _begins_link(text: str, start: int, end: int) -> bool:

@@ -12,7 +12,7 @@ from core.rag.extraction.words import UNSPACED
 #: Small words that may stand inside a name: Bank of England, Vasco da Gama, Ludwig van Beethoven.
 JOINERS: Final = (
     "of the|of|the|de la|de las|de los|de|du|des|da|das|do|dos|del|della|delle|degli|dei|di|la|le|les|von der|von dem|"
-    "von|van der|van den|van|zu|zur|zum|ter|ten|bin|ibn|al|el|y|e|af|av|ap|op de|op|sur|für|im|am"
+    "von|van der|van den|van|zu|zur|zum|ter|ten|bin|ibn|al|el|y|e|af|av|ap|op de|op|sur|für|im|am|&"
 )
 # What joins names in texts of other languages (Ramón y Cajal, Frankfurt am Main) is an everyday word in its own: it
 # stands between two names (Madrid y Barcelona) or, where all nouns have capitals, two nouns (Treffen am Montag).
@@ -88,11 +88,45 @@ IDENTIFIER_UNSPACED: Final = re.compile(
 SHORTEST_ENCODED: Final = 64
 ENCODED: Final = re.compile(rf"(?<![A-Za-z0-9+/=%_-])[A-Za-z0-9+/=%_-]{{{SHORTEST_ENCODED},}}")
 
+#: What numbers a sentence, a paragraph or an item, at its beginning: (1) Bring …, a) Stir …
+ENUMERATED: Final = re.compile(r"(?:\A|[\n.;:!?])[ \t>*_#-]*\(?(?:[0-9]{1,3}[a-z]?|[A-Za-z]|[ivx]{2,5})\)[ \t*_]*\Z")
+
+# Measures of recipes, which some spell with a capital: 2 Cups Flour.
+_UNITS: Final = frozenset(
+    "Tbsp Tbsps Tsp Tsps Tablespoon Tablespoons Teaspoon Teaspoons Cup Cups Oz Ounce Ounces Lb Lbs Ml Kg".split()  # noqa: SIM905
+)
+_AMOUNT: Final = re.compile(r"(?<![\w.,/-])[0-9½¼¾⅓⅔⅛][0-9½¼¾⅓⅔⅛/.]{0,3}[ -]?\Z")
+
+#: Pictures and the like around a heading; what such a picture is made of is among the marks.
+_SYMBOLS: Final = "\u200d\u2190-\u2bff\ufe0f\U0001f000-\U0001faff\U000e0020-\U000e007f"
+_SYMBOL: Final = re.compile(f"[{_SYMBOLS}]")
+_SYMBOLS_AROUND: Final = re.compile(rf"\A[\s{_SYMBOLS}]+|[\s{_SYMBOLS}]+\Z")
+
 #: A sign of ``camelCase``.
 HUMP: Final = re.compile(r"[a-z][A-Z]")
 
 #: A name in capitals only, such as an acronym: NASA, U.S.
 ACRONYM: Final = re.compile(r"(?:[A-Z][A-Z0-9&-]{1,7}|(?:[A-Z]\.){2,})")
+
+
+def is_symbol(char: str) -> bool:
+    """Return whether a character is a picture, an arrow or the like, or a part of one."""
+    return char > "\u200c" and _SYMBOL.match(char) is not None
+
+
+def without_symbols(text: str) -> str:
+    """Return a heading without pictures and blanks around it, unless there is nothing else."""
+    return text.strip() if text.isascii() else _SYMBOLS_AROUND.sub("", text) or text.strip()
+
+
+def unit_of(match: re.Match[str]) -> str:
+    """Return the unit that a phrase begins with, if an amount stands before it; empty otherwise."""
+    word = match[0].partition(" ")[0]
+    if word not in _UNITS:
+        return ""
+    start = match.start()
+    amount = _AMOUNT.search(match.string, max(0, start - 6), start)
+    return word if amount and not (amount[0].strip().isdecimal() and len(amount[0].strip()) > 3) else ""
 
 
 def with_marks_outward(text: str) -> str:
@@ -135,9 +169,11 @@ def _names(capital: str, language: str, letter: str = r"\w") -> re.Pattern[str]:
         if language == "german"
         else ""
     )
+    # Deutsches Patent- und Markenamt: the word that ends with the hyphen ends like the next one.
+    suspended = rf"(?:{more}+(?:-[ ](?:und|oder)[ ][{capital}]{rest})?)?" if language == "german" else f"{more}*"
     # It begins with a set of characters, which is what a search is fast for; then that no letter stands before, nor the
     # sign that makes it a unit: 4 °C.
-    return re.compile(rf"{doubled}[{capital}](?<!{letter}.)(?<!°.){abbreviated}{rest}{more}*{number}", re.DOTALL)
+    return re.compile(rf"{doubled}[{capital}](?<!{letter}.)(?<!°.){abbreviated}{rest}{suspended}{number}", re.DOTALL)
 
 
 @cache

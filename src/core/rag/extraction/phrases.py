@@ -25,6 +25,7 @@ _NOUNS: Final = {"italian": frozenset({"stato", "stati"})}
 _OTHER_SCRIPTS: Final = stop_words("russian") | stop_words("greek")
 #: Nouns that are numbered in Roman numerals, so that an I after them is the number one.
 _COUNTED: Final = frozenset("war phase stage type tier class part act book volume level".split())  # noqa: SIM905
+_PLURAL: Final = re.compile(r"[A-Z]{2,}s")
 _POSSESSIVE: Final = re.compile(r"['’]s?$")
 
 
@@ -56,14 +57,18 @@ class Phrase(NamedTuple):
 def phrase_of(found: str, language: str) -> Phrase | None:
     """Return a phrase without function words before it and a possessive behind it; ``None`` if no name is left."""
     text = _POSSESSIVE.sub("", found) if found[-1] in "'’s" else found
+    if _PLURAL.fullmatch(text) and text != "HTTPs":
+        text = text[:-1]  # URLs and URL are one
     words = text.split()
     if len(words) > 2 and words[-1].isdecimal() and words[-2].lower() in CALENDAR:
         text = " ".join(words := words[:-2])  # in Paris May 12
     if len(words) > 1 and is_date(words):
         return None
     stop = function_words(language)
-    if language == "german" and is_description(words[1:] if words[0].lower() in stop else words):
-        return phrase_of(words[-1], language)  # of SVG-Dateien, that is
+    if language == "german":
+        last = [*words[:-3], words[-1]] if _is_suspended(words[-3:]) else words
+        if is_description(last[1:] if words[0].lower() in stop else last):
+            return phrase_of(words[-1], language)  # of SVG-Dateien, that is
     phrase = _without_small_words(text, words, language)
     if len(words) > 1 and (dated := named_by_date(words, stop)):
         return (phrase or Phrase("", "", sure=False))._replace(dated=dated)
@@ -110,10 +115,15 @@ def _without_small_words(text: str, words: list[str], language: str) -> Phrase |
     else:
         sure = False
     sure = sure or _is_distinct(text)
-    if language == "german" and " " not in text and not _is_distinct(text):
+    if language == "german" and (_is_suspended(text.split()) if " " in text else not _is_distinct(text)):
         return Phrase("", "", sure=False, led=led) if led else None  # every noun has a capital
     name = normalize_name(text)
     return Phrase(text, name, sure, led=led) if name and not names_nothing(text, name) else None
+
+
+def _is_suspended(words: Sequence[str]) -> bool:
+    """Return whether these are two German nouns of which one lacks its end: ``Patent- und Markenamt``."""
+    return len(words) == 3 and words[0].endswith("-")
 
 
 def _is_small(word: str, stop: frozenset[str]) -> bool:

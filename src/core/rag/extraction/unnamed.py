@@ -21,7 +21,20 @@ _PARTS: Final = (
     r"|abbildung(?:en)?|tabellen?|schritte?|beispiele?|tableaux?|étapes?|exemples?"
     r"|figuras?|tablas?|pasos?|ejemplos?|figur[ae]|tabell[ae]|pass[oi]|esemp[io]|tabelas?|passos|exemplos?"
 )
-_PART: Final = re.compile(rf"(?:{_PARTS})|(?:{_PARTS}|eqs?|abb|tab)(?: (?:[a-z]|[a-z]?[0-9]+))+")
+#: Parts of laws and contracts, which are words of their own without a number. Not Satz, a file format of some sort.
+_CLAUSES: Final = (
+    r"clauses?|(?:sub)?paragraphs?|subsections?|(?:unter)?abs(?:atz(?:es)?|ätzen?)|satz(?:es)?|sätzen?|nummern?"
+    r"|buchstaben?|alinéas?|paragraphes?|apartados?|párrafos?|commi?"
+)
+_PART: Final = re.compile(rf"(?:{_PARTS})|(?:{_PARTS}|{_CLAUSES}|eqs?|abb|tab)(?: (?:[a-z]|[a-z]?[0-9]+))+")
+#: Headings that only count: § 32, 3., Chapter 2, Part IV, Erster Abschnitt. A year is more, and so is Section 508.
+_COUNTED: Final = re.compile(
+    r"(?:[0-9]{1,3}|§ ?[0-9]+)[a-z]?"
+    r"|(?:chapter|part|kapitel|teil|(?:unter)?abschnitt|anlage|anhang|annex|appendix|chapitre|partie|annexe|capítulo"
+    r"|parte|anexo|capitolo|allegato|hoofdstuk|deel) (?:[0-9]{1,3}|[a-z]|[ivxl]+)"
+    r"|(?:erste|zweite|dritte|vierte|fünfte|sechste|sieb(?:en)?te|achte|neunte|zehnte|elfte|zwölfte)[rs]?"
+    r" (?:(?:unter)?abschnitt|teil|kapitel|titel|buch)"
+)
 #: What a heading in capitals of a manual ends with: GLOBAL FLAGS, POSITIONAL ARGUMENTS.
 _KINDS: Final = frozenset("arguments commands examples flags operands options parameters switches".split())  # noqa: SIM905
 #: Roman numerals alone, as of centuries and chapters; IV and VI have other meanings.
@@ -41,6 +54,8 @@ constructors|type parameters|early life|personal life|biography
 options|general options|commands|environment|environment variables|files|exit status|exit codes|diagnostics|history
 reporting bugs|caveats|limitations|compatibility|credits|license|translation
 flags|switches|operands|subcommands|return codes|exit code|api reference
+ingredients|directions|method|preparation|servings|agenda|attendees|in attendance|present|participants|announcements
+action items|minutes|next meeting|upcoming meetings
 example|examples|beispiel|beispiele|exemple|exemples|ejemplo|ejemplos|esempio|esempi|exemplos|przykłady|örnekler
 
 siehe auch|weblinks|einzelnachweise|literatur|literaturverzeichnis|quellen|quellenverzeichnis|inhalt|inhaltsverzeichnis
@@ -48,11 +63,13 @@ einleitung|einführung|übersicht|überblick|zusammenfassung|fazit|ausblick|zusa
 hinweis|hinweise|anmerkung|anmerkungen|beschreibung|verwendung|parameter|rückgabewert|nächste schritte|erste schritte
 bezeichnung|optionen|allgemeine optionen|befehle|umgebung|umgebungsvariablen|dateien|exit-status|rückgabewerte|fehler
 fehler melden|diagnose|geschichte|autor|autoren|urheberrecht|übersetzung|lizenz|kompatibilität|einschränkungen
+zutaten|zubereitung|tagesordnung|teilnehmer|anwesend|protokoll|eingangsformel|schlussformel
 häufige fragen|weiterführende informationen|weitere informationen|weitere infos|vorwort|anhang|schritt für schritt
 
 voir aussi|sommaire|table des matières|résumé|prérequis|pré-requis|remarque|remarques|références|bibliographie
 paramètres|valeur renvoyée|valeur de retour|utilisation|prochaines étapes|étapes suivantes|pour aller plus loin
 nom|commandes|environnement|variables d'environnement|fichiers|code de retour|état de sortie|diagnostics|historique
+ingrédients|préparation|ordre du jour|compte rendu
 bogues|signalement de bogues|signaler des bogues|auteur|auteurs|traduction|licence|limitations|compatibilité
 ressources|ressources officielles|ressources communautaires|liens externes|notes et références|syntaxe|aperçu
 
@@ -60,13 +77,14 @@ véase también|ver también|introducción|resumen|conclusión|conclusiones|cont
 prerrequisitos|requisitos|notas|nota|referencias|bibliografía|parámetros|descripción|descripción general|uso|sintaxis
 nombre|sinopsis|opciones|órdenes|entorno|variables de entorno|ficheros|archivos|estado de salida|valor devuelto
 diagnósticos|historia|errores|fallos|informar de errores|informe de errores|autor|autores|traducción|licencia|ejemplos
+ingredientes|preparación|elaboración|orden del día|asistentes
 próximos pasos|siguientes pasos|recursos|recursos oficiales|recursos de la comunidad|enlaces externos
 
 vedi anche|voci correlate|introduzione|sommario|indice|riepilogo|conclusione|conclusioni|prerequisiti|requisiti|note
 nome|opzioni|comandi|ambiente|variabili d'ambiente|file|stato d'uscita|valore restituito|diagnostica|storia|bug
 segnalare i bug|autore|autori|traduzione|licenza
 riferimenti|bibliografia|parametri|descrizione|utilizzo|sintassi|collegamenti esterni|panoramica|passaggi successivi
-risorse
+risorse|ingredienti|preparazione|ordine del giorno|partecipanti
 
 veja também|introdução|resumo|sumário|conclusão|conteúdo|pré-requisitos|referências|parâmetros|descrição|sintaxe
 sinopse|opções|comandos|variáveis de ambiente|arquivos|ficheiros|valor de retorno|diagnóstico|histórico|autor|tradução
@@ -86,8 +104,10 @@ ayrıca bakınız
 параметры|описание|использование|требования|синтаксис|замечания
 
 名称|名字|总览|概要|描述|选项|命令|环境变量|文件|退出状态|诊断|历史|错误|报告错误|作者|翻译|版权
+食材|原料|做法|步骤|议程|与会者
 概述|简介|介绍|引言|前言|目录|总结|小结|结论|参考|参考资料|参考文献|参见|另请参阅|注意|备注|示例|例子|参数|返回值|语法|说明|常见问题
 名前|書式|形式|オプション|コマンド|環境変数|ファイル|終了ステータス|返り値|診断|履歴|歴史|バグ|バグの報告|著者|作者|翻訳|著作権|解説
+材料|作り方|手順|議題|議事録|出席者
 概要|はじめに|目次|まとめ|参考資料|関連項目|備考|例|引数|戻り値|構文|説明|使い方|前提条件|脚注|外部リンク|出典
 개요|소개|목차|요약|결론|참고|참고 자료|예제|매개변수|반환 값|설명|사용법|이름|옵션|환경 변수|파일
 """
@@ -150,7 +170,9 @@ def heads_no_thing(heading: str, name: str) -> bool:
         heading: As it is spelt.
         name: The same, normalised.
     """
-    return heading.endswith(_QUESTION_MARKS) or is_usual_heading(name) or names_nothing(heading, name)
+    if heading.endswith(_QUESTION_MARKS) or is_usual_heading(name) or names_nothing(heading, name):
+        return True
+    return _COUNTED.fullmatch(name) is not None
 
 
 @cache

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.rag.dbhandler.checks import check_number
 from core.rag.dbhandler.knowledge.entities import FROM_CALLER
-from core.rag.extraction.records import record_line
+from core.rag.extraction.records import TOGETHER, record_line
 from core.rag.graph.parts import GraphEdge
 from core.rag.graph.searching import KnowledgeHit, fields_of, search_around, shown
 
@@ -116,7 +116,11 @@ async def _relations(
         both = around.closeness([edge.source]) + around.closeness([edge.target])
         return both / (2 * best)
 
-    ranked = sorted(around.edges.values(), key=lambda edge: (-relevance(edge), -edge.weight, edge.key))[:limit]
+    def place(edge: GraphEdge) -> tuple[float, bool, float, tuple[str, str, str, str]]:
+        # That somebody wrote a thing says more of the two than that a record has both.
+        return -relevance(edge), edge.type == TOGETHER and not edge.fact, -edge.weight, edge.key
+
+    ranked = sorted(around.edges.values(), key=place)[:limit]
     ends = {end for edge in ranked for end in (edge.source, edge.target)}
     known = {hit.id for hit in hits}
     holders: dict[str, set[str]] = {}

@@ -250,7 +250,7 @@ class Exploration:
             limit: Maximum number to return, 1 to 1,000.
 
         Returns:
-            Best first, each with all three scores.
+            Best first, each with all three scores. A row of a file is found as a record, not also as its document.
         """
         from core.rag.graph.searching import search_knowledge
 

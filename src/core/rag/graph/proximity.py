@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from core.rag.analysis.language import detect_language
+from core.rag.analysis.language import question_language
 from core.rag.analysis.stopwords import stop_words
-from core.rag.extraction.words import normalized_words
+from core.rag.extraction.matching import sequences
+from core.rag.extraction.words import is_unspaced, normalized_words
 from core.rag.graph.hops import ring
 from core.rag.graph.parts import GraphEdge, GraphNode
 from core.rag.identity import entity_id
@@ -96,16 +97,14 @@ async def surroundings(client: MemGraphClient, question: str, depth: int) -> Sur
 async def _named(client: MemGraphClient, question: str) -> list[tuple[GraphNode, float]]:
     """Return entities whose names are in a question, the longest first; else those whose names have a word of it."""
     words = normalized_words(question)[:_MAX_WORDS]
-    common = stop_words(detect_language(question))
+    common = stop_words(question_language(question.split()))
     telling = [word for word in dict.fromkeys(words) if word not in common]
     if not telling:
         return []
     ids: dict[str, tuple[int, int]] = {}
-    for size in range(min(_MAX_NAME_WORDS, len(words)), 0, -1):
-        for start in range(len(words) - size + 1):
-            part = words[start : start + size]
-            if size > 1 or part[0] not in common:
-                ids.setdefault(entity_id(client.namespace, " ".join(part)), (start, start + size))
+    for start, end in sequences(words, _MAX_NAME_WORDS):
+        if end - start > 1 or words[start] not in common:
+            ids.setdefault(entity_id(client.namespace, " ".join(words[start:end])), (start, end))
     there = await client.nodes_by_id(list(ids), (Label.ENTITY,))
     taken: set[int] = set()
     found: list[tuple[GraphNode, float]] = []
@@ -114,7 +113,9 @@ async def _named(client: MemGraphClient, question: str) -> list[tuple[GraphNode,
             taken.update(range(start, end))
             covered = len(set(words[start:end]) & set(telling))
             found.append((GraphNode.of(there[identifier]), max(covered, 1) / len(telling)))
-    left = [word for word in telling if word not in {words[position] for position in taken}]
+    covered_words = {words[position] for position in taken}
+    # A single letter of a script without spaces is no word: の is in thousands of names.
+    left = [word for word in telling if word not in covered_words and not is_unspaced(word)]
     if left and len(found) < _MAX_SEEDS:
         known = {node.id for node, _ in found}
         for row in await client.nodes_with_words(left, 10 * _MAX_SEEDS, labels=(Label.ENTITY,)):

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from core.rag.analysis import query_terms
 from core.rag.dbhandler.checks import check_number, check_text
+from core.rag.dbhandler.knowledge.record_rows import DOCUMENTS
 from core.rag.errors import InvalidInputError
+from core.rag.graph.doubles import Candidate, leave_out_doubles
 from core.rag.graph.proximity import Surroundings, surroundings
 from core.rag.keyed import Keyed
 from core.rag.schema import Label
@@ -26,9 +28,6 @@ GRAPH_WEIGHT = 0.6
 
 #: Steps from the entities that the query names.
 GRAPH_DEPTH = 2
-
-#: The collection of all documents.
-DOCUMENTS = "documents"
 
 _CANDIDATES = 200
 _MAX_ATTACHED = 20_000
@@ -56,14 +55,6 @@ class KnowledgeHit(Keyed):
     chunk_id: str = ""
 
 
-@dataclass(slots=True)
-class _Candidate:
-    kind: str
-    keyword: float = 0.0
-    graph: float = 0.0
-    chunk: str = ""
-
-
 async def search_knowledge(
     client: MemGraphClient, query: str, mode: KnowledgeMode = "hybrid", limit: int = 10
 ) -> list[KnowledgeHit]:
@@ -88,11 +79,12 @@ async def search_around(
     if not query.strip():
         raise InvalidInputError("The query is empty.")
     around = Surroundings({}) if mode == "keyword" else await surroundings(client, query, depth)
-    found: dict[str, _Candidate] = {}
+    found: dict[str, Candidate] = {}
     if mode != "graph":
         await _by_words(client, query, found)
     if mode != "keyword":
         await _by_graph(client, around, found)
+    await leave_out_doubles(client, found)
     keyword = max((candidate.keyword for candidate in found.values()), default=0.0) or 1.0
     graph = max((candidate.graph for candidate in found.values()), default=0.0) or 1.0
     scored = [
@@ -127,21 +119,21 @@ def shown(document: Mapping[str, Any]) -> dict[str, Any]:
     return {"_id": document["id"], **{key: document[key] for key in wanted}}
 
 
-async def _by_words(client: MemGraphClient, query: str, found: dict[str, _Candidate]) -> None:
+async def _by_words(client: MemGraphClient, query: str, found: dict[str, Candidate]) -> None:
     """Score records and chunks by BM25; the best chunk counts for a document."""
     terms = dict.fromkeys(query_terms(query), 1.0)
     for match in await client.match_terms(terms, _CANDIDATES, Label.RECORD):
-        found[match.id] = _Candidate("record", keyword=match.score)
+        found[match.id] = Candidate("record", keyword=match.score)
     matches = await client.match_terms(terms, _CANDIDATES)
     chunks = await client.chunks_by_id([match.id for match in matches])
     for match in matches:
         if match.id in chunks:
             document = chunks[match.id]["document_id"]
             if document not in found:
-                found[document] = _Candidate("document", keyword=match.score, chunk=match.id)
+                found[document] = Candidate("document", keyword=match.score, chunk=match.id)
 
 
-async def _by_graph(client: MemGraphClient, around: Surroundings, found: dict[str, _Candidate]) -> None:
+async def _by_graph(client: MemGraphClient, around: Surroundings, found: dict[str, Candidate]) -> None:
     """Score what has or mentions the entities reached, by their distance."""
     entities: dict[str, list[str]] = {}
     kinds: dict[str, str] = {}
@@ -149,4 +141,4 @@ async def _by_graph(client: MemGraphClient, around: Surroundings, found: dict[st
         entities.setdefault(row["id"], []).append(row["entity"])
         kinds[row["id"]] = "record" if row["label"] is Label.RECORD else "document"
     for key, of_it in entities.items():
-        found.setdefault(key, _Candidate(kinds[key])).graph = around.closeness(of_it)
+        found.setdefault(key, Candidate(kinds[key])).graph = around.closeness(of_it)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from core.rag.dbhandler.knowledge.record_rows import collection_of, record_row
+from core.rag.dbhandler.knowledge.record_rows import DOCUMENTS, collection_of, record_row
 from core.rag.dbhandler.knowledge.records import RecordRow
 from core.rag.extraction.document_fields import document_record
 from core.rag.extraction.mentions import Title, titles_of
@@ -17,9 +17,6 @@ from libs.dataloader import Document
 #: Maximum number of nodes and edges that the rows of one document become; the first rows are kept. They are written in
 #: one transaction, where each takes 3 kB of memory on the embedded engine: 60,000 rows with three names took 1.9 GB.
 MAX_PIECES = 1_000_000
-
-#: The collection of the records that the fields of documents are.
-DOCUMENTS = "documents"
 
 _CODE = "code:"
 

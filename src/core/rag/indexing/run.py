@@ -115,6 +115,7 @@ class Run:
         self._batch_documents = BATCH_DOCUMENTS
         # Number of batches (and parts of them) in flight, and of those that are embedded and wait to be written.
         self._on_the_way = self._to_write = 0
+        self._writing = False
         self._late = False
         self._load_error: LoadError | None = None
         self.read: list[ReadSource] = []
@@ -247,6 +248,11 @@ class Run:
         """Return whether to leave a batch to the next run, because this one is stopping and finishes another batch."""
         return self._late and self._on_the_way > 1
 
+    @property
+    def _backlog(self) -> int:
+        """Number of parts that this process has yet to write."""
+        return self._to_write + self._writing
+
     async def _prepare(self, group: asyncio.TaskGroup) -> None:
         while (batch := await self._loaded.get()) is not None:
             if self._leaves_batch():
@@ -270,8 +276,7 @@ class Run:
     async def _cut_each(self, cutter: Cutter, documents: list[Document], source_id: str) -> list[Prepared]:
         """Cut documents together, or one by one if one of them is refused."""
         try:
-            ahead = not self._embedded.empty()
-            prepared = await self._workbench.cut(cutter, documents, source_id, ahead=ahead)
+            prepared = await self._workbench.cut(cutter, documents, source_id, backlog=self._backlog)
             self._report.warnings += prepared.warnings
             return [prepared]
         except InvalidInputError as error:
@@ -295,7 +300,7 @@ class Run:
     async def _embed_each(self, part: Prepared) -> list[Prepared]:
         """Embed chunks together, or document by document if one of them is refused."""
         try:
-            await self._preparer.embed(part, ahead=not self._embedded.empty())
+            await self._preparer.embed(part, backlog=self._backlog)
         except EmbeddingInputError as error:
             if len(part.rows) == 1:
                 self._report.fail(part.rows[0].properties["path"], str(error))
@@ -307,11 +312,13 @@ class Run:
         async with contextlib.AsyncExitStack() as removing:
             while (part := await self._embedded.get()) is not None:
                 self._to_write -= 1
+                self._writing = True
                 # The last one is always written: with a slow provider it is the only one, and its vectors are paid for.
                 if not (self._late and self._to_write):
                     await self._make_room(part, removing)
                     await self._write_each(part)
                     self._tell()
+                self._writing = False
                 self._on_the_way -= 1
 
     async def _make_room(self, part: Prepared, removing: contextlib.AsyncExitStack) -> None:

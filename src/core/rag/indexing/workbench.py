@@ -79,17 +79,15 @@ class Workbench:
         self._many_coming = len(documents) >= _WORTHWHILE_DOCUMENTS or chars >= _WORTHWHILE_CHARS
         self._documents, self._chars = -len(documents), -chars
 
-    async def cut(
-        self, cutter: Cutter, documents: Sequence[Document], source_id: str, *, ahead: bool = False
-    ) -> Prepared:
+    async def cut(self, cutter: Cutter, documents: Sequence[Document], source_id: str, *, backlog: int = 0) -> Prepared:
         """Cut documents, and find what their chunks mention. Calls may overlap.
 
         Args:
             cutter: Cuts them.
             documents: With different URIs.
             source_id: Id of their Source.
-            ahead: Whether other documents wait already for this process to write them; then the worker makes the
-                rows, too.
+            backlog: Number of parts of the run that this process has yet to write. If the worker has fewer requests
+                waiting, it makes the rows, too.
 
         Raises:
             InvalidInputError: if one of them cannot be stored as it is.
@@ -103,31 +101,31 @@ class Workbench:
                 return await asyncio.to_thread(cutter.prepare, documents, source_id, self._finder)
         try:
             try:
-                if ahead:
-                    made = await process.call("prepare", cutter, documents, source_id)
-                else:
-                    made = await process.call("cut", cutter, documents)
+                if process.waiting < backlog:
+                    prepared: Prepared = await process.call("prepare", cutter, documents, source_id)
+                    return prepared
+                cuts: list[Cut] = await process.call("cut", cutter, documents)
             except UnsendableError as error:
                 _logger.debug("Documents that cannot be sent are cut here: %s", error)
-                made, ahead = await self._cut_here(process, cutter, documents), False
+                cuts = await self._cut_here(process, cutter, documents)
         except WorkerGoneError as error:
             await self._recover(process, error)
             return await self.cut(cutter, documents, source_id)
-        return made if ahead else await asyncio.to_thread(cutter.rows, documents, made, source_id)
+        return await asyncio.to_thread(cutter.rows, documents, cuts, source_id)
 
-    async def embed(self, texts: Sequence[str], names: Sequence[str], *, ahead: bool = False) -> Vectors:
-        """Embed texts, in the worker if that is idle or this process is behind.
+    async def embed(self, texts: Sequence[str], names: Sequence[str], *, backlog: int = 0) -> Vectors:
+        """Embed texts, in the worker if that is idle or has less to do than this process.
 
         Args:
             texts: The texts.
             names: The name of each text in an error.
-            ahead: Whether other documents wait already for this process to write them.
+            backlog: Number of parts of the run that this process has yet to write.
 
         Raises:
             EmbeddingError: as :func:`core.rag.embedder.embed_texts`.
         """
         process = self._process
-        if process is not None and self._offline is not None and (ahead or not process.waiting):
+        if process is not None and self._offline is not None and process.waiting < max(1, backlog - 1):
             try:
                 vectors, tokens = await process.call("embed", self._offline.dimension, texts)
             except WorkerGoneError as error:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from core.rag.analysis import analyze, query_terms
 from core.rag.analysis.language import detect_language
+from core.rag.indexing.splitting.sentences import without_quotation_marks
 
 #: Maximum number of characters of a text that are searched.
 _LOOKED_AT = 50_000
@@ -51,7 +52,7 @@ def excerpt(text: str, query: str, width: int = 300) -> Excerpt:
         >>> excerpt("It rains. The mills turn at night.", "milling", 100).marks
         ((14, 19),)
     """
-    line = " ".join(text[:_LOOKED_AT].split())
+    line = " ".join(without_quotation_marks(text[:_LOOKED_AT]).split())
     marks = _marks(line, query)
     start, end = _window(line, [(begin, term) for begin, _, term in marks], width)
     before, after = ("…" if start else ""), ("…" if end < len(line) or len(text) > _LOOKED_AT else "")

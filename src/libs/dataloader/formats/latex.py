@@ -10,6 +10,7 @@ from libs.dataloader.formats.markdown import first_heading
 from libs.dataloader.formats.registry import Format
 from libs.dataloader.links import LinkCollector
 from libs.dataloader.tables import markdown_table
+from libs.dataloader.text import raised
 
 _TOKEN = re.compile(
     r"""%[^\n]*(?:\n[ \t]*)?
@@ -35,7 +36,7 @@ _LEVELS = {
     "paragraph": 5,
     "subparagraph": 6,
 }
-_CODE = frozenset(("verbatim", "Verbatim", "lstlisting", "minted", "alltt"))
+_CODE = frozenset(("verbatim", "Verbatim", "lstlisting", "minted", "alltt", "Highlighting"))
 _MATH = frozenset(
     "equation align gather multline eqnarray displaymath math alignat flalign".split()  # noqa: SIM905
 )
@@ -46,6 +47,9 @@ _ENVIRONMENT_ARGUMENTS = {"minipage": 1, "multicols": 1, "wrapfigure": 2, "thebi
 _STATEMENTS = frozenset(
     "theorem lemma proof definition corollary proposition remark example exercise conjecture claim".split()  # noqa: SIM905
 )
+# What pandoc makes of code: each part of it in a command, and signs as in text.
+_HIGHLIGHTED = re.compile(r"\\[A-Za-z]{1,30}Tok\{((?:[^{}\\]|\\.|\{[^{}]{0,100}\}){0,10000})\}", re.DOTALL)
+_ESCAPED = re.compile(r"\\([A-Za-z]{1,30})\{\}|\{([^{}\n]{0,10})\}|\\([^A-Za-z])")
 _DROPPED = {  # with so many arguments
     name: arguments
     for arguments, names in (
@@ -65,15 +69,23 @@ _WORDS = {
     "par": "\n\n", "ss": "ß", "ae": "æ", "oe": "œ", "o": "ø", "O": "Ø", "l": "ł", "L": "Ł", "aa": "å", "AA": "Å",
     "AE": "Æ", "OE": "Œ", "i": "i", "j": "j", "S": "§", "and": "; ", "copyright": "©", "pounds": "£", "euro": "€",
     "texteuro": "€", "textasciitilde": "~", "textendash": "–", "textemdash": "—", "textdegree": "°",
-    "textbackslash": "\\", "textquotesingle": "'"
+    "textbackslash": "\\", "textquotesingle": "'", "textgreater": ">", "textless": "<", "textbar": "|",
+    "textasciicircum": "^", "textasciigrave": "`", "textunderscore": "_", "textbullet": "•", "textdollar": "$",
+    "textbraceleft": "{", "textbraceright": "}", "textellipsis": "…", "textquoteleft": "‘", "textquoteright": "’",
+    "textquotedblleft": "“", "textquotedblright": "”", "textregistered": "®", "texttrademark": "™", "textmu": "µ",
+    "textperiodcentered": "·", "textonehalf": "½", "slash": "/", "dag": "†", "ddag": "‡", "P": "¶", "checkmark": "✓"
 }
 # fmt: on
 _SIGNS = {"---": "—", "--": "–", "``": "“", "''": "”", "~": " "}
 _ACCENTS = {"'": "\u0301", "`": "\u0300", "^": "\u0302", '"': "\u0308", "~": "\u0303", "=": "\u0304", ".": "\u0307"}
 _LETTER_ACCENTS = {"c": "\u0327", "v": "\u030c", "u": "\u0306", "H": "\u030b", "k": "\u0328", "r": "\u030a"}
 _ACCENTED = re.compile(r"[ \t]*(?:\{[ \t]*(\\?[A-Za-z])[ \t]*\}|(\\?[A-Za-z]))")
+_DEEPEST = 20
 _LEAST_SHOWN = 0.3
 _MOST_EXPANDED = 1_000_000  # characters that commands of the file's own may add to a text
+_LEVEL = "\ue002"  # of a list within a list, at the beginning of a line
+_CAPTION = re.compile("\ue003([^\ue003]*)\ue003")  # in a table
+_ITEM = re.compile(r"[ \t]*(?:\n[ \t]*)?(?!\n)")
 _BLOCK = re.compile(r"\ue000(\d+)\ue001")
 _BLANKS = re.compile(r"[ \t]+")
 _GAPS = re.compile(r"\n[ \t]*\n\s*")
@@ -81,7 +93,7 @@ _GAPS = re.compile(r"\n[ \t]*\n\s*")
 
 def read(file: FileData, _kind: Format) -> Content:
     """Convert to Markdown; included files become links, since they are documents of their own."""
-    source = file.text().replace("\ue000", "").replace("\ue001", "")
+    source = file.text().translate(dict.fromkeys(range(0xE000, 0xE004)))
     collector = LinkCollector(file.uri, file.root_uri)
     start = _BODY.search(source)
     reader = _Reader(collector, dict(_MACRO.findall(source)))
@@ -123,6 +135,8 @@ class _Reader:
         self._at_end: dict[int, str] = {}  # what to write where an argument ends; a name in front: where to keep it
         self._heading_until = -1
         self._nested = 0  # tables in a table around here
+        self._lists: list[int | None] = []  # around here: the number of the latest item, if they are numbered
+        self._head = -1  # where what a long table repeats on each page begins
         self._unclosed.clear()
         position = 0
         while token := _TOKEN.search(source, position):
@@ -133,6 +147,7 @@ class _Reader:
         while self._outer:
             self._close()
         text = _GAPS.sub("\n\n", "\n".join(_BLANKS.sub(" ", line).strip() for line in "".join(self._out).split("\n")))
+        text = text.replace(_LEVEL, "  ")
         text = unicodedata.normalize("NFC", _BLOCK.sub(lambda match: self._blocks[int(match[1])], text)).strip()
         check_length(len(text))
         return text + "\n" if text else ""
@@ -190,8 +205,15 @@ class _Reader:
         option = _OPTION.match(self._source, place)
         if name == "item":
             self._out[-1:] = [part.rstrip() for part in self._out[-1:]]
-            self._out.append(f"\n- {option[1]}: " if option else "\n- ")
-            return option.end() if option else place
+            self._out.append(f"\n{self._label()} {f'{option[1]}: ' if option else ''}")
+            begins = _ITEM.match(self._source, option.end() if option else place)
+            return begins.end() if begins else place
+        if name == "tabularnewline":
+            self._out.append(" " if self._nested else "\x1e")
+            return place
+        if name in ("endfirsthead", "endhead", "endfoot", "endlastfoot"):
+            self._end_of_head(name)
+            return place
         while option:
             place, option = option.end(), _OPTION.match(self._source, option.end())
         if name in _DROPPED:
@@ -227,10 +249,31 @@ class _Reader:
         elif name in ("texttt", "lstinline") and not {"\\", "`"} & set(argument):
             self._out.append(f"`{argument}`")
             return end + 1
+        elif name == "textsuperscript" and not {"\\", "$", "{"} & set(argument):
+            self._out.append(raised(argument, "".join(self._out[-1:])))
+            return end + 1
         elif name == "caption":
-            self._out.append("\n\n")
-            self._at_end[end] = "\n\n"
+            edge = "\ue003" if self._in_table() else "\n\n"
+            self._out.append(edge)
+            self._at_end[end] = edge
         return place + 1
+
+    def _label(self) -> str:
+        """Return what an item begins with, below the lists around it."""
+        if not self._lists:
+            return "-"
+        number = self._lists[-1]
+        if number is not None:
+            self._lists[-1] = number = number + 1
+        return _LEVEL * (min(len(self._lists), _DEEPEST) - 1) + ("-" if number is None else f"{number}.")
+
+    def _end_of_head(self, name: str) -> None:
+        """Forget what a long table has above and below on the pages after the first one."""
+        if not self._in_table():
+            return
+        if name != "endfirsthead" and self._head >= 0:
+            del self._out[self._head :]
+        self._head = len(self._out)
 
     def _after_arguments(self, place: int, count: int) -> int:
         """Return where the next ``count`` arguments end, or as many as there are; a command counts as one."""
@@ -262,7 +305,9 @@ class _Reader:
                 if not self._nested:
                     self._close()
                 self._nested = max(0, self._nested - 1)
-            self._out.append("\n\n" if name not in _LISTS else "\n")
+            if name in _LISTS and self._lists:
+                self._lists.pop()
+            self._out.append("\n\n" if name not in _LISTS or not self._lists else "\n")
             return place
         if name in _CODE or name in _MATH or name in _NOT_SHOWN:
             return self._raw(token, place, token[0].replace("begin", "end", 1), name)
@@ -273,8 +318,10 @@ class _Reader:
                 self._nested += 1  # it arranges a cell
             else:
                 self._outer.append(("table", self._out))
-                self._out = []
+                self._out, self._head = [], -1
             return self._after_arguments(place, _TABLES[name])
+        if name in _LISTS:
+            self._lists.append(0 if name == "enumerate" else None)
         if name == "abstract":
             self._out.append("\n\n## Abstract\n\n")
         elif name in _STATEMENTS:
@@ -310,6 +357,8 @@ class _Reader:
             name = re.match(r"[ \t]*\{(\w+)\}", inside) if kind == "minted" else None
             code = inside[name.end() :] if name else inside
             told = name[1] if name else language[1] if language else ""
+            if kind == "Highlighting":
+                code = _ESCAPED.sub(_unescaped, _HIGHLIGHTED.sub(r"\1", code))
             self._out.append(f"\n\n{self._kept(fenced(code.strip(chr(10)).rstrip(), told.lower()))}\n\n")
         return end + len(closing)
 
@@ -329,9 +378,19 @@ class _Reader:
         if kind != "table":
             self.told.setdefault(kind, _BLOCK.sub(lambda match: self._blocks[int(match[1])], text).replace("\n", " "))
             return
+        for caption in _CAPTION.findall(text):
+            self._out.append(f"\n\n{' '.join(caption.split())}\n\n")
+        text = _CAPTION.sub("", text)
         rows = [[cell.strip() for cell in row.split("\x1f")] for row in text.split("\x1e") if row.strip("\x1f \t\n")]
         if rows:
             self._out.append(f"\n\n{markdown_table(rows)}\n\n")
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    """Return what a sign of highlighted code stands for."""
+    if match[1]:
+        return _WORDS.get(match[1], "")
+    return match[2] if match[2] is not None else match[3]
 
 
 def _matching_braces(source: str) -> dict[int, int]:

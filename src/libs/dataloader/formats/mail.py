@@ -20,7 +20,6 @@ from libs.dataloader.text import bom_encoding, clean_text, decode_bytes, looks_b
 
 _SHOWN = ("From", "To", "Cc", "Date", "Subject")  # the last one is the heading of a message in an archive
 _URL = re.compile(r"https?://[^\s<>\"'`|]+")
-_MAX_DEPTH = 10
 _MBOX_FROM = re.compile(rb"(?:\A|(?<=\n)\r?\n)From [^\s\n]{1,500}[^\n]{0,100}\d\d:\d\d[^\n]{0,100}\n")
 _MBOX_QUOTED = re.compile(rb"^>(>*From )", re.MULTILINE)  # a line of a message that begins like those between them
 
@@ -39,7 +38,7 @@ def read(file: FileData, kind: Format) -> Content:
     if not any(message.get(name) for name in (*_SHOWN, "Message-ID", "Received", "MIME-Version")):
         raise UnreadableError("it is not an e-mail message, despite its name")
     collector = LinkCollector(None)
-    text = clean_text(_message(message, collector, 0))
+    text = clean_text(_message(message, collector))
     metadata: dict[str, Any] = {}
     for header, name in (("From", "author"), ("To", "to"), ("Cc", "cc"), ("Message-ID", "message_id")):
         if value := _header(message, header):
@@ -61,45 +60,41 @@ def _archive(data: bytes, places: Sequence[tuple[int, int]]) -> Content:
     )
     text = join_lines(
         f"# {clean_text(_header(message, 'Subject')) or '(no subject)'}\n\n"
-        f"{lowered(clean_text(_message(message, collector, 0, _SHOWN[:-1])).strip())}\n"
+        f"{lowered(clean_text(_message(message, collector, _SHOWN[:-1])).strip())}\n"
         for message in messages
     )
     return Content(text, "markdown", None, {"message_count": len(places)}, collector.links())
 
 
-def _message(message: Message[str, str], collector: LinkCollector, depth: int, shown: Sequence[str] = _SHOWN) -> str:
+def _message(message: Message[str, str], collector: LinkCollector, shown: Sequence[str] = _SHOWN) -> str:
+    return "\n\n".join(block for block in _blocks(message, collector, shown) if block.strip())
+
+
+def _blocks(message: Message[str, str], collector: LinkCollector, shown: Sequence[str] = _SHOWN) -> list[str]:
     headers = [f"{name}: {value}" for name in shown if (value := _header(message, name))]
-    blocks = ["\n".join(headers), *_bodies(message, collector, depth)]
+    blocks = ["\n".join(headers), *_bodies(message, collector)]
     if attachments := list(_attachments(message)):
         blocks.append("Attachments:\n" + "\n".join(f"- {name} ({kind})" for name, kind in attachments))
-    return "\n\n".join(block for block in blocks if block.strip())
+    return blocks
 
 
-def _bodies(message: Message[str, str], collector: LinkCollector, depth: int) -> list[str]:
-    """Return the texts of a message, one for each part that is shown."""
-    if depth > _MAX_DEPTH:
-        return []
+def _bodies(message: Message[str, str], collector: LinkCollector) -> list[str]:
+    """Return the texts of a message, of each part that is shown, and of messages inside it, however deep."""
     kind = message.get_content_type()
     if kind == "message/rfc822" and message.is_multipart():
-        return [_message(part, collector, depth + 1) for part in _forwarded(message)]
+        return [block for part in _forwarded(message) for block in _blocks(part, collector)]
     if message.is_multipart():
         parts = [part for part in message.get_payload() if isinstance(part, Message)]
         if kind == "multipart/alternative":
             plain = [
-                body
-                for part in parts
-                if part.get_content_type() == "text/plain"
-                for body in _bodies(part, collector, depth + 1)
+                body for part in parts if part.get_content_type() == "text/plain" for body in _bodies(part, collector)
             ]
             other = [
-                body
-                for part in parts
-                if part.get_content_type() != "text/plain"
-                for body in _bodies(part, collector, depth + 1)
+                body for part in parts if part.get_content_type() != "text/plain" for body in _bodies(part, collector)
             ]
             rich = sum(map(len, other))
             return plain if sum(map(len, plain)) * 2 >= rich else other
-        return [body for part in parts for body in _bodies(part, collector, depth + 1)]
+        return [body for part in parts for body in _bodies(part, collector)]
     if _is_attachment(message) or not kind.startswith("text/"):
         return []
     data = message.get_payload(decode=True)

@@ -49,6 +49,7 @@ _DEFINITIONS = frozenset("de de1 am am1 ig".split())  # noqa: SIM905
 _CONDITION = re.compile(r"""[.']\s*(?:if|ie|el)\b\s*(?:!?(["']).*?\1.*?\1|!?\S+)?\s*(?:\\\{)?\s*""")
 _SETS = re.compile(r"\.\s*(?:nr|ds|ta|in|ft)\b")
 _COMMENT = re.compile(r'(?<!\\)\\".*')
+_NUMBER = re.compile(r"\(?(?:\d{1,3}|[a-z])[.)]|\[\d{1,3}\]")  # of an item or a footnote
 _CODE = {"nf": "fi", "EX": "EE", "Vb": "Ve"}
 
 
@@ -145,9 +146,11 @@ class Page:
         elif name == "IP":
             tag = next(iter(_arguments(rest)), "")
             yield ""
-            if tag and tag not in "•*-+":
+            if tag in "•*-+" or _NUMBER.fullmatch(tag):
+                self._tag = f"{tag if tag not in '•*-+' else '-'} " if tag else None
+            else:
                 yield tag
-            self._tag = (": " if tag not in "•*-+" else "- ") if tag else None
+                self._tag = ": "
         elif name in _PARAGRAPHS:
             yield ""
             self._tag = None

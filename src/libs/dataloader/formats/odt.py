@@ -10,8 +10,9 @@ from libs.dataloader.formats.archive import Archive, attribute, child, local, pa
 from libs.dataloader.formats.base import Content, FileData, UnreadableError, fenced, is_code_style, sensible_title
 from libs.dataloader.formats.registry import Format
 from libs.dataloader.links import LinkCollector
+from libs.dataloader.mathml import formula
 from libs.dataloader.tables import join_symbols, markdown_table
-from libs.dataloader.text import clean_text
+from libs.dataloader.text import clean_text, raised
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -47,6 +48,7 @@ _MAX_DEPTH = 100
 
 def read(file: FileData, _kind: Format) -> Content:
     """Convert to Markdown, with headings, lists and tables; footnotes follow at the end."""
+    archive = None
     if file.data.lstrip()[:1] == b"<":
         content = meta = parse_xml(file.data)
     else:
@@ -59,7 +61,7 @@ def read(file: FileData, _kind: Format) -> Content:
     if body is None:
         raise UnreadableError("it is not an OpenDocument text, despite its name")
     _drop_hidden(body, _hiding_styles(content))
-    writer = _Writer(LinkCollector(file.uri, file.root_uri), _ordered_lists(content), _parents(content))
+    writer = _Writer(LinkCollector(file.uri, file.root_uri), content, archive)
     writer.blocks(body, 0)
     title, metadata = _properties(meta)
     return Content(
@@ -72,12 +74,14 @@ def read(file: FileData, _kind: Format) -> Content:
 
 
 class _Writer:
-    def __init__(self, collector: LinkCollector, ordered: set[str], parents: Mapping[str, str]) -> None:
+    def __init__(self, collector: LinkCollector, content: _Element, archive: Archive | None) -> None:
         self.collector = collector
+        self._archive = archive
         self.title: str | None = None
         self.first_heading: str | None = None
-        self._ordered = ordered
-        self._parents = parents
+        self._ordered = _ordered_lists(content)
+        self._parents: Mapping[str, str] = _parents(content)
+        self._raising = _raising_styles(content)
         self._numbers: dict[str | tuple[str, int], int] = {}  # where lists ended: by their id, by style and level
         self._parts: list[str] = []
         self._notes: list[str] = []
@@ -222,15 +226,37 @@ class _Writer:
                 if body is not None:
                     self._notes.append("")
                     number = len(self._notes)
-                    self._notes[number - 1] = " ".join(self._inline(body).split())
+                    said = " ".join(self._inline(block) for block in _paragraphs(body)) or self._inline(body)
+                    self._notes[number - 1] = " ".join(said.split())
                     parts.append(f"[{number}]")
             elif name == "a":
                 start = len(parts)
                 self._collect(item, parts, depth + 1)
                 self.collector.add(attribute(item, "href") or "", "".join(parts[start:]))
-            elif name not in _SKIPPED and name not in ("frame", "custom-shape") and depth < _MAX_DEPTH:
-                self._collect(item, parts, depth + 1)
+            elif name == "span" and attribute(item, "style-name") in self._raising and depth < _MAX_DEPTH:
+                run: list[str] = []
+                self._collect(item, run, depth + 1)
+                parts.append(raised("".join(run), "".join(parts[-1:])))
+            elif name == "frame":
+                parts.append(self._formula(item))
+            elif name not in _SKIPPED and name != "custom-shape":
+                if depth < _MAX_DEPTH:
+                    self._collect(item, parts, depth + 1)
+                else:
+                    parts.append(_blanks("".join(item.itertext())))
             parts.append(_blanks(item.tail))
+
+    def _formula(self, frame: _Element) -> str:
+        """Return the formula that a frame shows; empty if it shows something else."""
+        shown = child(frame, "object")
+        if shown is None:
+            return ""
+        math = child(shown, "math")
+        part = f"{(attribute(shown, 'href') or '').removeprefix('./').rstrip('/')}/content.xml"
+        if math is None and self._archive is not None and self._archive.has(part):
+            root = self._archive.xml(part)
+            math = root if local(root) == "math" else None
+        return formula(math) if math is not None else ""
 
 
 def _properties(root: _Element) -> tuple[str | None, dict[str, Any]]:
@@ -260,6 +286,17 @@ def _parents(root: _Element) -> dict[str, str]:
     return {
         attribute(node, "name") or "": parent for node in styles if (parent := attribute(node, "parent-style-name"))
     }
+
+
+def _raising_styles(root: _Element) -> frozenset[str]:
+    """Return the styles of superscripts: ``super 58%``, or by how much they are higher."""
+    found = set()
+    for node in root.iter():
+        if local(node) == "style" and (text := child(node, "text-properties")) is not None:
+            place = (attribute(text, "text-position") or "").split()
+            if place[:1] == ["super"] or (place and place[0][:1].isdigit() and place[0].strip("0.%")):
+                found.add(attribute(node, "name") or "")
+    return frozenset(found)
 
 
 def _hiding_styles(root: _Element) -> frozenset[str]:

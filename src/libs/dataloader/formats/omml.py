@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from libs.dataloader.formats.archive import attribute, child, children, local
+from libs.dataloader.mathml import grouped
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
-_SIMPLE = re.compile(r"\w+|.")
 _MAX_DEPTH = 60
 
 
@@ -20,8 +19,10 @@ def equation_text(node: _Element) -> str:
 
 
 def _inside(node: _Element | None, depth: int) -> str:
-    if node is None or depth > _MAX_DEPTH:
+    if node is None:
         return ""
+    if depth > _MAX_DEPTH:
+        return "".join(part.text or "" for part in node.iter() if local(part) == "t")
     return "".join(_text(item, depth + 1) for item in node)
 
 
@@ -31,16 +32,16 @@ def _text(node: _Element, depth: int) -> str:
         return node.text or ""
     if name in ("sSup", "sSub", "sSubSup", "sPre"):
         base, below, above = (_inside(child(node, part), depth) for part in ("e", "sub", "sup"))
-        return base + (f"_{_grouped(below)}" if below else "") + (f"^{_grouped(above)}" if above else "")
+        return base + (f"_{grouped(below)}" if below else "") + (f"^{grouped(above)}" if above else "")
     if name == "f":
-        return f"{_grouped(_inside(child(node, 'num'), depth))}/{_grouped(_inside(child(node, 'den'), depth))}"
+        return f"{grouped(_inside(child(node, 'num'), depth))}/{grouped(_inside(child(node, 'den'), depth))}"
     if name == "rad":
         degree = _inside(child(node, "deg"), depth)
         return f"{degree}√({_inside(child(node, 'e'), depth)})"
     if name == "nary":
         sign = _property(node, "naryPr", "chr") or "∫"
         below, above, body = (_inside(child(node, part), depth) for part in ("sub", "sup", "e"))
-        limits = (f"_{_grouped(below)}" if below else "") + (f"^{_grouped(above)}" if above else "")
+        limits = (f"_{grouped(below)}" if below else "") + (f"^{grouped(above)}" if above else "")
         return f"{sign}{limits} {body}"
     if name == "d":
         first, last = _property(node, "dPr", "begChr"), _property(node, "dPr", "endChr")
@@ -49,7 +50,7 @@ def _text(node: _Element, depth: int) -> str:
     if name == "func":
         return f"{_inside(child(node, 'fName'), depth)}({_inside(child(node, 'e'), depth)})"
     if name in ("limLow", "limUpp"):
-        limit = _grouped(_inside(child(node, "lim"), depth))
+        limit = grouped(_inside(child(node, "lim"), depth))
         return f"{_inside(child(node, 'e'), depth)}{'_' if name == 'limLow' else '^'}{limit}"
     if name == "m":
         rows = ("  ".join(_inside(cell, depth) for cell in children(row, "e")) for row in children(node, "mr"))
@@ -59,11 +60,6 @@ def _text(node: _Element, depth: int) -> str:
     if name.endswith("Pr"):
         return ""
     return _inside(node, depth)
-
-
-def _grouped(text: str) -> str:
-    text = text.strip()
-    return text if _SIMPLE.fullmatch(text) else f"({text})"
 
 
 def _property(node: _Element, properties: str, name: str) -> str | None:

@@ -20,6 +20,8 @@ _ENDS = (".", "!", "?", "。", "！", "？", "؟", "।")
 _SYNTAX = re.compile(r"^(?=#{1,6}\s|```|~~~|(?:-{2,}|=+)$)")  # what would be Markdown by chance
 _DIGITS = re.compile(r"\d+")
 _LONGEST = 150  # characters of a heading
+_SHORTEST_RUNNING = 40
+_LESS = 0.15  # how much smaller an abstract may be
 _LARGER = 1.2  # how much larger than running text a heading is
 _LARGER_BOLD = 1.08
 _SAME = 0.04  # how much letters of one size may differ
@@ -146,16 +148,27 @@ def _headings(
     found: list[_Heading] = []
     chars: Counter[tuple[int, bool]] = Counter()
     others: Counter[tuple[int, bool]] = Counter()
+    begin = _begin_of_text(pages)
     for block in _blocks(pages, named, heads_and_feet):
         if block.level is not None or _reads_like_a_heading(block.words):
             found.append(block)
             chars[_look(block.line)] += len(block.words)
-        else:
+        elif block.page or block.index > begin:  # names of authors often look like headings
             others[_look(block.line)] += len(block.words)
     kept = [one for one in found if one.level is not None or others[_look(one.line)] * 2 <= chars[_look(one.line)]]
     if sum(one.count for one in kept if one.level is None) * 2 > sum(map(len, pages)):
         return [one for one in kept if one.level is not None]
     return kept
+
+
+def _begin_of_text(pages: Sequence[Sequence[Line]]) -> int:
+    """Return the index of the first line of running text on the first page."""
+    body, is_bold = _running_text(pages)
+    for index, line in enumerate(pages[0] if pages else ()):
+        is_text = line.bold == is_bold and line.size <= (1 + _SAME) * body and len(line.text) >= _SHORTEST_RUNNING
+        if is_text and line.size >= (1 - _LESS) * body:
+            return index
+    return 0
 
 
 def _blocks(

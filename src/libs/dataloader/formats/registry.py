@@ -30,6 +30,7 @@ PDF = Format("pdf", "application/pdf")
 RTF = Format("rtf", "application/rtf")
 JSON = Format("json_data", "application/json")
 JSONL = Format("json_data", "application/jsonl")
+ASCIIDOC = Format("asciidoc", "text/asciidoc")
 EML = Format("mail", "message/rfc822")
 MBOX = Format("mail", "application/mbox")
 _OPEN_XML = "application/vnd.openxmlformats-officedocument."
@@ -44,8 +45,8 @@ EPUB = Format("epub", "application/epub+zip")
 FORMATS: dict[str, Format] = {
     **dict.fromkeys((".txt", ".text", ".log", ".asc", ".srt", ".vtt"), TEXT),
     **dict.fromkeys((".md", ".markdown", ".mdown", ".mkd", ".mdx", ".qmd", ".rmd"), MARKDOWN),
-    **dict.fromkeys((".adoc", ".asciidoc"), Format("outline_markup", "text/asciidoc")),
-    ".org": Format("outline_markup", "text/x-org"),
+    **dict.fromkeys((".adoc", ".asciidoc"), ASCIIDOC),
+    ".org": Format("org", "text/x-org"),
     **dict.fromkeys((".tex", ".ltx", ".latex"), Format("latex", "text/x-tex")),
     **dict.fromkeys((".rst", ".rest"), Format("rst", "text/x-rst")),
     **dict.fromkeys((".html", ".htm", ".xhtml", ".shtml"), HTML),
@@ -216,6 +217,8 @@ _MBOX_START = re.compile(rb"From \S{1,500}[^\n]{0,100}\d\d:\d\d[^\n]{0,100}\n(?=
 _REQUESTS = re.compile(rb"['.](?:\\\"|[a-z]{2}|[A-Za-z]{1,2}\s|[ \t]*\r?\n)")
 _MANUAL_TITLE = re.compile(rb"^\.(?:TH[ \t]+\S|(Dd)\b)", re.MULTILINE)
 _BEFORE_TITLE = 20_000
+_ARMOR = re.compile(rb"\s*-----BEGIN PGP ((?!SIGNED)[A-Z ]{1,40})-----")
+_ASCIIDOC_LINE = re.compile(rb"^(?:={1,6}[ \t]+\S|\[(?:source|NOTE|TIP|\[[\w-]+\])[^\n]*\][ \t]*\r?$)", re.MULTILINE)
 _MAIL_FIELDS = (
     *(b"from:", b"subject:", b"date:", b"message-id:", b"mime-version:"),
     *(b"return-path:", b"delivered-to:", b"received:"),  # what servers add, such as to the files of a Maildir
@@ -256,8 +259,17 @@ def find_format(name: str, data: bytes, mime_type: str | None = None) -> Format:
             return HTML  # what some programs call a Word or Excel file
         if by_name is TEXT and _MBOX_START.match(data):
             return MBOX  # as list servers call their archives
+        if extension == ".asc":
+            return _asc(data)
         return by_name
     return _by_text(data)
+
+
+def _asc(data: bytes) -> Format:
+    """Return the format of a file with an ending that stands for ASCII, and is also used for AsciiDoc and by PGP."""
+    if (armor := _ARMOR.match(data)) is not None:
+        raise UnreadableError(f"it is a PGP {armor[1].decode().lower()}")
+    return ASCIIDOC if _ASCIIDOC_LINE.search(data) is not None else TEXT
 
 
 def is_html(data: bytes) -> bool:

@@ -16,12 +16,13 @@ from libs.dataloader.formats.registry import Format
 from libs.dataloader.formats.rst_tables import SIMPLE, csv_rows, dedented, grid_rows, indent, list_rows, simple_rows
 from libs.dataloader.links import LinkCollector
 from libs.dataloader.tables import join_symbols, markdown_table
+from libs.dataloader.text import raised
 
 _ADORNMENT = re.compile(r"^([!-/:-@\[-`{-~])\1{2,}[ \t]*$")
 _DIRECTIVE = re.compile(r"^(\s*)\.\.[ \t]+(?:\|([^|]+)\|[ \t]+)?([\w:+-]+?)::(?:[ \t]+(.*))?$")
 _TARGET = re.compile(r"^\s*\.\.[ \t]+_(`[^`]+`|[^:]+):(?:[ \t]+(.*))?$")
 _ANONYMOUS = re.compile(r"^\s*(?:__|\.\.[ \t]+__:)[ \t]+(\S+)[ \t]*$")
-_FOOTNOTE = re.compile(r"^(\s*)\.\.[ \t]+\[([^\]]+)\][ \t]+(.*)$")
+_FOOTNOTE = re.compile(r"^(\s*)\.\.[ \t]+\[([^\]]+)\](?:[ \t]+(.*))?$")
 # A reference to a footnote or citation; ``#`` and ``*`` are numbers and signs that docutils counts.
 _NOTED = re.compile(r"\[(?:[#*]|#?(\w[\w.:-]{0,100}))\]_(?!\w)")
 _OPTION = re.compile(r"^:([\w-]+):(?:[ \t]+(.*))?$")
@@ -39,6 +40,7 @@ _REFERENCE = re.compile(
 _INTERPRETED = re.compile(r"(?<![`\w])`([^`]+)`(?![`_])")
 _SUBSTITUTION = re.compile(r"(?<![\w|])\|([^|\s][^|\n]*)\|_{0,2}(?![\w|])")
 _BARE = re.compile(r"(?<![\w<`\"'])https?://[^\s<>`\"']+")
+_LINE_OF_BLOCK = re.compile(r"^(\s*)\|(?: |$)")
 _GRID = re.compile(r"^\s*\+[-=+]{3,}\+\s*$")
 _LONGEST_LINE = 5000
 _MOST_LINES = 20  # of markup that goes on in the next line
@@ -57,6 +59,8 @@ _CLASSES = frozenset(("class", "rst-class", "cssclass", "container"))
 _BIBLIOGRAPHIC = frozenset(
     "author authors organization contact address version revision status date copyright".split()  # noqa: SIM905
 )
+_RAISED = frozenset(("sup", "superscript"))
+_LOWERED = frozenset(("sub", "subscript"))
 # Roles whose words are a number only, and what Sphinx puts before it.
 _NUMBERED = {"pep": "PEP ", "rfc": "RFC ", "cve": "CVE-", "cwe": "CWE-"}
 # What Sphinx makes of these before the version; the last is CPython's own.
@@ -113,6 +117,9 @@ class _Converter:
             return after
         if _FIELD.match(line) and self._is_top(out):
             return self._fields(at, out)
+        if block := _LINE_OF_BLOCK.match(line):
+            out.append(block[1] + self._inline(line[block.end() :]))
+            return at + 1
         line, end = self._joined(at)
         if line.rstrip().endswith("::") and not line.lstrip().startswith(".. "):
             lead = line.rstrip()[:-2].rstrip()
@@ -150,7 +157,8 @@ class _Converter:
                 out += ["", f"{name}: {self._inline(first)}".rstrip()]
                 self._nested(body, out)
             elif value := " ".join(" ".join([first, *body]).split()):
-                self.metadata[name.lower()] = value
+                before = self.metadata.get(name.lower())  # of several authors each may have a field
+                self.metadata[name.lower()] = f"{before}; {value}" if before else value
         return at
 
     def _heading(self, at: int, out: list[str]) -> int:
@@ -189,9 +197,16 @@ class _Converter:
             return 0
         depth = indent(line)
         if match := _FOOTNOTE.match(line):
-            line, end = self._joined(at)
             name = match[2].lstrip("#*")
-            out.append(f"{f'[{name}] ' if name else ''}{self._inline(line[match.start(3) :])}")
+            label = f"[{name}] " if name else ""
+            if not (match[3] or "").strip():
+                body, end = self._indented(at + 1, depth)
+                note: list[str] = []
+                self._nested(body, note)
+                out += ["", label + "\n".join(note).strip()]
+                return end
+            line, end = self._joined(at)
+            out.append(label + self._inline(line[match.start(3) :]))
             return end
         if _TARGET.match(line):
             return at + 1
@@ -202,7 +217,12 @@ class _Converter:
         name, argument = match[3].lower(), (match[4] or "").strip()
         # What comes after an empty line is no option but a field list.
         options = _options(body) if "".join(self._lines[at + 1 : at + 2]).strip() else {}
-        out += [self._inline(words) for option in ("alt", "caption") if (words := options.get(option))]
+        told = {" ".join(line.split()) for line in body}
+        out += [
+            self._inline(words)
+            for option in ("alt", "caption")
+            if (words := options.get(option)) and " ".join(words.split()) not in told
+        ]
         if match[2] is not None or name in _SILENT:
             if name == "figure":
                 self._nested(body, out)
@@ -310,7 +330,7 @@ class _Converter:
         text = _LITERAL.sub(lambda match: keep(match[1]), text)
         for match in _BARE.finditer(text):
             self._collector.add(match[0].rstrip(".,;:!?)"))
-        text = _ROLE.sub(lambda match: self._role(match[1], match[2], keep), text)
+        text = _ROLE.sub(lambda match: self._role(match, keep), text)
         text = _EMBEDDED.sub(self._embedded, text)
         text = _NOTED.sub(lambda match: f"[{match[1]}]" if match[1] else "", text)
         text = _REFERENCE.sub(self._reference, text)
@@ -319,8 +339,13 @@ class _Converter:
         text = text.replace("\\ ", "").replace("\\*", "*").replace("\\_", "_").replace("\\|", "|")
         return re.sub("\x00(\\d+)\x00", lambda match: literals[int(match[1])], text).rstrip()
 
-    def _role(self, kind: str, words: str, keep: Callable[[str], str]) -> str:
+    def _role(self, match: re.Match[str], keep: Callable[[str], str]) -> str:
         """Return what a role such as ``:func:`name``` displays."""
+        kind, words = match[1], match[2]
+        if kind in _LOWERED:
+            return words
+        if kind in _RAISED:
+            return raised(words, match.string[max(match.start() - 3, 0) : match.start()].removesuffix("\\ "))
         named = _ROLE_TARGET.match(words)
         is_document = kind.rpartition(":")[2] == "doc"
         if is_document:

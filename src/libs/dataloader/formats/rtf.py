@@ -32,6 +32,12 @@ _TABLE_OR_PARAGRAPH = re.compile(
 )
 _HIDING = re.compile(r"\\(?:v|deleted)(?:-?[1-9]\d*)?(?![a-z0-9])")
 _TOKEN = re.compile(r"\\(?:([a-z]+)(-?\d+)? ?|'[0-9a-fA-F]{2}|.)|[{}]|[^\\{}]+", re.DOTALL)
+# A group with a raised number, after a letter or digit that may end a group of its own.
+_RAISED = re.compile(
+    r"([A-Za-z0-9])(\}?[\r\n]*\{(?:\\[a-z]++-?\d*+ ?){0,20}?\\super(?![a-z0-9])(?: |(?:\\[a-z]++-?\d*+ ?){1,20})?)"
+    r"(?=(?:[+\-\u2013]?\d+|n)\})"
+)
+_ENDS_IN_WORD = re.compile(r"\\[a-z]+-?\d*$")
 _CODE_PAGE = re.compile(rb"\\ansicpg(\d+)")
 
 
@@ -51,7 +57,7 @@ def read(file: FileData, _kind: Format) -> Content:
         encoding = "cp1252"
     # RTF is ASCII; what programs write beyond it is in the code page.
     source = with_characters(_without_hidden(file.data.decode(encoding, "replace")))
-    source = _OUTLINE.sub(_heading_mark, source)
+    source = _RAISED.sub(_power, _OUTLINE.sub(_heading_mark, source))
     source = _with_groups(_with_paragraphs(source))
     body, notes = _split_notes(to_text(source, encoding=encoding, errors="replace"))
     lines = [line.rstrip() for line in _LABEL.sub(_label, body.replace("\r", "")).split("\n")]
@@ -88,6 +94,12 @@ def _without_hidden(source: str) -> str:
             continue
         parts.append(piece)
     return "".join(parts)
+
+
+def _power(match: re.Match[str]) -> str:
+    """Return what is before a raised number with ``^`` at its end, unless that is a control word, not text."""
+    is_text = _ENDS_IN_WORD.search(match.string, max(match.start() - 40, 0), match.start() + 1) is None
+    return f"{match[0]}^" if is_text else match[0]
 
 
 def _heading_mark(match: re.Match[str]) -> str:

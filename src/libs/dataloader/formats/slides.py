@@ -14,7 +14,7 @@ from libs.dataloader.formats.ooxml import core_properties, main_part, relationsh
 from libs.dataloader.formats.registry import Format
 from libs.dataloader.links import LinkCollector
 from libs.dataloader.tables import markdown_table
-from libs.dataloader.text import clean_text
+from libs.dataloader.text import clean_text, raised
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 _TITLES = frozenset(("title", "ctrTitle"))
 _DECORATION = frozenset(("dt", "ftr", "sldNum", "hdr", "sldImg"))
 _LIKE_MARKUP = re.compile(r"^(#{1,6} |```)", re.MULTILINE)
-_MAX_DEPTH = 30
 
 
 def read(file: FileData, _kind: Format) -> Content:
@@ -70,7 +69,7 @@ class _Slide:
         self._blocks: list[str] = []
         tree = child(archive.xml(part), "cSld", "spTree")
         if tree is not None:
-            self._shapes(tree, 0)
+            self._shapes(tree)
         self._notes = list(self._read_notes())
 
     def text(self, number: int) -> str:
@@ -80,15 +79,17 @@ class _Slide:
         notes = ["Notes: " + "\n".join(self._notes)] if self._notes else []
         return "\n\n".join([f"## {self.title or f'Slide {number}'}", *self._blocks, *notes])
 
-    def _shapes(self, parent: _Element, depth: int) -> None:
-        for node in parent:
+    def _shapes(self, tree: _Element) -> None:
+        waiting = [*reversed(tree)]  # no recursion: in a large slide nothing limits how deep groups nest
+        while waiting:
+            node = waiting.pop()
             name = local(node)
             if name == "sp":
                 self._shape(node)
             elif name == "graphicFrame":
                 self._graphic(node)
-            elif name in ("grpSp", "AlternateContent", "Choice") and depth < _MAX_DEPTH:
-                self._shapes(node, depth + 1)
+            elif name in ("grpSp", "AlternateContent", "Choice"):
+                waiting += reversed(node)
 
     def _shape(self, node: _Element) -> None:
         placeholder = child(node, "nvSpPr", "nvPr", "ph")
@@ -119,6 +120,8 @@ class _Slide:
                     parts.append("\n")
                 elif name in ("r", "fld"):
                     text = "".join(run.text or "" for run in children(node, "t"))
+                    if (_baseline(node) or "-").isdecimal():
+                        text = raised(text, "".join(parts[-1:]))
                     parts.append(text)
                     link = child(node, "rPr", "hlinkClick")
                     relation = self._relations.get(_relation_id(link)) if link is not None else None
@@ -203,6 +206,13 @@ def _cached(node: _Element | None) -> dict[str, str]:
         value = child(point, "v")
         found[point.get("idx", "0")] = (value.text or "").strip() if value is not None else ""
     return found
+
+
+def _baseline(run: _Element) -> str:
+    """Return by how much text is raised (in thousandths of a percent), or lowered; empty if it is neither."""
+    properties = child(run, "rPr")
+    value = properties.get("baseline", "") if properties is not None else ""
+    return "" if value == "0" else value
 
 
 def _relation_id(node: _Element) -> str:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _HEADING_NAME = re.compile(r"heading\s*([1-9])$", re.IGNORECASE)
 _MAX_LEVEL = 9
+_BOXES = frozenset("☐☑☒")  # of lists of tasks
 
 
 @dataclass(slots=True)
@@ -75,7 +76,9 @@ class Styles:
         counters[level] += 1
         del counters[level + 1 :]
         if kind in ("bullet", "none"):
-            return "-" if kind == "bullet" else "", level
+            # A blank as the bullet: the paragraph belongs to the item before it.
+            shown = kind == "bullet" and (not pattern or bool(pattern.strip()))
+            return (f"- {pattern}" if pattern in _BOXES else "-") if shown else "", level
         label = re.sub(
             r"%([1-9])",
             lambda match: _format(

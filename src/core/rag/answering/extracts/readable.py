@@ -18,8 +18,12 @@ from core.rag.indexing.splitting.sentences import is_heading, is_title_line, sen
 _FENCE = re.compile(r"`{3,}[^\n`]*(?:\n\s*|$)")
 #: All of a sentence in bold letters, without its end: a heading in all but its markup.
 _EMPHASIZED = re.compile(r"(\*\*|__)(?:(?!\1)[^\n])+(?<![.!?。])\1")
-#: What HTML shows to nobody; within a line it may be what a text writes about.
-_HIDDEN = re.compile(r"(?m:^)[ \t]*(?:<!--.*?-->|<(script|style)\b[^>]*>.*?(?:</\1\s*>|\Z))", re.DOTALL | re.IGNORECASE)
+#: What HTML shows to nobody; within a line it may be what a text writes about. The text of an image may have sentences.
+_HIDDEN = re.compile(
+    r"(?m:^)[ \t]*(?:<!--.*?-->|<(script|style)\b[^>]*>.*?(?:</\1\s*>|\Z))"
+    r"|<img\b(?:\s+[\w:-]+=(?:\"[^\"]*\"|'[^']*'|[^\s\"'>]+))+\s*/?>",
+    re.DOTALL | re.IGNORECASE,
+)
 #: Where links lead, in lines of their own: ``[guide]: https://…``.
 _DEFINITIONS = re.compile(r"(?:\[[^\]\n]{1,200}\]:\s*\S+(?:\s+|\Z)(?:\"[^\"]*\"\s*)?)+")
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from core.rag.analysis import analyze, query_terms
+from core.rag.analysis import analyze, asked_name, asked_word, defined_words, query_terms
 from core.rag.analysis.language import detect_language
 from core.rag.answering.extracts.announced import announces
 from core.rag.answering.extracts.code_spans import Span
@@ -39,6 +39,8 @@ _EARLIER = 0.3
 _MEANING = 0.7
 #: What it adds that a sentence has the kind of thing that the question asks for,
 _OF_KIND = 0.25
+#: that it says what something is, if that is asked,
+_DEFINES = 0.5
 #: and that one of so many best sentences of other passages names what its passage is about.
 _NAMED = 0.2
 _NAMING = 4
@@ -73,10 +75,10 @@ async def scored(
     """Return the sentences of passages with their scores.
 
     A score is the share of the question's words that a sentence has, plus its cosine with the question, plus something
-    if it has the kind of thing that is asked for (a number for "how many"). Sentences that only repeat the question, or
-    ask one themselves, are left out where the passage has others. Below a title "Blue whale", "It eats krill." says
-    what a blue whale eats: the words of the title count little. A passage about something that a good sentence of
-    another one names goes on with it: it counts more.
+    if it has the kind of thing that is asked for: a number for "how many", a definition for "what is". Sentences that
+    only repeat the question, or ask one themselves, are left out where the passage has others. Below a title "Blue
+    whale", "It eats krill." says what a blue whale eats: the words of the title count little. A passage about something
+    that a good sentence of another one names goes on with it: it counts more.
 
     Args:
         question: The question.
@@ -113,6 +115,7 @@ async def scored(
         for passage, language in zip(passages, languages, strict=True)
     ]
     kind = kind_asked(question)
+    name, word = asked_name(question), asked_word(question)
     headings = [Headings(passage, language) for passage, language in zip(passages, languages, strict=True)]
     rated = []
     for one, cosine in zip(found, cosines, strict=True):
@@ -123,6 +126,8 @@ async def scored(
         if entitled[one.passage] and one.place.said:
             asked = 1.0 - _GIVEN + _GIVEN * asked
         score = asked + _MEANING * max(cosine, 0.0) + (_OF_KIND if kind is not None and kind(one.text) else 0.0)
+        if name and word in defined_words(one.text, name):
+            score += _DEFINES
         about = headings[one.passage].subject(one.place.start, one.text, one.words, wanted)
         rated.append(replace(one, score=part * score, points=points, subject=about))
     subjects = [_subjects(passage, language, wanted) for passage, language in zip(passages, languages, strict=True)]

@@ -7,6 +7,7 @@ import re
 from core.rag.answering.markers import is_in_block, replace_markers
 from core.rag.answering.types import Passage
 from core.rag.headings import last_heading
+from core.rag.indexing.splitting.sentences import without_quotation_marks
 
 LONGEST_EXTRACT = 600
 #: So many lines of code are shown as such; more of them are put into one line.
@@ -86,6 +87,7 @@ def shown(sentence: str, passage: Passage | None = None, start: int = 0, longest
         return code
     plain = _FIELD.sub(_named_field, _VERSION.sub(_named_version, sentence))
     if not in_block:
+        plain = without_quotation_marks(plain)
         plain = _NOTE.sub("", _HALF_TAG.sub("", plain) if start == 0 else plain)
         plain = _RULE.sub("", _HALF_LINK.sub(r"\1", _LINK.sub(_words_of_link, plain)))
     if passage is not None and _OF_VERSION.match(plain):

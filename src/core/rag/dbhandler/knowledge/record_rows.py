@@ -17,6 +17,9 @@ from core.rag.extraction.records import FIELD_HINTS, entities_of, record_text
 from core.rag.identity import stable_id
 from core.rag.schema import Label
 
+#: The collection of all documents, and of the records that their fields are.
+DOCUMENTS = "documents"
+
 #: Longest name of a collection.
 MAX_COLLECTION_CHARS = 200
 

@@ -140,6 +140,17 @@ class RecordOperations(ClientBase):
         )
         return [{**row, "data": from_json(row["data"])} for row in rows]
 
+    async def documents_of_records(self, ids: Sequence[str]) -> list[dict[str, Any]]:
+        """Return the documents of records: ``id`` and ``collection`` of a record, ``document`` (an id) and ``path``.
+
+        Records that were inserted, and unknown ids, are left out.
+        """
+        return await self.read_for_ids(
+            "UNWIND $ids AS i MATCH (r:Record {id: i})-[:DEFINED_IN]->(d:Document) WHERE r.namespace = $namespace "
+            "RETURN r.id AS id, r.collection AS collection, d.id AS document, d.path AS path",
+            ids,
+        )
+
 
 def _inserted(rows: Sequence[RecordRow], names: set[str], relations: set[Relation]) -> dict[str, Inserted]:
     """Return what each record added; what several records share is counted for the first one."""

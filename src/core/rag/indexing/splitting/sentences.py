@@ -11,8 +11,15 @@ _ITEM = r"[ \t]*(?:[-*+•·‣▪#>|]|\d{1,4}[.)]\s|`{3})"
 #: A heading is one line, whatever stands below it.
 _HEADING_LINE = r"^[ \t]*#{1,6}[ \t][^\n]*\n"
 _END = re.compile(rf"(?m:{_HEADING_LINE})|{SENTENCE_END}|\s*\n\s*\n\s*|[ \t]*(?<!\\)\n(?={_ITEM})")
-_MARKUP = re.compile(r"(?:[-*+•·‣▪>]\s+|#{1,6}\s+|\d{1,4}[.)]\s+)")
-_HEADING = re.compile(r"[ \t]*#{1,6}\s")
+#: What begins each line of a quotation; the prompt of Python is none.
+_QUOTED = r"[ \t]*>(?!>>)(?:[ \t]?>)*"
+_QUOTED_LINE = re.compile(rf"\n{_QUOTED}[ \t]*")
+_MARKUP = re.compile(rf"(?:(?:{_QUOTED}\s+)?(?:[-*+•·‣▪]\s+|#{{1,6}}\s+|\d{{1,4}}[.)]\s+)|{_QUOTED}\s+)")
+_HEADING = re.compile(rf"(?:{_QUOTED})?[ \t]*#{{1,6}}\s")
+#: A line of a quotation whose sentence may go on in the next one: no blank line, heading or label (``[!NOTE]``),
+_GOES_ON = re.compile(rf"{_QUOTED}[ \t]*(?![ \t]|#{{1,6}}[ \t]|\[![A-Za-z]+\][ \t]*$)[^\n]+$", re.MULTILINE)
+#: and a line that it goes on in: no blank line, item, row or fence.
+_CONTINUES = re.compile(rf"{_QUOTED}[ \t]*(?![ \t]|{_ITEM})[^\n]")
 #: Abbreviations, and German ordinals: der 2. Weltkrieg.
 _ABBREVIATION = re.compile(
     r"(?:\b(?:[Aa]m|[Ii]m|[Vv]om|[Zz]um|[Dd](?:er|en|em|es|ie|as)) \d{1,2}"
@@ -57,6 +64,8 @@ def sentence_spans(text: str, *, titles: bool = False) -> list[tuple[int, int]]:
         while (end := lines.pop(start, 0)) and end <= match.start():
             _add(spans, text, start, end)
             start = end
+        if _is_within_quotation(text, match):
+            continue
         paragraph = "\n" in match[0] and (match[0].strip()[:1] in {"", "#"} or _BLANK_LINE.search(match[0]))
         paragraph = paragraph or _begins_item(text, match.end())
         so_far = text[start : match.end()]
@@ -74,6 +83,11 @@ def sentence_spans(text: str, *, titles: bool = False) -> list[tuple[int, int]]:
 def sentences(text: str) -> list[str]:
     """Return the sentences of a text; see :func:`sentence_spans`."""
     return [text[start:end] for start, end in sentence_spans(text)]
+
+
+def without_quotation_marks(sentence: str) -> str:
+    """Return a sentence without what begins each further line of a quotation (``> ``)."""
+    return _QUOTED_LINE.sub("\n", sentence) if "\n" in sentence else sentence
 
 
 def is_heading(text: str, start: int) -> bool:
@@ -94,6 +108,13 @@ def _begins_item(text: str, place: int) -> bool:
     """Return whether the line of a place begins with it, or with space before it, and is an item, a row or the like."""
     line = text.rfind("\n", 0, place) + 1
     return line > 0 and not text[line:place].strip() and _ITEM_LINE.match(text, line) is not None
+
+
+def _is_within_quotation(text: str, end: re.Match[str]) -> bool:
+    """Return whether what looks like the end of a sentence is only that of a line of a quotation (``> ``)."""
+    if not end[0].endswith("\n") or end[0].strip() or _CONTINUES.match(text, end.end()) is None:
+        return False
+    return _GOES_ON.match(text, text.rfind("\n", 0, end.start()) + 1) is not None
 
 
 def _is_abbreviation(so_far: str) -> bool:

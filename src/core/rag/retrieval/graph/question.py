@@ -10,7 +10,7 @@ from typing import Final
 
 from core.rag.analysis import analyze
 from core.rag.bm25 import idf
-from core.rag.extraction.matching import NameTable
+from core.rag.extraction.matching import NameTable, sequences
 from core.rag.extraction.mentions import is_sought
 from core.rag.extraction.names import names_in
 from core.rag.extraction.words import normalized_words
@@ -82,11 +82,7 @@ def possible_names(text: str) -> list[str]:
     """
     text = text[: 40 * MAX_WORDS]
     words = normalized_words(text)[:MAX_WORDS]
-    runs = (
-        " ".join(words[first : first + length])
-        for length in range(1, MAX_NAME_WORDS + 1)
-        for first in range(len(words) - length + 1)
-    )
+    runs = (" ".join(words[first:end]) for first, end in sequences(words, MAX_NAME_WORDS))
     acronyms = {name for name in names_in(text) if not is_sought(name)}
     return [name for name in dict.fromkeys(runs) if is_sought(name) or name in acronyms]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from core.rag.indexing.splitting.sentences import without_quotation_marks
 from core.rag.retrieval.graph.bridging import Way
 from core.rag.retrieval.hits import Because, Reason
 
@@ -32,7 +33,7 @@ class Trace:
             title = titles.get(passage, "")
             if title and path[-1:] != [title]:
                 path.append(title)
-        return Because(self.reason, tuple(path), self.sentence, names.get(self.entity, ""))
+        return Because(self.reason, tuple(path), without_quotation_marks(self.sentence), names.get(self.entity, ""))
 
 
 def trace(

@@ -1,0 +1,151 @@
+"""Converts AsciiDoc to Markdown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from libs.dataloader.formats.asciidoc_header import read_header_line
+from libs.dataloader.formats.asciidoc_inline import Inline, anchors_of
+from libs.dataloader.formats.asciidoc_tables import columns_of, rows_of
+from libs.dataloader.formats.base import Content, FileData, fenced, join_lines
+from libs.dataloader.formats.markdown import first_heading
+from libs.dataloader.formats.outline_lines import Lines, without_last
+from libs.dataloader.formats.registry import Format
+from libs.dataloader.links import LinkCollector
+from libs.dataloader.tables import markdown_table
+
+_HEADING = re.compile(r"(={1,6}|#{1,6})[ \t]+(\S.*)")
+_UNDERLINE = re.compile(r"([=\-~^+])\1{3,}[ \t]*$")
+_ATTRIBUTE = re.compile(r":!?([\w-]+)!?:(?:[ \t]+(.*))?$")
+#: Code, and comments.
+_BLOCK = re.compile(r"(-{4,}|\.{4,}|`{3,}|/{4,})(\w*)[ \t]*$")
+#: The lines around examples, sidebars, quotations, passages and open blocks,
+_AROUND = re.compile(r"(?:={4,}|\*{4,}|_{4,}|\+{4,}|--)[ \t]*$")
+#: and those that join a block to an item, or are rules.
+_MARK = re.compile(r"(?:\+|'{3,}|<{3,})[ \t]*$")
+_STYLE = re.compile(r"\[(?:\[.*\]|(?:source|listing|,)?(?:,[ \t]*(?P<language>[\w+-]+))?[^\]\n]*)\][ \t]*$")
+_LABEL = re.compile(r"\[(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\b[^\]\n]*\][ \t]*$")
+_TITLE = re.compile(r"\.([^\s.].*)$")
+_ITEM = re.compile(r"[ \t]*(\*{1,6}|\.{1,6})[ \t]+(\S.*)$")
+#: What is said of a line of the code above: ``<1> Opens the sluice``.
+_CALLOUT = re.compile(r"<(?:\d{1,3}|\.)>[ \t]+(\S.*)$")
+_TERM = re.compile(r"[ \t]*(\S.{0,300}?)(?::{2,4}|;;)(?:[ \t]+(\S.*))?$")
+_SILENT = re.compile(r"//(?!/)|(?:ifn?def|ifeval|endif)::[^\[]*\[[^\]]*\][ \t]*$|toc::\[")
+_INCLUDE = re.compile(r"include::([^\s\[\]{}]{1,2000})\[")
+_LONGEST_VALUE = 1000
+_FIELDS = {
+    "author": "author",
+    "revdate": "created",
+    "description": "description",
+    "keywords": "keywords",  # ":language:" is that of code
+    "lang": "language",
+}
+
+
+def read(file: FileData, _kind: Format) -> Content:
+    """Convert headings, lists, code, tables, links and notes; of other markup the words are kept."""
+    collector = LinkCollector(file.uri, file.root_uri)
+    text = file.text()
+    fields: dict[str, str] = {}
+    inline = Inline(fields, anchors_of(text), collector)
+    converted = join_lines(_markdown(Lines(text), fields, inline, collector)).strip("\n") + "\n"
+    if not converted.strip():
+        return Content(text)  # nothing but settings, say
+    told = {name: value for name, value in fields.items() if value and "{" not in value}
+    metadata = {_FIELDS[name]: value for name, value in told.items() if name in _FIELDS}
+    return Content(converted, "markdown", fields.get("title") or first_heading(converted), metadata, collector.links())
+
+
+def _markdown(lines: Lines, fields: dict[str, str], inline: Inline, collector: LinkCollector) -> Iterator[str]:
+    language = label = ""
+    columns = 0
+    around: list[str] = []  # the opening lines of the blocks around this place
+    header = 0  # how many lines below the title may tell who wrote the text, and when
+    is_first = True
+    defining = False  # whether the next line of text says what the term before it is
+    for raw in lines:
+        following = lines.following()
+        if header and not _SILENT.match(raw):
+            header = header - 1 if read_header_line(inline.expanded(raw), fields) else 0
+        if (block := _BLOCK.match(raw)) and (inside := lines.until(block[1])) is not None:
+            if raw[0] != "/":  # a comment
+                yield fenced("\n".join(inside), block[2] or language)
+            language = ""
+        elif raw.rstrip() == "|===" and (inside := lines.until("|===")) is not None:
+            yield from _table([row for row in inside if not _SILENT.match(row)], columns, inline)
+            columns = 0
+        elif _SILENT.match(raw):
+            continue
+        elif heading := _HEADING.match(raw):
+            words = without_last(inline.expanded(heading[2]), heading[1].__eq__)
+            header = 2 if is_first and len(heading[1]) == 1 else 0
+            yield f"{'#' * len(heading[1])} {inline.plain(words)}"
+        elif _is_underlined(raw, following) and following.rstrip() not in around:
+            lines.skip()
+            yield f"{'#' * ('=-~^+'.index(following[0]) + 1)} {inline.read(raw)}"
+        elif _AROUND.match(raw):
+            if around[-1:] == [raw.rstrip()]:
+                around.pop()
+            else:
+                around.append(raw.rstrip())
+            yield ""
+        elif _MARK.match(raw):
+            yield ""
+        elif attribute := _ATTRIBUTE.match(raw):
+            fields.setdefault(attribute[1].lower(), inline.expanded(attribute[2] or "")[:_LONGEST_VALUE])
+        elif style := _STYLE.match(raw):
+            language = style["language"] or ""
+            columns = columns_of(raw) or columns
+            if admonition := _LABEL.match(raw):
+                label = f"{admonition[1]}: "
+        elif include := _INCLUDE.match(inline.expanded(raw)):
+            collector.add(include[1])
+        elif title := _TITLE.match(raw):
+            words = inline.read(title[1])
+            if inline.read(following) != words:  # an image is shown as its description
+                yield f"**{words}**\n"
+        elif not raw.strip():
+            yield raw
+        elif term := _term(raw):
+            yield f"\n{inline.read(term[1]).rstrip()}"
+            defining = not term[2]
+            if term[2]:
+                yield f": {inline.read(term[2])}"
+        else:
+            if said := _line(raw, inline).rstrip():  # not only an anchor, say
+                yield f"{': ' if defining else ''}{label}{said}"
+                label, defining = "", False
+        is_first = is_first and (not raw.strip() or raw.startswith((":", "//")))
+
+
+def _is_underlined(line: str, following: str) -> bool:
+    """Return whether a line is a heading, by the line below it."""
+    return bool(_UNDERLINE.match(following)) and line[:1].isalnum() and abs(len(following.rstrip()) - len(line)) < 2
+
+
+def _term(raw: str) -> re.Match[str] | None:
+    """Return the parts of a line with a term (group 1) and perhaps what is said of it (2); not "``a:: b``", as code."""
+    term = _TERM.match(raw)
+    return None if term is None or term[1].count("`") % 2 else term
+
+
+def _line(raw: str, inline: Inline) -> str:
+    """Convert an item of a list, or a line of a paragraph."""
+    if item := _ITEM.match(raw):
+        level = len(item[1]) - 1
+        return (
+            f"{'   ' * level}1. {inline.read(item[2])}"
+            if item[1][0] == "."
+            else f"{'  ' * level}* {inline.read(item[2])}"
+        )
+    callout = _CALLOUT.match(raw)
+    return f"1. {inline.read(callout[1])}" if callout is not None else inline.read(raw)
+
+
+def _table(inside: list[str], columns: int, inline: Inline) -> Iterator[str]:
+    inside = [inline.expanded(row) for row in inside]
+    if rows := rows_of(inside, columns):
+        yield markdown_table([[inline.plain(cell) for cell in row] for row in rows])
+    else:
+        yield from ("|===", *map(inline.plain, inside), "|===")

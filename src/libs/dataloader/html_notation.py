@@ -1,0 +1,73 @@
+"""Writes out what a page shows by other means than text: formulas, boxes that are ticked, and marks of footnotes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from libs.dataloader.mathml import formula
+
+if TYPE_CHECKING:
+    from lxml.html import HtmlElement
+
+# What leads from a footnote back to the text, with and without the mark of a plain (not coloured) sign.
+_BACK = frozenset("↩↵⤴⮐⏎↑^")
+
+_NOTED = frozenset(("doc-noteref", "noteref"))
+
+
+def write_notation(tree: HtmlElement) -> None:
+    """Replace formulas by their text, and ticked boxes of lists by ``[x]``; drop what is there twice.
+
+    Args:
+        tree: The page; it is changed.
+    """
+    _formulas(tree)
+    for box in tree.xpath(".//li//input[@type='checkbox']"):
+        if _begins(next(box.iterancestors("li")), box):
+            _become_text(box, "[x] " if box.get("checked") is not None else "[ ] ")
+    for link in tree.xpath(".//a[contains(@href, '#')]"):
+        words = link.text_content().strip(" \n\t\xa0\ufe0e\ufe0f")
+        if words in _BACK or (words.isdecimal() and _NOTED & {link.get("role"), link.get("epub:type")}):
+            link.drop_tree()
+    for image in tree.xpath(".//figure//img[@alt]"):
+        figure = next(image.iterancestors("figure"))
+        if any(_same(caption.text_content(), image.get("alt", "")) for caption in figure.iter("figcaption")):
+            image.set("alt", "")
+
+
+def _formulas(tree: HtmlElement) -> None:
+    for script in tree.xpath(".//script[starts-with(@type, 'math/tex')]"):  # MathJax 2, which shows it beside
+        before = script.getprevious()
+        while before is not None and before.get("class", "").startswith("MathJax") and not (before.tail or "").strip():
+            shown, before = before, before.getprevious()
+            shown.drop_tree()
+        _become_text(script, f"${' '.join((script.text or '').split())}$")
+    for math in tree.xpath(".//math"):
+        _become_text(math, formula(math))
+    # The same once more: for the eye (KaTeX), and as an image, which is what is shown (Wikipedia).
+    for shown in tree.xpath(".//span[@aria-hidden='true'][contains(@class, 'katex-html')]"):
+        shown.drop_tree()
+    for hidden in tree.xpath(".//span[contains(@class, 'mwe-math-mathml')][following-sibling::img]"):
+        hidden.attrib.pop("style", None)
+        hidden.getnext().set("alt", "")
+
+
+def _begins(item: HtmlElement, box: HtmlElement) -> bool:
+    """Return whether an item of a list begins with a box."""
+    around = set(box.iterancestors())
+    for node in item.iter():
+        if node is box:
+            return True
+        if (node.text or "").strip() or (node not in around and (node.tail or "").strip()):
+            return False
+    return False
+
+
+def _become_text(node: HtmlElement, text: str) -> None:
+    tail = node.tail
+    node.clear(keep_tail=True)
+    node.tag, node.text, node.tail = "span", text, tail
+
+
+def _same(one: str, other: str) -> bool:
+    return " ".join(one.split()) == " ".join(other.split())

@@ -1,0 +1,117 @@
+"""Names in laws, recipes, minutes and licences: what numbers, measures, pictures and capitals around them do."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.rag.extraction.mentions import titles_of
+from core.rag.extraction.names import names_in, type_of
+
+
+def spelt(text: str, heading: str = "") -> dict[str, int]:
+    return {found.text: found.count for found in names_in(text, heading).values()}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("(1) Bring the water. (2) Add salt.\na) Stir it.\n3) Pour it over Basmati.\n(iv) Serve it.", {"Basmati"}),
+        ("(1) Der Urheber hat das Recht. (2) Die Vorschriften gelten.\n\na) Das Werk ist frei für alle.", set()),
+        ("- ⏲️ Prep time: 10 min\n- 🍽️ Servings: 4\n✅ Équipe du produit", set()),
+        ("He went from (a) Paris to (b) London by train.", {"Paris", "London"}),
+        ("The way is Rome → Paris.", {"Rome", "Paris"}),
+    ],
+)
+def test_a_word_behind_the_number_of_an_item_or_a_picture_begins_a_sentence(text: str, expected: set[str]) -> None:
+    assert set(spelt(text)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("She left Johnson & Johnson for Marks & Spencer.", {"Johnson & Johnson", "Marks & Spencer"}),
+        ("They wrote to GitHub Trust & Safety about it.", {"GitHub Trust & Safety"}),
+        ("We saw Ada Lane & Ben Hale there.", {"Ada Lane", "Ben Hale"}),
+        ("Then Rod & Isaac spoke. They say Isaac agreed.", {"Rod", "Isaac"}),
+        ("It is for the TSC & Build people.", {"TSC", "Build"}),
+    ],
+)
+def test_an_ampersand_joins_a_name_or_stands_between_two(text: str, expected: set[str]) -> None:
+    assert set(spelt(text)) == expected
+
+
+def test_a_german_name_goes_on_behind_a_word_without_its_end() -> None:
+    text = (
+        "Das gilt für das Deutsche Patent- und Markenamt und beim Deutschen Patent- und Markenamt Angaben zu machen "
+        "ist nicht leicht. Es ist an Sonn- und Feiertagen oder im Bild- und Tonarchiv, wie die Bild- oder Tonträger."
+    )
+    assert spelt(text) == {"Deutsche Patent- und Markenamt": 1, "Deutschen Patent- und Markenamt": 1}
+
+
+def test_sentences_in_capitals_name_nothing_but_names_in_capitals_do() -> None:
+    text = (
+        'THE SOFTWARE IS PROVIDED "AS-IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED. IN NO EVENT SHALL THE '
+        "AUTHORS BE LIABLE.\n\nHe said that NASA, ESA, JAXA, CNES and ISRO are there, and wrote to Ada Lane and IBM.\n"
+        "Это правило ВСЕХ."
+    )
+    assert {"NASA", "ESA", "JAXA", "CNES", "ISRO", "Ada Lane", "IBM"} <= set(spelt(text))
+    assert not [
+        name for name in spelt(text) if name.isupper() and set(name.split()) & {"WARRANTY", "IMPLIED", "LIABLE"}
+    ]
+
+
+def test_an_acronym_in_the_plural_is_the_acronym() -> None:
+    assert spelt("We have two APIs. That API is for the PRs, not for HTTPs.") == {"API": 2, "PR": 1, "HTTPs": 1}
+
+
+def test_the_unit_of_an_amount_is_no_part_of_a_name() -> None:
+    assert set(spelt("Add it with 1 Tbsp Olive Oil, 2½ Cups Rye Flour and 1/2 Tsp. It won the 1998 Cup Final.")) == {
+        *("Olive Oil", "Rye Flour"),
+        *("Cup Final", "1998"),
+    }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Das steht nach Absatz 1 Satz 2 Nummer 3 Buchstabe a und die Absätze 1 und 2 in der Liste.",
+        "As said in Paragraph 3, Clause 12 and Subsection 4.",
+    ],
+)
+def test_parts_of_laws_name_nothing(text: str) -> None:
+    assert spelt(text) == {}
+
+
+@pytest.mark.parametrize(
+    ("heading", "expected"),
+    [
+        ("§ 32", set()),
+        ("§ 19b", set()),
+        ("3.", set()),
+        ("Chapter 10", set()),
+        ("Part IV", set()),
+        ("Zweiter Abschnitt", set()),
+        ("Ingredients", set()),
+        ("Action items", set()),
+        ("§ 24 Rechenschaftsbericht", {"§ 24 Rechenschaftsbericht"}),
+        ("Section 508", {"Section 508"}),
+        ("1984", {"1984"}),
+        ("12 Monkeys", {"12 Monkeys"}),
+        ("✅ Équipe", {"Équipe"}),
+        ("Les bonnes pratiques 👌", {"Les bonnes pratiques"}),
+        ("🎉", {"🎉"}),
+    ],
+)
+def test_headings_that_only_count_name_nothing_and_pictures_are_no_part_of_them(
+    heading: str, expected: set[str]
+) -> None:
+    assert set(spelt("x", heading)) == expected
+
+
+def test_a_picture_is_no_part_of_the_name_that_a_title_gives() -> None:
+    assert [(title.name, title.text) for title in titles_of("📣 Tchap", "a.md")] == [("tchap", "Tchap")]
+
+
+def test_a_heading_in_japanese_with_a_name_of_code_in_it_is_no_code() -> None:
+    assert type_of("search_case関数を実装する") == "term"
+    assert type_of("search_case") == "code"
