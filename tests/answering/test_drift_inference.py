@@ -13,6 +13,7 @@ from answering.drift_graph import Fact, entity_id, put_entities
 from core.rag import KnowledgeBase
 from core.rag.answering.drift import (
     DRIFTRAG,
+    DRIFTRAGConfig,
     InferenceEngine,
     InferenceOptions,
     Inferences,
@@ -26,7 +27,7 @@ from core.rag.embedder import EmbeddingService
 from core.rag.errors import ConfigurationError, InvalidInputError
 from core.rag.llm.openai_model import OpenAICompatibleModel
 from core.rag.settings import Settings
-from dbhandler.kit import Engine
+from dbhandler.kit import Engine, make_settings
 from fakes.openai_chat import Chat
 from fakes.openai_server import OpenAIServer
 
@@ -283,15 +284,23 @@ async def test_invalid_or_unknown_ends_are_not_written(kb: KnowledgeBase) -> Non
     assert await edges(kb) == before
 
 
-async def test_a_named_model_needs_a_key(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_named_model_needs_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "AZURE_OPENAI_API_KEY", "AZURE_OPENAI_ENDPOINT"):
         monkeypatch.delenv(name, raising=False)
-    with pytest.raises(ConfigurationError):
-        DRIFTRAG(kb, llm_model="gpt-4")
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
-    async with DRIFTRAG(kb, llm_model="gpt-4") as drift:
-        assert drift.language_model is not None
-        assert drift.language_model.model == "gpt-4"
+    async with KnowledgeBase.open("embedded::memory:", settings=make_settings()) as kb:
+        with pytest.raises(ConfigurationError):
+            DRIFTRAG(kb, llm_model="gpt-4")
+
+
+@pytest.mark.parametrize("given", [{"llm_model": "gpt-4"}, {"config": DRIFTRAGConfig(llm_model="gpt-4")}])
+async def test_a_named_model_is_opened_with_the_settings_of_the_knowledge_base(given: dict[str, Any]) -> None:
+    settings = make_settings(OPENAI_API_KEY="sk-test", OPENAI_BASE_URL="http://localhost:1/v1")
+    async with (
+        KnowledgeBase.open("embedded::memory:", settings=settings) as kb,
+        DRIFTRAG(kb, **given) as drift,
+    ):
+        assert isinstance(drift.language_model, OpenAICompatibleModel)
+        assert (drift.language_model.model, "localhost:1" in repr(drift.language_model)) == ("gpt-4", True)
         with pytest.raises(InvalidInputError, match="another DRIFTRAG"):
             drift.update_config(llm_model="gpt-5")
 

@@ -22,6 +22,7 @@ from core.rag.dbhandler.documents.rows import chunk_rows
 from core.rag.dbhandler.embedded.transaction import EmbeddedTransaction
 from core.rag.dbhandler.store import Transaction
 from core.rag.errors import ConfigurationError, InvalidInputError, InvalidVectorError, NotFoundError
+from core.rag.schema import Label
 from dbhandler.kit import Engine, eventually
 from libs.dataloader import ChunkMetadata, DocumentChunk
 
@@ -53,6 +54,22 @@ async def test_a_document_is_created_found_and_the_same_again(client: MemGraphCl
     assert found["metadata"] == {"n": 1, "list": [0.5, 1.5]}
     assert await client.find_document(first) == found
     assert await client.find_document("note/2") is None
+
+
+async def test_a_namespace_that_another_client_emptied_gets_its_indexes_again(client: MemGraphClient) -> None:
+    async def fill() -> None:
+        vectors = await client.ensure_vector_store("test-model", DIMENSION)
+        await client.create_document("note/1", "The tide mill.", embedding=axis(0))
+        talk = await client.create_conversation()
+        await client.add_message(talk, "Who owns the mill?", "user", embedding=axis(1))
+        graph = await client.connect()
+        assert await graph.has_vector_index(vectors.index(Label.CHUNK))
+        assert await graph.has_vector_index(vectors.index(Label.INTERACTION))
+        assert [text for text in await graph.check_indexes() if client.namespace in text] == []
+
+    await fill()
+    await client.in_namespace(client.namespace).delete_everything()
+    await fill()
 
 
 async def test_creating_over_another_content_is_refused_and_upsert_replaces(client: MemGraphClient) -> None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from core.rag.indexing.factfinding import FactReport
     from core.rag.indexing.resolving import ResolutionReport
     from core.rag.knowledge_base import KnowledgeBase
-    from core.rag.llm import LanguageModel
+    from core.rag.llm import LanguageModel, open_language_model
     from core.rag.maintenance.backup import BackupReport
     from core.rag.maintenance.findings import DoctorReport
     from core.rag.maintenance.reembed import ReembedReport
@@ -76,6 +76,7 @@ _WHERE = {
     "TransferReport": "core.rag.dbhandler.transfer.file",
     "UndirectedNode": "core.rag.graph.nodes",
     "open_embedder": "core.rag.embedder",
+    "open_language_model": "core.rag.llm",
     "standardize_resource_uri": "core.rag.identity",
 }
 
@@ -118,6 +119,7 @@ __all__ = [
     "TransferReport",
     "UndirectedNode",
     "open_embedder",
+    "open_language_model",
     "standardize_resource_uri",
 ]
 

@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mgrag.cli.options import Common, DbOption, JsonOption, ModelOption, NamespaceOption, common, target_file
+from mgrag.cli.options import (
+    Common,
+    DbOption,
+    FilterOption,
+    JsonOption,
+    ModelOption,
+    NamespaceOption,
+    common,
+    target_file,
+)
 from mgrag.cli.output import clean, line, note, print_json, write_on
 from mgrag.cli.runtime import fail, open_kb, run, telling_errors, text_or_input
 
@@ -54,10 +63,6 @@ ConversationOption = Annotated[
     ),
 ]
 PassagesOption = Annotated[int, typer.Option("-k", "--limit", metavar="N", help="Maximum number of passages to use.")]
-FilterOption = Annotated[
-    str | None,
-    typer.Option("--filter", metavar="FILTER", help="Only documents that match, such as 'path:docs/ mime:text/html'."),
-]
 UserOption = Annotated[str | None, typer.Option("--user", metavar="ID", help="User who is asking.")]
 ExtractsOption = Annotated[
     bool, typer.Option("--extracts", help="Answer with sentences from the passages, without the language model.")

@@ -31,6 +31,10 @@ ModelOption = Annotated[
         "--model", metavar="NAME", help="Embedding model. Default: MGRAG_EMBEDDING_MODEL, otherwise wordllama."
     ),
 ]
+FilterOption = Annotated[
+    str | None,
+    typer.Option("--filter", metavar="FILTER", help="Only documents that match, such as 'path:docs/ mime:text/html'."),
+]
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 
 _URI = re.compile(r"(?:embedded:|[A-Za-z][A-Za-z0-9+.-]*://)")

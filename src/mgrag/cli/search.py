@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mgrag.cli.options import Common, DbOption, JsonOption, ModelOption, NamespaceOption, common
+from mgrag.cli.options import Common, DbOption, FilterOption, JsonOption, ModelOption, NamespaceOption, common
 from mgrag.cli.output import Styled, line, note, print_json
 from mgrag.cli.runtime import open_kb, run
 
@@ -49,12 +49,7 @@ def search(
             " meaning; vector is meaning, keyword words, fuzzy names with typos."
         ),
     ] = Mode.AUTO,
-    filters: Annotated[
-        str | None,
-        typer.Option(
-            "--filter", metavar="FILTER", help="Only documents that match, such as 'path:docs/ mime:text/html'."
-        ),
-    ] = None,
+    filters: FilterOption = None,
     expand: Annotated[int, typer.Option(metavar="N", help="Add N neighbouring chunks on each side of a hit.")] = 0,
     model: ModelOption = None,
     db: DbOption = None,

@@ -57,9 +57,13 @@ DESCRIBED: dict[int | str, dict[str, Any]] = {
         (401, "The key or token is missing or not valid"),
         (403, "The key, token or server does not allow this"),
         (404, "What was named does not exist"),
+        (409, "The namespace was built with another embedding model"),
         (413, "The request is too large"),
         (422, "The request makes no sense, or a source cannot be loaded"),
+        (502, "The embedding provider or the language model failed"),
         (503, "The graph database is not available"),
+        (504, "The graph database took too long"),
+        (507, "The graph database is full"),
     )
 }
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import Field
 
+from core.rag.retrieval.hits import SearchMode
 from mgrag.mcp.lease import Lease
 
 _Limit = Annotated[int, Field(ge=1, le=50, description="At most this many.")]
@@ -52,7 +53,7 @@ class ReadingTools:
         query: Annotated[str, Field(description="What to look for: a question, words or names.")],
         k: _Limit = 5,
         mode: Annotated[
-            Literal["auto", "graph", "hybrid", "vector", "keyword", "fuzzy"],
+            SearchMode,
             Field(description="Normally auto; fuzzy finds misspelt titles and names."),
         ] = "auto",
         filters: _Filters = None,

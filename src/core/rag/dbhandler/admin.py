@@ -92,8 +92,9 @@ class AdminOperations(RevectoringOperations):
         stores = await self.vector_stores()
         for label in Label:
             # Before the nodes: removing each of them from the index takes time in proportion to its size.
-            await graph.drop_text_index(TextIndex(label, self._namespace))
-        self._text_indexes.clear()
+            text = TextIndex(label, self._namespace)
+            await graph.drop_text_index(text)
+            self._text_indexes.discard(text)
         count = 0
         for label in _EMPTYING:
             rows = await self.read(f"MATCH (n:{label}) WHERE n.namespace = $namespace RETURN n.id AS id")
@@ -106,7 +107,9 @@ class AdminOperations(RevectoringOperations):
                 count += len(part)
         for store in stores:
             for target in EMBEDDED_LABELS:
-                await graph.drop_vector_index(store.index(target))
+                vectors = store.index(target)
+                await graph.drop_vector_index(vectors)
+                self._vector_indexes.discard(vectors)
         return count
 
     async def document_paths(self, *, prefix: str = "", after: str = "") -> list[dict[str, Any]]:

@@ -74,6 +74,8 @@ class ClientBase:
         self._closed = False
         self._opening = WriterGate()
         self._unmarked = False  # whether the graph does not record yet which version of this package wrote it
+        # The indexes that are known to exist. Shared with the clients for other namespaces, so that each of them knows
+        # when another one has dropped them.
         self._text_indexes: set[TextIndex] = set()
         self._vector_indexes: set[VectorIndex] = set()
 
@@ -81,6 +83,11 @@ class ClientBase:
     def namespace(self) -> str:
         """The namespace that this client reads and writes."""
         return self._namespace
+
+    @property
+    def settings(self) -> Settings:
+        """The settings of this client."""
+        return self._settings
 
     @property
     def embedder(self) -> EmbeddingService | None:
@@ -129,8 +136,6 @@ class ClientBase:
             raise StoreUnavailableError("Connect this client before you call in_namespace.")
         other = copy.copy(self)
         other._namespace = check_namespace(namespace)
-        other._text_indexes = set()
-        other._vector_indexes = set()
         return other
 
     async def close(self) -> None:

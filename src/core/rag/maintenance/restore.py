@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from core.rag.dbhandler.embedded.commitlog import discard, log_folder, sync_file, sync_folder
 from core.rag.dbhandler.embedded.digest import Digest, digest, digest_of_file
 from core.rag.dbhandler.embedded.engine import KEPT, close_engine, lock_file, open_engine
-from core.rag.dbhandler.embedded.finishing import finish
+from core.rag.dbhandler.finishing import finish
 from core.rag.dbhandler.transfer.file import GRAPH_MAGIC, check_export
 from core.rag.dbhandler.versions import check_version
 from core.rag.errors import (
@@ -105,7 +105,7 @@ async def restore(
 async def _to_its_end[T](function: Callable[[Path, Path], T], *files: Path) -> T:
     """Call a function in a thread. When cancelled, wait for it first: it would go on with files that are removed."""
     with ThreadPoolExecutor(1) as thread:
-        return await finish(thread.submit(function, *files))
+        return await finish(asyncio.wrap_future(thread.submit(function, *files)))
 
 
 def _existing(file: str | os.PathLike[str]) -> Path:

@@ -34,7 +34,8 @@ class Upkeep:
 
         Returns:
             ``engine``, ``location``, ``bytes`` (``None`` for a server), ``namespace``, ``nodes``, ``edges``,
-            ``vector_stores``, ``embedding_model`` (``model`` and ``dimension``; the dimension may be unknown).
+            ``vector_stores``, ``embedding_model`` (``model``, and ``dimension`` if it is known), ``facts``
+            (chunks that a language model has read, and has not).
         """
         from core.rag.maintenance.overview import status
 

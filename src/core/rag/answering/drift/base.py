@@ -74,8 +74,8 @@ class DRIFTBase:
         self._vectors = Vectors(client)
         self._config = self._fitting((config or DRIFTRAGConfig()).updated(**options))
         self._owned = None
-        if language_model is None and "llm_model" in options:
-            language_model = self._owned = open_language_model(self._config.llm_model)
+        if language_model is None and "llm_model" in self._config.model_fields_set:
+            language_model = self._owned = open_language_model(self._config.llm_model, client.settings)
         if language_model is None:
             language_model = getattr(knowledge_graph, "language_model", None)
         self._language_model = checked_model(language_model)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.rag.dbhandler.bolt.errors import Again, Failure, failure, timed_out
 from core.rag.dbhandler.checks import check_parameters
+from core.rag.dbhandler.finishing import finish
 from core.rag.dbhandler.gate import WriterGate
 from core.rag.dbhandler.store import Parameters, Row
 from core.rag.errors import MGRagError, QueryError, StoreConflictError
@@ -294,19 +295,3 @@ def sendable(value: Any) -> Any:
     if isinstance(value, list):
         return value if _MAY_HOLD.isdisjoint(map(type, value)) else list(map(sendable, value))
     return value
-
-
-async def finish[T](work: Coroutine[Any, Any, T]) -> T:
-    """Wait for work that has to come to its end. Cancellations that arrive meanwhile take effect afterwards."""
-    task = asyncio.ensure_future(work)
-    cancelled: asyncio.CancelledError | None = None
-    while not task.done():
-        try:
-            await asyncio.wait([task])
-        except asyncio.CancelledError as error:
-            cancelled = error
-    if cancelled is not None:
-        if not task.cancelled():
-            task.exception()  # seen, so that it is not reported as lost
-        raise cancelled
-    return task.result()

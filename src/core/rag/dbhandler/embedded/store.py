@@ -25,11 +25,11 @@ from core.rag.dbhandler.checks import check_k, check_parameters, check_path, che
 from core.rag.dbhandler.commits import Commits
 from core.rag.dbhandler.embedded import dialect, engine
 from core.rag.dbhandler.embedded.commitlog import CommitLog
-from core.rag.dbhandler.embedded.finishing import finish
 from core.rag.dbhandler.embedded.opening import Opened, open_file
 from core.rag.dbhandler.embedded.transaction import EmbeddedTransaction
 from core.rag.dbhandler.embedded.vector_table import VectorTables
 from core.rag.dbhandler.embedded.word_scores import WordScores
+from core.rag.dbhandler.finishing import finish
 from core.rag.dbhandler.gate import WriterGate
 from core.rag.dbhandler.nesting import outermost
 from core.rag.dbhandler.scan import scan_text
@@ -348,7 +348,7 @@ class EmbeddedStore:
                 fault = self._log.fault() if self._committed else ""
                 self._log.stop()
             try:
-                await finish(self._writers.submit(engine.close_engine, handles))
+                await finish(asyncio.wrap_future(self._writers.submit(engine.close_engine, handles)))
             except StoreFullError as error:
                 if self._committed:
                     raise
@@ -390,7 +390,7 @@ class EmbeddedStore:
 
     async def _writing[T](self, function: Callable[[Any], T], what: str) -> T:
         """Call the engine in a worker thread, and wait for it even when cancelled: it cannot be interrupted."""
-        return await finish(self._submit(self._writers, function, what))
+        return await finish(asyncio.wrap_future(self._submit(self._writers, function, what)))
 
     async def _reading[T](self, function: Callable[[Any], T], what: str) -> T:
         """Call the engine in a worker thread; a cancelled caller does not wait for the rest."""

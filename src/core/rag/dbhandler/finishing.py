@@ -1,0 +1,26 @@
+"""Waiting for work that must not be interrupted: a commit, a roll-back, a call in another thread."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any
+
+
+async def finish[T](work: Coroutine[Any, Any, T] | asyncio.Future[T]) -> T:
+    """Wait for work that has to come to its end. Cancellations that arrive meanwhile take effect afterwards."""
+    future = asyncio.ensure_future(work)
+    cancelled: asyncio.CancelledError | None = None
+    while not future.done():
+        try:
+            await asyncio.wait([future])
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is not None:
+        if not future.cancelled():
+            future.exception()  # seen, so that it is not reported as lost
+        raise cancelled
+    try:
+        return future.result()
+    finally:
+        del future, work  # an error in it and this frame would keep each other, and what an engine locks, alive
