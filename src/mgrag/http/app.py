@@ -97,9 +97,7 @@ def build_app(
     app.state.metrics = Metrics({answers: path.replace(":path}", "}") for answers, path in paths.items()})
     add_handlers(app)
     open_paths = {HEALTH, METRICS} if open_metrics else {HEALTH}
-    app.add_middleware(
-        Guard, access=access, max_bytes=max_bytes + _FORM_BYTES, origins=origins, open_paths=open_paths
-    )
+    app.add_middleware(Guard, access=access, max_bytes=max_bytes + _FORM_BYTES, origins=origins, open_paths=open_paths)
     if origins:
         app.add_middleware(
             CORSMiddleware,
