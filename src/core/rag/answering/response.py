@@ -70,6 +70,7 @@ async def generate_response(
     relevant: bool = True,
     dialogue: str = "",
     before: str = "",
+    given: str = "",
     asked: bool = True,
 ) -> AsyncGenerator[str | Response, None]:
     """Answer from a context.
@@ -84,6 +85,7 @@ async def generate_response(
             and no model is asked to guess; without a model, extracts of what there is follow.
         dialogue: What was said before.
         before: What of it the question goes on with; extracts for "And when?" are chosen by that.
+        given: What extracts leave out, if there is anything else: what earlier answers said.
         asked: A model writes if there is one; false where extracts are wanted in any case.
 
     Yields:
@@ -113,7 +115,7 @@ async def generate_response(
         told = answering_statements(question, context.entities, context.facts, context.passages)
         why_here = "" if told.whole else why
         text, citations = await extract(
-            question, analysis.intent, context.passages, embedder, why=why_here, before=before
+            question, analysis.intent, context.passages, embedder, why=why_here, before=before, given=given
         )
         if told.whole:
             text = f"{listed(told.items, f'{STATEMENTS} ({why}):')}\n\n{text}"
