@@ -73,6 +73,36 @@ def test_operators_of_engines_are_words_like_others() -> None:
     assert query_terms("and or not") == ["and", "or", "not"]
 
 
+def test_signs_that_are_code_are_words() -> None:
+    assert analyze("The `?` operator (`=>`), `a` `..`, - x") == ["sign3f", "oper", "sign3d3e", "sign2e2e", "x"]
+    assert query_terms("What does the ? operator do?") == ["oper", "sign3f"]
+    assert query_terms("the difference between == and === ?") == ["differ", "sign3d3d", "sign3d3d3d"]
+    assert query_terms("Où est la marée ?") == query_terms("Où est la marée?")
+    assert query_terms("- mill & tide * # > / |") == query_terms("mill tide")
+
+
+@pytest.mark.parametrize(
+    ("query", "asks"),
+    [
+        ("Please summarize the chapter on closures", "the chapter on closures"),
+        ("explain how the tide works", "how the tide works"),
+        ("Could you give me an overview of the mill?", "the mill?"),
+        ("tell us about Ann", "about Ann"),
+        ("Erkläre mir, wie die Mühle läuft", "Erkläre mir, wie die Mühle läuft"),
+        ("Erkläre wie die Mühle läuft", "wie die Mühle läuft"),
+        ("explique-moi la marée", "explique-moi la marée"),
+        ("explain analyze", "explain analyze"),
+        ("describe table users", "describe table users"),
+        ("show me", "show me"),
+        ("show the", "show the"),
+        ("summarize", "summarize"),
+    ],
+)
+def test_what_a_request_wants_done_is_not_searched_for(query: str, asks: str) -> None:
+    language = "english" if query.isascii() else "german"
+    assert query_terms(query, language) == query_terms(asks, language)
+
+
 def test_titles_weigh_more() -> None:
     terms = index_terms("Graphs", "Setup", "install").split()
     assert terms == ["graph"] * TITLE_WEIGHT + ["setup", "instal"]

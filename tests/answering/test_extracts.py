@@ -110,7 +110,7 @@ async def test_blocks_of_code_are_whole_and_come_without_their_fences(question: 
         ("- Oil\n    - sun\n    - nut\n\n  It burns.\n\n- Wait\n\nThe end.\n\n- no item", ["  - Oil", "  - Wait"]),
         ("\n<div class='two' markdown>\n\n- Oil [1]\n- [Wait](w.md)\n\n</div>", ["  - Oil", "  - Wait"]),
         (
-            "| Step | Who |\n|---|---|\n| Oil | Ada |\n| Wait | Tom |",
+            "| Step: | Who |\n|---|---|\n| Oil | Ada |\n| Wait | Tom |",
             ["  - Step: Oil | Who: Ada", "  - Step: Wait | Who: Tom"],
         ),
         ("\n".join(f"- item {n}" for n in range(9)), [*(f"  - item {n}" for n in range(8)), "  …"]),

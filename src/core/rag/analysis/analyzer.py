@@ -25,7 +25,7 @@ from typing import Final
 
 from core.rag.analysis.language import DEFAULT_LANGUAGE, SAMPLE_WORDS, detect_language, is_surely_english, language_name
 from core.rag.analysis.stopwords import LATIN_LANGUAGES
-from core.rag.analysis.words import MAX_TERM_BYTES, folded_stop_words, is_stop_word, latin_stems, parts, stem
+from core.rag.analysis.words import MAX_TERM_BYTES, folded_stop_words, is_stop_word, latin_stems, parts, sign_of, stem
 
 #: Maximum number of distinct words of a query; the most frequent, then the first, are kept.
 MAX_QUERY_TERMS: Final = 128
@@ -43,6 +43,16 @@ _CACHE_ENTRIES: Final = 300_000
 _CACHED_CHARACTERS: Final = 64
 _JOINTS: Final = r"(?:[._'’@&+-]|(?<=[0-9]),(?=[0-9]{3}(?![0-9])))"
 _PUNCTUATION: Final = ".,;:!?()[]{}\"'"
+#: What a question asks to do with what it is about: "Please summarize the chapter on tides".
+_REQUEST: Final = re.compile(
+    r"\s*(?:(?:please|can you|could you|would you|bitte|kannst du|können sie|peux-tu|pouvez-vous|puedes)\s+)*"
+    r"(?:summari[sz]e|explain|describe|outline|tell|show|give|erkläre?|beschreibe?|zeige?|expliquer?|expliquez|décris"
+    r"|résumer?|résumez|montrez?|explica(?:me)?|explícame|resume|muéstrame)\s+(?:(?:me|us|mir|uns|moi|nous)\s+)?"
+    r"(?:(?:an?|the)\s+(?:summary|overview|description|explanation)\s+of\s+)?"
+    r"(?=(?:about|the|an?|this|that|these|those|all|how|what|why|when|where|which|who|whether|my|our|your|chapter|section"
+    r"|der|die|das|den|wie|was|warum|le|la|les|comment|pourquoi|el|los|las|cómo|por)\s+\S)",
+    re.IGNORECASE,
+)
 # language -> token as it stands between spaces -> its index words, joined by spaces
 _caches: dict[str, dict[str, str]] = {}
 
@@ -81,6 +91,8 @@ def _terms(token: str, language: str, *, keep_stop_words: bool = False) -> list[
                 terms.append(word)
             elif keep_stop_words or not is_stop_word(word, language):
                 terms.append(stem(word, language))
+    if not terms and (sign := sign_of(token)):
+        return [sign]
     return [term for term in terms if term]
 
 
@@ -172,7 +184,11 @@ def query_terms(
     """
     tokens = text[:MAX_QUERY_CHARACTERS].split()
     own = language_name(language) or detect_language(tokens)
+    request = _REQUEST.match(text)
+    tokens = text[request.end() : MAX_QUERY_CHARACTERS].split() if request is not None else tokens
     ranked = [term for term, _ in Counter(_analyze(tokens, own).split()).most_common(limit)]
+    signs = tokens[:-1] if tokens[-1:] == ["?"] else tokens  # it may stand apart from the last word
+    ranked += filter(None, (sign_of(one, bare=True) for one in signs))
     if own != DEFAULT_LANGUAGE or not (language or is_surely_english(tokens)):
         others = [name for name in dict.fromkeys((DEFAULT_LANGUAGE, *LATIN_LANGUAGES)) if name != own]
         surfaces = Counter(surface for token in tokens for surface in _split(token)).most_common(limit)

@@ -73,6 +73,11 @@ _CONNECTORS: Final = re.compile(r"[.,'’_@&+#-]+")
 _VERSION: Final = re.compile(r"[vV]?(\d+(?:\.\d+){1,7})")
 _SYMBOLS: Final = {"++": "plusplus", "#": "sharp"}
 
+#: A sign of at most three characters as the whole of a piece of code: "the `?` operator".
+_SIGN: Final = re.compile(r"[^\w`]*`([!-/:-@\[-_{-~]{1,3})`[^\w`]*")
+#: The same without its marks, in a query; not what separates words, or begins an item, there.
+_BARE_SIGN: Final = re.compile(r"(?!(?:[-*#.]{1,3}|[>/&|:;,=~])\Z)[!-/:-@\[-_{-~]{1,3}")
+
 _lock = threading.Lock()
 
 
@@ -145,6 +150,23 @@ def stem(word: str, language: str) -> str:
     if not word.isascii() and _script(word[0]) != "LATIN":
         return _plain(word)
     return latin_stems([word], language)[0]
+
+
+def sign_of(token: str, *, bare: bool = False) -> str:
+    """Return the index word of a token that is a sign of a programming language; empty if it is none.
+
+    Args:
+        token: What stands between spaces.
+        bare: Whether it is one without the marks of code, too.
+
+    Example:
+        >>> sign_of("(`=>`),") == sign_of("=>", bare=True), sign_of("=>"), sign_of("`a`")
+        (True, '', '')
+    """
+    sign = _SIGN.fullmatch(token)
+    if sign is not None:
+        return f"sign{sign[1].encode().hex()}"
+    return f"sign{token.encode().hex()}" if bare and _BARE_SIGN.fullmatch(token) else ""
 
 
 def latin_stems(words: list[str], language: str) -> list[str]:

@@ -42,7 +42,9 @@ def with_head(text: str, start: int, end: int, head: str = "") -> str:
     if not is_row(text, start) or is_head(text, start) or is_in_block(text, start):
         return text[start:end]
     named = zip_longest(_cells(_head_above(text, start, head)), _cells(row), fillvalue="")
-    return " | ".join(f"{name}: {cell}" if name else cell for name, cell in named if cell) or text[start:end]
+    return (
+        " | ".join(f"{name.rstrip(':')}: {cell}" if name else cell for name, cell in named if cell) or text[start:end]
+    )
 
 
 def _head_above(text: str, start: int, first: str) -> str:
