@@ -193,6 +193,13 @@ async def test_what_something_is_comes_before_what_else_is_said_of_it() -> None:
     assert answer.splitlines()[2] == "- _Slack water_ is the time in which nothing flows. [1]"
 
 
+async def test_what_stands_for_the_code_of_another_file_is_not_shown() -> None:
+    text = "The wheel turns like this:\n\n```rust\n{{#include ../mill/main.rs:wheel}}\n```\n\nThe wheel is old.\n"
+    passage = Passage(1, Hit("1", "d", "d.md", "", "", text, 0, 0, len(text), 1.0))
+    answer, _ = await extract("How does the wheel turn?", "factual", [passage], None)
+    assert answer.splitlines()[2:] == ["- The wheel turns like this: [1]"]
+
+
 async def test_the_text_of_an_image_is_no_sentence_of_an_answer() -> None:
     text = (
         '<img alt="The mill turns in three rooms. The mill has a stone." src="a.svg" class="x" />\n\nThe mill is open.'

@@ -112,7 +112,8 @@ def code_behind(text: str, place: Span, others: set[int]) -> str:
     code = _CODE.match(text, place.end) if introduces else None
     if code is None or code.start(1) in others or is_in_block(text, place.start):
         return ""
-    return f" {code_lines(code[1])}{'' if code[2] else ' …'}"
+    lines = code_lines(code[1])
+    return f" {lines}{'' if code[2] else ' …'}" if lines else ""
 
 
 def list_behind(passage: Passage, end: int) -> str:

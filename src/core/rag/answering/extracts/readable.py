@@ -6,7 +6,7 @@ import re
 
 from core.rag.answering.extracts.announced import announces
 from core.rag.answering.extracts.code_spans import Span, code_spans
-from core.rag.answering.extracts.showing import has_words
+from core.rag.answering.extracts.showing import INCLUDES, has_words
 from core.rag.answering.extracts.table_rows import is_head
 from core.rag.answering.markers import is_in_block
 from core.rag.answering.types import Passage
@@ -58,8 +58,10 @@ def readable_spans(passage: Passage) -> list[Span]:
 
 
 def _is_markup(text: str, start: int, end: int) -> bool:
-    """Return whether a sentence is only markup: tags, images, or the target of a link."""
+    """Return whether a sentence is only markup: tags, images, the target of a link, or what stands for a file."""
     sentence = text[start:end]
+    if INCLUDES.fullmatch(sentence):
+        return True
     if is_in_block(text, start):
         return False
     return _DEFINITIONS.fullmatch(sentence) is not None or not has_words(sentence, begins=start == 0)

@@ -12,6 +12,8 @@ from core.rag.indexing.splitting.sentences import without_quotation_marks
 LONGEST_EXTRACT = 600
 #: So many lines of code are shown as such; more of them are put into one line.
 _FEW_LINES = 5
+#: What stands for the code of another file: ``{{#include ../listings/main.rs:here}}`` of mdBook.
+INCLUDES = re.compile(r"\s*\{\{#[a-z_]+\s[^{}\n]{1,500}\}\}\s*")
 #: Where a command goes on in the next line.
 _GOES_ON = re.compile(r"[ \t]*\\\n\s*")
 #: Tags of HTML, known by their names or attributes, and comments: ``Vec<T>`` and ``<path>`` are none.
@@ -120,7 +122,7 @@ def has_words(sentence: str, *, begins: bool) -> bool:
 def code_lines(code: str) -> str:
     """Return the lines of a piece of code one behind the other; a command that goes on in the next line is one."""
     lines = (line.strip() for line in _GOES_ON.sub(" ", code).splitlines())
-    return " ".join(f"`{line}`" for line in lines if line)
+    return " ".join(f"`{line}`" for line in lines if line and not INCLUDES.fullmatch(line))
 
 
 def _named_version(version: re.Match[str]) -> str:
