@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from core.rag.answering.graph_index.search import GraphSearch
 from core.rag.answering.metrics import Metrics
 from core.rag.answering.of_records import with_records
+from core.rag.answering.prose import LOOKED_AT, documentation_first, is_about_code
 from core.rag.answering.relevance import best_entities, best_facts, entity_score, fact_score, search_terms
 from core.rag.answering.relevant import judge
 from core.rag.answering.types import Analysis, FoundEntity, FoundFact, Intent, Knowledge
@@ -147,7 +148,7 @@ class _Retrieval:
                 lambda fact: fact.key,
                 self._options.edge_limit,
             ),
-            self._leg("passages", self._search(MODES[self._analysis.intent])),
+            self._leg("passages", self._passages()),
         )
         if self._failures and len(self._failures) == self._legs:
             raise self._failures[0]
@@ -204,8 +205,14 @@ class _Retrieval:
     async def _find_nearest(self) -> list[Hit]:
         return await self._leg("nearest passages", self._search("vector"))
 
-    async def _search(self, mode: SearchMode) -> list[Hit]:
-        return await self._kb.search(self._analysis.query, self._options.passages, mode, **self._options.search)
+    async def _passages(self) -> list[Hit]:
+        mode, wanted = MODES[self._analysis.intent], self._options.passages
+        if is_about_code(self._analysis.query):
+            return await self._search(mode)
+        return documentation_first(await self._search(mode, LOOKED_AT * wanted), wanted)
+
+    async def _search(self, mode: SearchMode, k: int | None = None) -> list[Hit]:
+        return await self._kb.search(self._analysis.query, k or self._options.passages, mode, **self._options.search)
 
     async def _leg[Found](self, name: str, work: Awaitable[list[Found]]) -> list[Found]:
         self._legs += 1

@@ -21,6 +21,7 @@ from core.rag.answering.extracts.table_rows import is_row
 from core.rag.answering.spelling import Together
 from core.rag.answering.types import Passage
 from core.rag.answering.vectors import sentence_vectors
+from core.rag.extraction.patterns import IDENTIFIER
 from core.rag.headings import headings_of, last_heading
 from core.rag.indexing.splitting.sentences import sentence_spans
 
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 _DISTINGUISHES = re.compile(r" \([^()]*\)\Z")
 #: What part of its score a statement of source code keeps: comments say more of what it does.
 _STATEMENT = 0.7
+#: The same if the question names nothing of the code.
+_UNNAMED_STATEMENT = 0.4
 #: What a word of the question counts that the title or heading of a passage has: every sentence below is about it.
 _GIVEN = 0.2
 #: What a word counts that was said before the question.
@@ -115,13 +118,14 @@ async def scored(
         for passage, language in zip(passages, languages, strict=True)
     ]
     kind = kind_asked(question)
+    statement = _STATEMENT if "`" in question or IDENTIFIER.search(question) is not None else _UNNAMED_STATEMENT
     name, word = asked_name(question), asked_word(question)
     headings = [Headings(passage, language) for passage, language in zip(passages, languages, strict=True)]
     rated = []
     for one, cosine in zip(found, cosines, strict=True):
         last = not passages[one.passage].hit.content[one.place.end :].strip()
         points = one.place.said and only_points(question, one.text, last=last)
-        part = substance(question, one.text, last=last) if one.place.said else _STATEMENT
+        part = substance(question, one.text, last=last) if one.place.said else statement
         asked = math.fsum(weights[one.passage][term] for term in one.words & rarity.keys()) / totals[one.passage]
         if entitled[one.passage] and one.place.said:
             asked = 1.0 - _GIVEN + _GIVEN * asked

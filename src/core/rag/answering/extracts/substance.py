@@ -36,6 +36,9 @@ _DATA = re.compile(r"\s*(?:[{\[}\]]\s*[{}\[\]\"']|\"[^\"\n]{1,80}\"\s*:)")
 #: A path or an address and nothing else, of a few words at most: "notes/Import from Evernote.md".
 _PLACE = re.compile(r"\s*(?:https?://\S+|(?:[^/:\n]*/)+[^/:\n]*\.\w{1,5}|(?:[\w.~-]*/)+[\w.-]*)\s*")
 _MOST_WORDS = 8
+#: What comments say of the code's history, and who is asked for by whom that matters to.
+_TAG = re.compile(r"\s*[@\\](?:author|since|version|see|date|copyright)\b")
+_ASKS_WHO = re.compile(r"\b(?:who|whose|author|since|version|wer|seit|qui|depuis|quién|desde)\b", re.IGNORECASE)
 #: References to manual pages and nothing else: "ls(1), chmod(2)".
 _REFERENCES = re.compile(r"(?:[\w.@:+-]{1,60}\(\d\w{0,3}\)(?:[\s,;.、]+(?:and |und |et |y |e )?|\Z))+")
 
@@ -48,6 +51,8 @@ def substance(question: str, sentence: str, *, last: bool = False) -> float:
         sentence: A sentence of a passage, as it stands there.
         last: Whether nothing follows it in the passage.
     """
+    if _TAG.match(sentence) is not None and _ASKS_WHO.search(question) is None:
+        return _LITTLE
     bare = sentence.count(" ") < _MOST_WORDS and _PLACE.fullmatch(sentence) is not None
     return _LITTLE if bare or _DATA.match(sentence) is not None or only_points(question, sentence, last=last) else 1.0
 
