@@ -19,6 +19,7 @@ from tests.graphs import listen, orphans, snapshot
 import core.rag
 import mgrag
 from core.rag import KnowledgeBase, KnowledgeGraph, UndirectedNode
+from core.rag.embedder import embed_texts
 from core.rag.errors import ConfigurationError, InvalidInputError, InvalidVectorError, NotFoundError
 from dbhandler.kit import Engine, make_settings
 
@@ -231,6 +232,16 @@ async def test_an_emptied_namespace_can_be_filled_again(kb: KnowledgeBase) -> No
     assert await graph.semantic_search("apple tree") == []
     await graph.add_node(UndirectedNode("pear tree"))
     assert contents(await graph.semantic_search("pear tree", 0.9)) == ["pear tree"]
+
+
+async def test_an_emptied_namespace_can_be_filled_again_with_nodes_that_have_vectors(kb: KnowledgeBase) -> None:
+    graph = kb.knowledge_graph
+    assert kb.embedder is not None
+    vector = (await embed_texts(kb.embedder, ["apple tree"]))[0].tolist()
+    await graph.add_node(UndirectedNode("apple tree", embedding=vector))
+    await kb.delete_namespace(kb.namespace)
+    await graph.add_node(UndirectedNode("pear tree", embedding=vector))
+    assert contents(await graph.semantic_search("apple tree", 0.9)) == ["pear tree"]
 
 
 @pytest.mark.parametrize("most", [64, 10_000])

@@ -263,7 +263,7 @@ def test_a_graph_is_opened_by_texts(arguments: dict[str, Any]) -> None:
         ({"settings": {}, "embedding": False}, "settings must be a core.rag.Settings, not dict"),
         (
             {"language_model": "gpt"},
-            "A str is not a language model: core.rag.llm.open_language_model makes one from a name",
+            "A str is not a language model: core.rag.open_language_model makes one from a name",
         ),
         ({"chunk_size": "64"}, "chunk_size is '64', but has to be a whole number from 1 up"),
         ({"chunk_overlap": -1}, "chunk_overlap is -1, but has to be a whole number from 0 up"),

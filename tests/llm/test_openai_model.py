@@ -246,6 +246,8 @@ def test_without_a_model_there_is_none_and_without_a_key_it_says_what_to_set() -
         open_language_model("gpt-4o", Settings(_env_file=None))
     with pytest.raises(ConfigurationError, match="MGRAG_LLM_MODEL"):
         open_language_model(" ", Settings(_env_file=None))
+    with pytest.raises(InvalidInputError, match="name of a model must be text, not int"):
+        open_language_model(3)  # type: ignore[arg-type]
 
 
 async def test_nothing_to_ask_is_refused_and_half_characters_are_sent_as_text(chat: Chat, model: MakeModel) -> None:

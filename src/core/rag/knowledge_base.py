@@ -12,7 +12,7 @@ from core.rag.answering.asking import Answers
 from core.rag.dbhandler import MemGraphClient
 from core.rag.dbhandler.checks import check_number, check_optional, check_text
 from core.rag.dbhandler.vectors import VectorStoreInfo
-from core.rag.errors import ConfigurationError, InvalidInputError, StoreError
+from core.rag.errors import ConfigurationError, StoreError
 from core.rag.graph.exploration import Exploration
 from core.rag.indexing.sources import Source, loaders_for, passing_over
 from core.rag.knowledge import Knowledge
@@ -355,11 +355,6 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
         from core.rag.indexing.splitting.tokens import even_tokens
 
         if self._splitter is None:
-            if self._settings.chunk_overlap >= self._settings.chunk_size:
-                raise InvalidInputError(
-                    f"chunk_overlap ({self._settings.chunk_overlap}) has to be smaller than chunk_size"
-                    f" ({self._settings.chunk_size})."
-                )
             self._splitter = TextSplitter(
                 self._settings.chunk_size, self._settings.chunk_overlap, count_tokens=even_tokens
             )

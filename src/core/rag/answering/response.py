@@ -9,12 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from core.rag.answering.checking.citations import Checked, check_citations
-from core.rag.answering.extracts.composing import (
-    NEAREST,
-    NOT_ASKED,
-    NOT_SET,
-    extract,
-)
+from core.rag.answering.extracts.composing import NEAREST, NOT_ASKED, NOT_SET, extract
 from core.rag.answering.extracts.stating import STATEMENTS, answering_statements, listed, statements
 from core.rag.answering.intents import has_words
 from core.rag.answering.markers import MarkerFilter, indexed_names
@@ -97,33 +92,17 @@ async def generate_response(
     """
     metrics = metrics or Metrics()
     started = time.monotonic()
-    response: Response
     why = NOT_SET if asked else NOT_ASKED
-    question = analysis.query if has_words(analysis.query) else f"{before}\n{analysis.query}".strip()
-    said = "" if context.passages else statements(context.facts, context.entities, why)
-    if model is None and not relevant and context.passages:
-        text, _ = nearest = await extract(question, analysis.intent, context.passages, embedder, NEAREST, why, before)
-        yield text
-        response = Response(Checked(*nearest, supported=False), extracts=True, found=False)
-    elif not relevant or not (context.passages or said):
-        yield NOTHING_FOUND
+    said = statements(context.facts, context.entities, why) if relevant and not context.passages else ""
+    if not (context.passages or said) or (model is not None and not relevant):
         response = Response(Checked(NOTHING_FOUND, ()), extracts=model is None, found=False)
-    elif model is None and not context.passages:
-        yield said
+        yield NOTHING_FOUND
+    elif said and model is None:
         response = Response(Checked(said, (), supported=False), extracts=True)
+        yield said
     elif model is None:
-        told = answering_statements(question, context.entities, context.facts, context.passages)
-        why_here = "" if told.whole else why
-        text, citations = await extract(
-            question, analysis.intent, context.passages, embedder, why=why_here, before=before, given=given
-        )
-        if told.whole:
-            text = f"{listed(told.items, f'{STATEMENTS} ({why}):')}\n\n{text}"
-        elif told.items:
-            text = f"{text}\n\n{listed(told.items, f'{STATEMENTS}:')}"
-        citations = _together(citations, told.citations)
-        yield text
-        response = Response(Checked(text, citations, supported=bool(citations)), extracts=True)
+        response = await _extracted(analysis, context, embedder, why, before, given, relevant=relevant)
+        yield response.checked.text
     else:
         written = _Written()
         async with contextlib.aclosing(_written(analysis, context, model, metrics, dialogue, written)) as parts:
@@ -138,6 +117,33 @@ async def generate_response(
     counted.response_length = len(response.checked.text)
     counted.seconds = time.monotonic() - started
     yield response
+
+
+async def _extracted(
+    analysis: Analysis,
+    context: Context,
+    embedder: EmbeddingService | None,
+    why: str,
+    before: str,
+    given: str,
+    *,
+    relevant: bool,
+) -> Response:
+    """Return an answer of extracts, with what the graph states; see :func:`generate_response`."""
+    question = analysis.query if has_words(analysis.query) else f"{before}\n{analysis.query}".strip()
+    if not relevant:
+        nearest = await extract(question, analysis.intent, context.passages, embedder, NEAREST, why, before)
+        return Response(Checked(*nearest, supported=False), extracts=True, found=False)
+    told = answering_statements(question, context.entities, context.facts, context.passages)
+    text, citations = await extract(
+        question, analysis.intent, context.passages, embedder, why="" if told.whole else why, before=before, given=given
+    )
+    if told.whole:
+        text = f"{listed(told.items, f'{STATEMENTS} ({why}):')}\n\n{text}"
+    elif told.items:
+        text = f"{text}\n\n{listed(told.items, f'{STATEMENTS}:')}"
+    citations = _together(citations, told.citations)
+    return Response(Checked(text, citations, supported=bool(citations)), extracts=True)
 
 
 def _together(first: Iterable[Citation], further: Iterable[Citation]) -> tuple[Citation, ...]:

@@ -9,9 +9,10 @@ computing a value again may take a second.
 from __future__ import annotations
 
 import time
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
 
 from core.rag.dbhandler.gate import WriterGate
@@ -20,6 +21,9 @@ from core.rag.schema import Label
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
+
+#: Maximum number of values that a cache keeps for an open graph: a server may have any number of namespaces.
+MOST: Final = 100
 
 
 def microseconds(name: str) -> str:
@@ -61,7 +65,7 @@ class _Slot[T]:
 
 
 class Kept[T]:
-    """A cache of one kind of value, for each open graph and namespace."""
+    """A cache of one kind of value, for each open graph and its most recently used namespaces."""
 
     def __init__(
         self,
@@ -82,7 +86,7 @@ class Kept[T]:
         self._statements = statements
         self._state = state
         self._patience = patience
-        self._slots: WeakKeyDictionary[GraphStore, dict[tuple[Any, ...], _Slot[T]]] = WeakKeyDictionary()
+        self._slots: WeakKeyDictionary[GraphStore, OrderedDict[tuple[Any, ...], _Slot[T]]] = WeakKeyDictionary()
 
     async def get(
         self,
@@ -101,7 +105,12 @@ class Kept[T]:
             parameters: Parameters of the statements; values for different parameters are kept apart.
         """
         store = await client.connect()
-        slot = self._slots.setdefault(store, {}).setdefault((client.namespace, *parameters.items()), _Slot())
+        slots = self._slots.setdefault(store, OrderedDict())
+        key = (client.namespace, *parameters.items())
+        slot = slots.setdefault(key, _Slot())
+        slots.move_to_end(key)
+        if len(slots) > MOST:
+            slots.popitem(last=False)
         called = time.monotonic()
         if not self._is_current(slot.made, store, called):
             async with slot.making.hold():

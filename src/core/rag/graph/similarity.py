@@ -15,7 +15,7 @@ from core.rag.dbhandler.knowledge.concepts import VectorRow
 from core.rag.dbhandler.scan import cosine_similarity
 from core.rag.dbhandler.store import MAX_K
 from core.rag.embedder.base import clean_text, dimension_of
-from core.rag.errors import ConfigurationError, InvalidInputError
+from core.rag.errors import ConfigurationError, InvalidInputError, NotFoundError
 from core.rag.schema import Label
 
 if TYPE_CHECKING:
@@ -123,7 +123,12 @@ class Similarity:
 
     async def keep(self, vectors: Sequence[VectorRow]) -> None:
         """Store checked vectors."""
-        if vectors:
+        if not vectors:
+            return
+        try:
+            await self._client.attach_concept_vectors(vectors, await self.store())
+        except NotFoundError:  # the namespace was emptied
+            self._store = None
             await self._client.attach_concept_vectors(vectors, await self.store())
 
     async def ranked(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core.rag.errors import ConfigurationError
+from core.rag.errors import ConfigurationError, InvalidInputError
 from core.rag.llm.base import Completion, Delta, LanguageModel, Message, Usage
 from core.rag.settings import Settings, settings_for
 
@@ -25,10 +25,13 @@ def open_language_model(model: str | None = None, settings: Settings | None = No
         The model, to be closed by the caller; ``None`` if none is set, so that answers are extracts.
 
     Raises:
+        InvalidInputError: if the name is not text, or the settings are none.
         ConfigurationError: if a model is named, but neither a key nor an endpoint; says what to set.
         MissingDependencyError: if the ``openai`` package is not installed.
     """
     settings = settings_for(settings)
+    if model is not None and not isinstance(model, str):
+        raise InvalidInputError(f"The name of a model must be text, not {type(model).__name__}.")
     name = settings.llm_model if model is None else model
     if name is None:
         return None

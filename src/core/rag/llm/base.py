@@ -185,6 +185,6 @@ def checked_model[Model: LanguageModel | None](model: Model) -> Model:
     """
     if model is not None and not callable(getattr(model, "complete", None)):
         raise InvalidInputError(
-            f"A {type(model).__name__} is not a language model: core.rag.llm.open_language_model makes one from a name."
+            f"A {type(model).__name__} is not a language model: core.rag.open_language_model makes one from a name."
         )
     return model
