@@ -216,6 +216,39 @@ def with_attachments(data: bytes, *names: str) -> bytes:
     return stream.getvalue()
 
 
+def test_accents_drawn_over_letters_are_parts_of_them() -> None:
+    from reportlab.pdfgen.canvas import Canvas
+
+    stream = io.BytesIO()
+    canvas = Canvas(stream)
+    width = canvas.stringWidth
+    # As TeX does: the accent in the middle of the place of the letter, then the letter.
+    lines = [("Schr", "¨o", "dinger and M", "¨u", "ller in Poincar", "´e", "'s Fran", "¸c", "e"), ("A hat: ", "ˆP", "")]
+    lines.append(("Code: `x` and a ^ b, ~/y, ´e",))
+    for row, parts in enumerate(lines):
+        text = canvas.beginText()
+        text.setFont("Times-Roman", 11)
+        place = 72.0
+        for number, part in enumerate(parts):
+            if number % 2:
+                text.setTextOrigin(
+                    place + (width(part[1], "Times-Roman", 11) - width(part[0], "Times-Roman", 11)) / 2, 700
+                )
+                text.moveCursor(0, 20 * row)
+                text.textOut(part[0])
+                part = part[1]
+            text.setTextOrigin(place, 700 - 20 * row)
+            text.textOut(part)
+            place += width(part, "Times-Roman", 11)
+        canvas.drawText(text)
+    canvas.save()
+    assert convert("a.pdf", stream.getvalue()).content.split("\n") == [
+        "Schrödinger and Müller in Poincaré's Françe",
+        "A hat: Pˆ",
+        "Code: `x` and a ^ b, ~/y, ´e",
+    ]
+
+
 def test_attached_files_are_named() -> None:
     document = convert("a.pdf", with_attachments(pdf(["Two files come with it"]), "prices 2024.xlsx", "Grüße.txt"))
     assert document.content == "Two files come with it\n\nAttachments:\n- Grüße.txt\n- prices 2024.xlsx"

@@ -178,6 +178,21 @@ def test_headings_of_the_same_words_may_be_at_the_same_place_on_some_pages() -> 
     assert [heading for heading in found if "Decision" in heading] == [f"# {number}.2 Decision" for number in range(8)]
 
 
+def test_a_title_whose_words_run_along_the_heads_is_a_title() -> None:
+    page = Page()
+    page.write("Tides and their mills", size=22, bold=True, above=100)
+    page.write("The Harbour Laboratory", size=13, bold=True, above=20)
+    for number in range(6):
+        page.turn()
+        page.write("Tides and their mills", size=9)
+        page.write(f"{number + 1} Chapter", size=16, bold=True, above=20)
+        page.write(*SENTENCES, above=4)
+    document = convert("a.pdf", page.file())
+    assert document.title == "Tides and their mills"
+    assert headings(document.content)[:2] == ["# Tides and their mills", "## The Harbour Laboratory"]
+    assert document.content.count("Tides and their mills") == 2  # the first of the heads stays
+
+
 def test_a_table_of_contents_is_no_title_and_has_no_rows_of_dots() -> None:
     page = Page()
     page.write("Contents", size=18, bold=True)

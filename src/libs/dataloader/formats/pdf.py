@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from libs.dataloader.formats.base import Content, FileData, TextBuilder, UnreadableError, check_length, sensible_title
 from libs.dataloader.formats.markdown import first_heading
+from libs.dataloader.formats.pdf_accents import with_accents
 from libs.dataloader.formats.pdf_annotations import read_annotations
 from libs.dataloader.formats.pdf_layout import Bookmark, Line, to_markdown
 from libs.dataloader.formats.registry import Format
@@ -187,7 +188,7 @@ def _page(document: Any, index: int) -> _Page:
                 page = document[index]
                 textpage = page.get_textpage()
             # A soft hyphen within a line is one that is seen: fonts often have one character for both.
-            text = _with_ligatures(textpage.get_text_range(), textpage).replace("\xad", "-")
+            text = with_accents(_with_ligatures(textpage.get_text_range(), textpage), textpage).replace("\xad", "-")
             lines = _lines(textpage, text)
         finally:
             textpage.close()

@@ -138,7 +138,7 @@ def _ends_of_paragraphs(lines: Sequence[Line]) -> set[int]:
 
 
 def _headings(
-    pages: Sequence[Sequence[Line]], outline: Iterable[Bookmark], heads_and_feet: Collection[str]
+    pages: Sequence[Sequence[Line]], outline: Iterable[Bookmark], heads_and_feet: Collection[tuple[str, int]]
 ) -> list[_Heading]:
     """Return the headings: lines that the outline names, and short ones that are larger or bolder than running text.
 
@@ -172,14 +172,16 @@ def _begin_of_text(pages: Sequence[Sequence[Line]]) -> int:
 
 
 def _blocks(
-    pages: Sequence[Sequence[Line]], named: Mapping[tuple[int, int], _Heading], heads_and_feet: Collection[str]
+    pages: Sequence[Sequence[Line]],
+    named: Mapping[tuple[int, int], _Heading],
+    heads_and_feet: Collection[tuple[str, int]],
 ) -> Iterator[_Heading]:
     """Yield possible headings: those that the outline names, and lines that stand out with their continuations."""
     body, is_bold = _running_text(pages)
     for number, lines in enumerate(pages):
         outstanding = [
             (number, index) not in named
-            and line.text not in heads_and_feet
+            and _said(line) not in heads_and_feet
             and _stands_out(lines, index, body, is_bold)
             for index, line in enumerate(lines)
         ]
@@ -202,7 +204,7 @@ def _heading(page: int, lines: Sequence[Line], index: int, count: int) -> _Headi
 
 
 def _named(
-    pages: Sequence[Sequence[Line]], outline: Iterable[Bookmark], heads_and_feet: Collection[str]
+    pages: Sequence[Sequence[Line]], outline: Iterable[Bookmark], heads_and_feet: Collection[tuple[str, int]]
 ) -> dict[tuple[int, int], _Heading]:
     """Return the headings that the outline names, by page and first line: one to three lines with an entry's words."""
     entries: dict[int, dict[str, Bookmark]] = {}
@@ -214,7 +216,7 @@ def _named(
     done: set[Bookmark] = set()
     for page, named in entries.items():
         lines = pages[page]
-        letters = ["" if line.text in heads_and_feet else _letters(line.text[: _LONGEST + 1]) for line in lines]
+        letters = ["" if _said(line) in heads_and_feet else _letters(line.text[: _LONGEST + 1]) for line in lines]
         for index, line in enumerate(lines):
             if not letters[index] or len(line.text) > _LONGEST:
                 continue
@@ -249,22 +251,31 @@ def _running_text(pages: Sequence[Sequence[Line]]) -> tuple[float, bool]:
     return sizes.most_common(1)[0][0] if sizes else float("inf"), bold[True] > bold[False]
 
 
-def _repeated(pages: Sequence[Sequence[Line]]) -> set[str]:
+def _repeated(pages: Sequence[Sequence[Line]]) -> set[tuple[str, int]]:
     """Return lines that three or more pages have at the same place, apart from numbers: heads and feet of pages.
 
-    Headings such as "4.2 Decision" may be at the same place by chance, but not most of them.
+    Headings such as "4.2 Decision" may be at the same place by chance, but not most of them. The title on the first
+    page may have the words of the heads, in larger letters.
     """
-    places: dict[str, dict[int, set[int]]] = {}
+    places: dict[tuple[str, int], dict[int, set[int]]] = {}
     for number, lines in enumerate(pages):
         for line in lines:
-            heights = places.setdefault(_DIGITS.sub("0", line.text), {})
+            heights = places.setdefault(_unnumbered_said(line), {})
             heights.setdefault(round(line.bottom / 4), set()).add(number)
     often = {
-        text
-        for text, heights in places.items()
+        said
+        for said, heights in places.items()
         if (most := max(map(len, heights.values()))) >= 3 and 2 * most >= sum(map(len, heights.values()))
     }
-    return {line.text for lines in pages for line in lines if _DIGITS.sub("0", line.text) in often}
+    return {_said(line) for lines in pages for line in lines if _unnumbered_said(line) in often}
+
+
+def _said(line: Line) -> tuple[str, int]:
+    return line.text, round(line.size)
+
+
+def _unnumbered_said(line: Line) -> tuple[str, int]:
+    return _DIGITS.sub("0", line.text), round(line.size)
 
 
 def _stands_out(lines: Sequence[Line], index: int, body: float, is_body_bold: bool) -> bool:
