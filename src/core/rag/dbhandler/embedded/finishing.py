@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from concurrent.futures import Future
 
 
-async def finish[T](work: Future[T]) -> T:
-    """Wait for a call that cannot be interrupted. Cancellations that arrive meanwhile take effect afterwards."""
+async def finish[T](work: Future[T], hurry: Callable[[], object] | None = None) -> T:
+    """Wait for a call that cannot be interrupted. Cancellations that arrive meanwhile take effect afterwards.
+
+    Args:
+        work: The call.
+        hurry: Called on a cancellation, so that the call can end early; what it returns or raises then is dropped.
+    """
     future = asyncio.wrap_future(work)
     cancelled: asyncio.CancelledError | None = None
     while not future.done():
@@ -15,6 +21,8 @@ async def finish[T](work: Future[T]) -> T:
             await asyncio.wait([future])
         except asyncio.CancelledError as error:
             cancelled = error
+            if hurry is not None:
+                hurry()
     if cancelled is not None:
         if not future.cancelled():
             future.exception()  # seen, so that it is not reported as lost
