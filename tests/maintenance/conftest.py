@@ -44,3 +44,12 @@ async def kb(file: Path) -> AsyncIterator[KnowledgeBase]:
         report = await kb.ingest(documents())
         assert report.chunks >= 3 * report.documents.added
         yield kb
+
+
+@pytest.fixture
+async def backup(kb: KnowledgeBase, tmp_path: Path) -> Path:
+    """A backup of a graph that was changed afterwards and closed."""
+    await kb.backup(tmp_path / "copy.bak")
+    await kb.delete("note/1")
+    await kb.close()
+    return tmp_path / "copy.bak"

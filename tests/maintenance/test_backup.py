@@ -7,7 +7,6 @@ import contextvars
 import json
 import os
 import shutil
-import threading
 from array import array
 from contextlib import nullcontext
 from pathlib import Path
@@ -73,15 +72,6 @@ async def test_a_checksum_sees_every_property(kb: KnowledgeBase, file: Path, tmp
         assert (found.nodes, found.edges) == (first.nodes, first.edges)
         assert found.checksum != first.checksum, statement
         other.unlink()
-
-
-@pytest.fixture
-async def backup(kb: KnowledgeBase, tmp_path: Path) -> Path:
-    """A backup of a graph that was changed afterwards and closed."""
-    await kb.backup(tmp_path / "copy.bak")
-    await kb.delete("note/1")
-    await kb.close()
-    return tmp_path / "copy.bak"
 
 
 async def test_a_restore_keeps_the_old_graph_aside(backup: Path, file: Path) -> None:
@@ -177,36 +167,6 @@ async def test_a_restore_that_fails_midway_leaves_the_old_graph(
         await restore(f"embedded:{file}", backup, force=True)
     assert digest_of_file(file) == old
     assert not [path for path in file.parent.iterdir() if path.name.endswith(".restoring")]
-
-
-@pytest.mark.parametrize("step", ["_copy_graph", "_swap"])
-async def test_an_interrupted_restore_leaves_nothing_but_a_whole_graph(
-    backup: Path, file: Path, monkeypatch: pytest.MonkeyPatch, step: str
-) -> None:
-    """The thread went on after the interruption, and wrote its copy again where it had been removed."""
-    old = digest_of_file(file)
-    reached, interrupted, ended = threading.Event(), threading.Event(), threading.Event()
-    real = getattr(restore_module, step)
-
-    def slow(*arguments: Any, **options: Any) -> Any:
-        reached.set()
-        interrupted.wait(20)
-        try:
-            return real(*arguments, **options)
-        finally:
-            ended.set()
-
-    monkeypatch.setattr(restore_module, step, slow)
-    task = asyncio.create_task(restore(f"embedded:{file}", backup, force=True))
-    await asyncio.to_thread(reached.wait, 20)
-    task.cancel()
-    await asyncio.wait([task], timeout=0.1)
-    interrupted.set()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert await asyncio.to_thread(ended.wait, 20)
-    assert not file.with_name(f".{file.name}.restoring").exists()
-    assert digest_of_file(file) == (old if step == "_copy_graph" else digest_of_file(backup))
 
 
 async def test_a_restore_that_was_killed_before_the_swap_leaves_a_graph_that_opens(

@@ -237,3 +237,16 @@ async def test_what_is_summarised_while_it_is_forgotten_is_gone(
     assert (await kb.forget(memory_id=ids[1])).memories == 2
     assert await live(kb) == ["1", "3", "4"]
     assert [memory.content for memory in await kb.recall("s", "3", limit=1)] == ["3"]
+
+
+async def test_the_order_of_a_session_is_that_of_storing_and_recall_goes_by_time(kb: KnowledgeBase) -> None:
+    now = await kb.remember("s", "user", "I live in Jena.", timestamp="2026-02-01")
+    then = await kb.remember("s", "user", "I live in Graz.", timestamp="2026-01-01")
+    assert [memory.id for memory in await kb.memories("s")] == [now, then]
+    assert [memory.id for memory in await kb.recall("s", "Where do I live?")] == [now, then]
+    assert [memory.id for memory in await kb.recall("s", "Where do I live?", before="2026-01-15")] == [then]
+    assert (await kb.forget(before="2026-01-15")).memories == 1
+    for day in (3, 2, 1):
+        await kb.remember("s", "user", str(day), timestamp=f"2025-01-0{day}")
+    await kb.compact("s", keep=2, summarizer=Joined())
+    assert await check_order(kb) == ["I live in Jena.", "3", "(I live in Jena. 3)", "2", "1"]

@@ -6,6 +6,7 @@ import asyncio
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING, Any, Literal
 
 from core.rag.dbhandler.embedded.commitlog import discard
@@ -63,7 +64,8 @@ async def backup(client: MemGraphClient, file: str | os.PathLike[str]) -> Backup
     target = new_file(file)
     store = await client.connect()
     if isinstance(store, EmbeddedStore):
-        found = await store.exclusively(lambda db: _copy(db, target), f"A backup to {target}")
+        stop = Event()
+        found = await store.exclusively(lambda db: _copy(db, target, stop), f"A backup to {target}", stop.set)
         return BackupReport(
             target, "graph", target.stat().st_size, main_labels(found.nodes), found.edges, found.checksum
         )
@@ -94,13 +96,13 @@ def main_labels(nodes: dict[str, int]) -> dict[str, int]:
     return {name: count for name, count in nodes.items() if name in Label and name != Label.SCHEMA_VERSION}
 
 
-def _copy(db: Any, target: Path) -> Digest:
+def _copy(db: Any, target: Path, stop: Event) -> Digest:
     """Write a copy beside the target, compare it with the graph, and only then give it its name."""
     part = target.with_name(f".{target.name}.part")
     try:
         part.unlink(missing_ok=True)
         save(db, part, target)
-        there, here = digest_of_file(part), digest(db)
+        there, here = digest_of_file(part, stop), digest(db, stop)
         if there != here:
             raise BackupError(
                 f"The backup to {target} was not kept: it does not hold what the graph does"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import filecmp
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -11,10 +12,11 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from core.rag.dbhandler.embedded.commitlog import discard, log_folder, sync_file, sync_folder
-from core.rag.dbhandler.embedded.digest import Digest, digest, digest_of_file
+from core.rag.dbhandler.embedded.digest import Digest, digest_of_file, is_empty
 from core.rag.dbhandler.embedded.engine import KEPT, close_engine, lock_file, open_engine
 from core.rag.dbhandler.finishing import finish
 from core.rag.dbhandler.transfer.file import GRAPH_MAGIC, check_export
@@ -79,7 +81,7 @@ async def restore(
         target.parent.mkdir(parents=True, exist_ok=True)
         _remove(part)
         if is_graph:
-            expected = await _to_its_end(_copy_graph, source, part)
+            expected = await _to_its_end(_copy_graph, source, part, stop=Event())
         else:
             expected = await _import_graph(source, part, settings)
         swapping = True
@@ -102,10 +104,18 @@ async def restore(
     )
 
 
-async def _to_its_end[T](function: Callable[[Path, Path], T], *files: Path) -> T:
-    """Call a function in a thread. When cancelled, wait for it first: it would go on with files that are removed."""
+async def _to_its_end[T](function: Callable[..., T], *files: Path, stop: Event | None = None) -> T:
+    """Call a function in a thread. When cancelled, wait for it first: it would go on with files that are removed.
+
+    Args:
+        function: What to call.
+        files: Its arguments.
+        stop: A further argument, which is set when cancelled, so that the function ends early.
+    """
     with ThreadPoolExecutor(1) as thread:
-        return await finish(asyncio.wrap_future(thread.submit(function, *files)))
+        if stop is None:
+            return await finish(asyncio.wrap_future(thread.submit(function, *files)))
+        return await finish(asyncio.wrap_future(thread.submit(function, *files, stop)), stop.set)
 
 
 def _existing(file: str | os.PathLike[str]) -> Path:
@@ -131,8 +141,8 @@ def _is_graph(source: Path) -> bool:
         raise BackupError(f"{source} cannot be read: {error.strerror or error}.") from error
 
 
-def _copy_graph(source: Path, part: Path) -> Digest:
-    """Copy a graph file, and compare the copy with it."""
+def _copy_graph(source: Path, part: Path, stop: Event) -> Digest:
+    """Copy a graph file that is sound, and compare the copy with it."""
     log = log_folder(source.resolve())  # a link may lead to a graph
     if log.exists():
         raise BackupError(
@@ -140,13 +150,17 @@ def _copy_graph(source: Path, part: Path) -> Digest:
             f" (mgrag backup FILE --db {source}), and restore that."
         )
     try:
-        expected = digest_of_file(source)
+        before = source.stat()
+        expected = digest_of_file(source, stop)
     except StoreDamagedError as error:
         raise BackupError(f"The backup {source} is damaged, and was not restored: {error}") from error
     check_version(expected.version, str(source))
     shutil.copyfile(source, part)
     sync_file(part)
-    if digest_of_file(part) != expected:
+    after = source.stat()
+    if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
+        raise BackupError(f"{source} was written to while it was read. The graph is as it was; repeat.")
+    if not filecmp.cmp(source, part, shallow=False):
         raise BackupError(f"The copy of {source} differs from it; the disk may be failing. The graph is as it was.")
     return expected
 
@@ -166,7 +180,7 @@ async def _import_graph(source: Path, part: Path, settings: Settings) -> Digest:
             " as it was; free space and repeat."
         ) from error
     await asyncio.to_thread(sync_file, part)
-    found = await asyncio.to_thread(digest_of_file, part)
+    found = await _to_its_end(digest_of_file, part, stop=Event())
     nodes, edges = sums(promised)
     if (main_labels(found.nodes), found.edges) != (nodes, edges):
         raise BackupError(f"{source} could not be restored as a whole. The graph is as it was.")
@@ -208,7 +222,7 @@ def _settle(target: Path, *, force: bool) -> bool:
         return False
     handles = [db]
     try:
-        empty = digest(db).is_empty
+        empty = is_empty(db)
     finally:
         del db
         close_engine(handles)

@@ -367,8 +367,16 @@ class EmbeddedStore:
                     " status), and put in again what is missing."
                 )
 
-    async def exclusively[T](self, function: Callable[[Any], T], what: str) -> T:
-        """Call the engine itself while no transaction is open; for maintenance that no statement can express."""
+    async def exclusively[T](
+        self, function: Callable[[Any], T], what: str, hurry: Callable[[], object] | None = None
+    ) -> T:
+        """Call the engine itself while no transaction is open; for maintenance that no statement can express.
+
+        Args:
+            function: Receives the engine.
+            what: What is being done, for messages.
+            hurry: See :func:`core.rag.dbhandler.embedded.finishing.finish`.
+        """
         self._check_usable(what)
 
         def work(db: Any) -> T:
@@ -379,7 +387,7 @@ class EmbeddedStore:
                 self._commits.note(None)
 
         async with self._turn():
-            return await self._writing(work, what)
+            return await self._writing(work, what, hurry)
 
     @asynccontextmanager
     async def _turn(self) -> AsyncIterator[None]:
@@ -388,9 +396,11 @@ class EmbeddedStore:
             async with self._gate.hold():
                 yield
 
-    async def _writing[T](self, function: Callable[[Any], T], what: str) -> T:
+    async def _writing[T](
+        self, function: Callable[[Any], T], what: str, hurry: Callable[[], object] | None = None
+    ) -> T:
         """Call the engine in a worker thread, and wait for it even when cancelled: it cannot be interrupted."""
-        return await finish(asyncio.wrap_future(self._submit(self._writers, function, what)))
+        return await finish(asyncio.wrap_future(self._submit(self._writers, function, what)), hurry)
 
     async def _reading[T](self, function: Callable[[Any], T], what: str) -> T:
         """Call the engine in a worker thread; a cancelled caller does not wait for the rest."""
