@@ -6,8 +6,12 @@ import pytest
 from tests.growth import check_growth
 
 from core.rag import KnowledgeBase
-from core.rag.analysis import asked_word, defined_words
+from core.rag.analysis import asked_words, defined_words
 from libs.dataloader import Document
+
+
+def asked_word(question: str) -> str | None:
+    return next(iter(asked_words(question)), None)
 
 
 @pytest.mark.parametrize(
@@ -88,6 +92,20 @@ def test_a_section_that_begins_with_what_something_is_defines_it(about: str, pas
 )
 def test_a_question_for_a_definition(question: str) -> None:
     assert asked_word(question) == asked_word("slack water")
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What does the work_mem setting do?",
+        "What is the parameter `work_mem`?",
+        "Was macht der Befehl work_mem?",
+        "Que fait la commande work_mem ?",
+    ],
+)
+def test_what_kind_of_thing_a_name_is_may_be_said(question: str) -> None:
+    assert asked_words(question)[1:] == asked_words("work_mem")
+    assert asked_words("hash function") == [asked_word("What is a hash function?")]
 
 
 def test_only_an_article_before_a_name_is_left_out() -> None:

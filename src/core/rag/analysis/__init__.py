@@ -9,7 +9,7 @@ from core.rag.analysis.analyzer import (
     letters,
     query_terms,
 )
-from core.rag.analysis.definitions import asked_name, asked_word, defined_words
+from core.rag.analysis.definitions import asked_name, asked_words, defined_words
 
 #: Raised whenever the same text gives other words, so that documents are analysed again.
 ANALYSIS_VERSION = 5
@@ -20,7 +20,7 @@ __all__ = [
     "TITLE_WEIGHT",
     "analyze",
     "asked_name",
-    "asked_word",
+    "asked_words",
     "defined_words",
     "index_terms",
     "joined_terms",

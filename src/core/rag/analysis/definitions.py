@@ -78,6 +78,14 @@ _ARTICLE: Final = re.compile(
     re.IGNORECASE,
 )
 _SIGNS: Final = re.compile(r"[\W_]+")
+#: What kind of thing a question says that a name is: "the work_mem setting", "der Befehl insertFrag".
+_KINDS: Final = (
+    r"annotation|argument|attribute?|class|column|command|decorator|directive|element|endpoint|event|field|file|flag"
+    r"|function|hook|key|keyword|macro|method|module|operator|option|package|parameter|property|setting|statement|switch"
+    r"|tag|type|variable|befehl|funktion|methode|einstellung|feld|datei|klasse|schalter|commande|fonction|méthode"
+    r"|paramètre|champ|fichier|classe|comando|opción|función|método|parámetro|campo|archivo|clase"
+)
+_KIND: Final = re.compile(rf"(?:{_KINDS})\s+(.+)|(.+?)[\s-]+(?:{_KINDS})", re.IGNORECASE)
 
 _QUOTES: Final = " \t?？!\"'“”„«»`*_"
 _ASKS: Final = re.compile(
@@ -110,21 +118,27 @@ def defined_words(content: str, about: str = "") -> list[str]:
     return list(words)[:_MOST_NAMES]
 
 
-def asked_word(query: str) -> str | None:
-    """Return the index word of what a question wants defined, or of a query that is only a name; else ``None``.
+def asked_words(query: str) -> list[str]:
+    """Return the index words of what a question wants defined, or of a query that is only a name.
+
+    Two where it says what kind of thing that is: a text may call it so, too, or not. None if it is no such question.
 
     Example:
-        >>> asked_word("What does work_mem do?") == asked_word("work_mem") != asked_word("a query of many other words")
+        >>> asked_words("What does the work_mem setting do?")[1] == asked_words("work_mem")[0]
         True
+        >>> asked_words("a query of many other words")
+        []
     """
     query = query.strip()
     if len(query) > 4 * _LONGEST_NAME:
-        return None
+        return []
     asked = asked_name(query)
     name = _bare((asked or query).strip(_QUOTES).rstrip("."))
     if not name or name.count(" ") >= (_MOST_WORDS if asked else _MOST_WORDS - 2):
-        return None
-    return _word(name)
+        return []
+    kind = _KIND.fullmatch(name) if asked else None
+    names = [name, *(_bare(part) for part in (kind.groups() if kind is not None else ()) if part)]
+    return list(dict.fromkeys(word for one in names if (word := _word(one))))
 
 
 def asked_name(question: str) -> str:
@@ -145,8 +159,8 @@ def _explained(content: str, about: str) -> Iterator[str]:
         sections += ((match[1], match.end()) for match in _HEADING.finditer(content))
     for name, start in sections:
         if name.endswith(("?", "？")):
-            if asked_name(name) and (word := asked_word(name)):
-                yield word
+            if asked_name(name):
+                yield from asked_words(name)[:1]
         elif said := _IS.match(content, start):
             what = _bare(said[1])
             # A name of its own (Ada Vane) is a title, by which the graph finds its passages anyway.

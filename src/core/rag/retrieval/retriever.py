@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from core.rag.analysis import asked_name, asked_word, joined_terms, query_terms
+from core.rag.analysis import asked_name, asked_words, joined_terms, query_terms
 from core.rag.dbhandler.checks import check_k, check_number
 from core.rag.dbhandler.store import MAX_K
 from core.rag.errors import InvalidInputError
@@ -222,12 +222,12 @@ def _terms(query: str) -> dict[str, float]:
     recall@5 falls by 0.2 points with "highspeed" for "high speed").
     """
     terms = dict.fromkeys((*query_terms(query), *joined_terms(query, verbs=True)), 1.0)
-    if (word := asked_word(query)) is None:
+    if not (words := asked_words(query)):
         return terms
     if name := asked_name(query):
         own = {*query_terms(name), *joined_terms(name)}
         terms = {term: weight if term in own else _ASKING for term, weight in terms.items()}
-    return terms | {word: _DEFINED}
+    return terms | dict.fromkeys(words, _DEFINED)
 
 
 def _mixed(found: Ranking, rewritten: Ranking) -> Ranking:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from core.rag.analysis import analyze, asked_name, asked_word, defined_words, query_terms
+from core.rag.analysis import analyze, asked_name, asked_words, defined_words, query_terms
 from core.rag.analysis.language import detect_language
 from core.rag.answering.extracts.announced import announces
 from core.rag.answering.extracts.code_spans import Span
@@ -119,7 +119,7 @@ async def scored(
     ]
     kind = kind_asked(question)
     statement = _STATEMENT if "`" in question or IDENTIFIER.search(question) is not None else _UNNAMED_STATEMENT
-    name, word = asked_name(question), asked_word(question)
+    name, defined = asked_name(question), set(asked_words(question))
     headings = [Headings(passage, language) for passage, language in zip(passages, languages, strict=True)]
     rated = []
     for one, cosine in zip(found, cosines, strict=True):
@@ -130,7 +130,7 @@ async def scored(
         if entitled[one.passage] and one.place.said:
             asked = 1.0 - _GIVEN + _GIVEN * asked
         score = asked + _MEANING * max(cosine, 0.0) + (_OF_KIND if kind is not None and kind(one.text) else 0.0)
-        if name and word in defined_words(one.text, name):
+        if name and not defined.isdisjoint(defined_words(one.text, name)):
             score += _DEFINES
         about = headings[one.passage].subject(one.place.start, one.text, one.words, wanted)
         rated.append(replace(one, score=part * score, points=points, subject=about))
