@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _COLUMN = re.compile(r"[A-Z]{1,3}")
 _AREA = re.compile(r"([A-Z]{1,3})([0-9]{1,7}):([A-Z]{1,3})([0-9]{1,7})")
+_MOST_WIDE = 10_000  # rows
 _MOST_REPEATED = 1_000_000  # cells of a sheet
 _ESCAPE = re.compile(r"_x([0-9A-Fa-f]{4})_")
 _PERCENT_IDS = frozenset((9, 10))
@@ -41,11 +42,13 @@ class Row(NamedTuple):
         number: Number of the row in the sheet, from 1.
         columns: Column of each cell, from 1.
         cells: The displayed text of each cell.
+        spans: First and last column of each cell that is merged across columns.
     """
 
     number: int
     columns: tuple[int, ...]
     cells: list[str]
+    spans: tuple[tuple[int, int], ...] = ()
 
     def cell(self, column: int) -> str:
         """Return the text in a column; empty if there is no cell."""
@@ -127,12 +130,15 @@ class Workbook:
         """
         rows: list[Row] = []
         merged: list[_Area] = []
+        wide: dict[int, list[tuple[int, int]]] = {}  # the cells of each row that are merged across columns
         patterns: _Patterns = {}  # most rows have cells in the same columns: kept once
         number = 0
         for node in iter_xml(self._archive.read(part), part, frozenset(("row", "mergeCell"))):
             if local(node) == "mergeCell":
                 if (area := _AREA.fullmatch(node.get("ref", ""))) is not None and area[2] != area[4]:
                     merged.append(_Area(_column(area[1]), int(area[2]), int(area[4])))
+                elif area is not None and len(wide) < _MOST_WIDE:
+                    wide.setdefault(int(area[2]), []).append((_column(area[1]), _column(area[3])))
                 continue
             if local(node.getparent()) != "sheetData":
                 continue
@@ -150,7 +156,7 @@ class Workbook:
             if cells:
                 rows.append(_row(number, cells, patterns))
         self._repeat(rows, merged, patterns)
-        return rows
+        return [row._replace(spans=tuple(wide[row.number])) if row.number in wide else row for row in rows]
 
     def _repeat(self, rows: list[Row], merged: Sequence[_Area], patterns: _Patterns) -> None:
         """Copy the text of merged cells to all their rows that have any cell; the file has it in the first row only."""
@@ -256,8 +262,9 @@ def _moment(value: float, epoch: datetime) -> str:
 
 
 def _span(value: float) -> str:
-    span = timedelta(days=value)
-    return str(timedelta(seconds=span.days * 86_400 + span.seconds, milliseconds=round(span.microseconds / 1000)))
+    """Return a number of days as hours, minutes and seconds."""
+    seconds = round(timedelta(days=abs(value)).total_seconds())
+    return f"{'-' if value < 0 else ''}{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
 
 
 def _iso(text: str) -> str:
