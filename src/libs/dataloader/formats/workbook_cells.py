@@ -31,6 +31,8 @@ _SPAN_IDS = frozenset((46,))
 _LITERAL = re.compile(r'"[^"]*"|\\.|_.|\[(?!h+\]|m+\]|s+\])[^\]]*\]', re.IGNORECASE)
 _DATE = re.compile(r"[dmhys]", re.IGNORECASE)
 _SPAN = re.compile(r"\[(?:h+|m+|s+)\]", re.IGNORECASE)
+# A currency in a number format: [$€-407], "CHF", $; [$-409] is only a language.
+_CURRENCY = re.compile(r'\[\$([^\]\-]{1,5})(?:-[^\]]*)?\]|"\s*([€£¥$₹₽₩₺]|[A-Z]{3})\s*"|(?<!\[)([€£¥$₹₽₩₺])')
 _EPOCH, _MAC_EPOCH = datetime(1899, 12, 30), datetime(1904, 1, 1)
 _TRUE = frozenset(("1", "true"))
 
@@ -120,6 +122,7 @@ class Workbook:
         parts = {kind: target for kind, target, _ in relations.values() if archive.has(target)}
         self._strings = list(self._shared(parts["sharedStrings"])) if "sharedStrings" in parts else []
         self._kinds = _kinds(archive.xml(parts["styles"])) if "styles" in parts else []
+        self._currencies = _currencies(archive.xml(parts["styles"])) if "styles" in parts else {}
         self._chars = 0
 
     def rows(self, part: str) -> list[Row]:
@@ -214,7 +217,22 @@ class Workbook:
                 return "#VALUE!"  # a number that is no date; Excel shows #### then
         if kind is _Kind.PERCENT:
             return f"{value * 100:.10g}%"
-        return str(value) if isinstance(value, int) else f"{value:.15g}"
+        shown = str(value) if isinstance(value, int) else f"{value:.15g}"
+        before, after = self._currencies.get(int(style), ("", "")) if style.isdecimal() else ("", "")
+        return f"-{before}{shown[1:]}{after}" if before and shown.startswith("-") else f"{before}{shown}{after}"
+
+
+def _currencies(root: _Element) -> dict[int, tuple[str, str]]:
+    """Return what stands before and after amounts of money, by style."""
+    signs: dict[str, tuple[str, str]] = {}
+    for node in children(child(root, "numFmts"), "numFmt"):
+        code = node.get("formatCode", "").split(";")[0]
+        if (found := _CURRENCY.search(code)) and (sign := (found[1] or found[2] or found[3]).strip()):
+            is_before = not any(placeholder in code[: found.start()] for placeholder in "0#?")
+            gap = " " if sign.isalpha() else ""
+            signs[node.get("numFmtId", "")] = (sign + gap, "") if is_before else ("", f" {sign}")
+    styles = enumerate(children(child(root, "cellXfs"), "xf"))
+    return {number: signs[key] for number, node in styles if (key := node.get("numFmtId", "0")) in signs}
 
 
 def _kinds(root: _Element) -> list[_Kind]:
