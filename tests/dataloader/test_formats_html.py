@@ -163,6 +163,27 @@ def test_tables() -> None:
     assert body(html) == "Numbers\n\n| Name | Value \\| unit |  |\n| --- | --- | --- |\n| a | 1 | m |\n| a | 2 |  |"
 
 
+@pytest.mark.parametrize(
+    ("head", "rows"),
+    [
+        (
+            "<tr><th rowspan=2>Month<th colspan=2>Income<th>Costs</tr><tr><th>Plan<th>Actual<th>Actual</tr>",
+            "| Month | Income Plan | Income Actual | Costs Actual |",
+        ),
+        ("<tr><th>Month<th>Plan<th>Actual<th>Tax</tr><tr><th><th>(€)<th>(€)<th>(%)</tr>",
+         "| Month | Plan (€) | Actual (€) | Tax (%) |"),
+        ("<tr><th colspan=4>Budget</tr><tr><th>Month<th>Plan<th>Actual<th>Tax</tr>",
+         "| Budget |  |  |  |\n| --- | --- | --- | --- |\n| Month | Plan | Actual | Tax |"),
+        ("<tr><th>Month<th>Plan<th>Actual<th>Tax</tr><tr><th colspan=4>First half</tr>",
+         "| Month | Plan | Actual | Tax |\n| --- | --- | --- | --- |\n| First half |  |  |  |"),
+    ],
+)  # fmt: skip
+def test_names_of_groups_are_parts_of_the_names_of_columns(head: str, rows: str) -> None:
+    table = f"<table>{head}<tr><th>Jan<td>1<td>2<td>3</tr></table>"
+    rule = "" if "---" in rows else "\n| --- | --- | --- | --- |"
+    assert body(f"<p>The year:</p>{table}") == f"The year:\n\n{rows}{rule}\n| Jan | 1 | 2 | 3 |"
+
+
 def test_tables_that_only_arrange_the_page() -> None:
     layout = f"<table><tr><td><h2>Left</h2><p>{LONG}</p></td><td><table><tr><td>x</td></tr></table></td></tr></table>"
     text = body(layout)

@@ -154,6 +154,9 @@ LISTS = r"""
 \item
   Close.
 \end{enumerate}
+\begin{description}
+\item[\textbf{The \texttt{upper} gate}] of 1802.
+\end{description}
 
 \begin{longtable}[]{@{}ll@{}}
 \caption{Gates of the \emph{mill}}\tabularnewline
@@ -182,6 +185,7 @@ Upper & 1802 \\
 def test_lists_long_tables_and_code_as_pandoc_writes_them() -> None:
     assert convert("gates.tex", LISTS).content == (
         "## Gates\n\n1. Open > 2 m.\n2. Wait:\n\n  - for the bell,\n  - or the flood.\n\n3. Close.\n\n"
+        "- The upper gate: of 1802.\n\n"
         "Gates of the mill\n\n| Gate | Built |\n| --- | --- |\n| Upper | 1802 |\n\n"
         "```\ndef flow(h) -> dict:\n    return {h}  # weir\n```\n"
     )

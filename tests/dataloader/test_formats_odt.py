@@ -165,6 +165,16 @@ def test_opendocument_blocks(body: str, content: str) -> None:
     assert convert("a.fodt", body_of(body)).content == content
 
 
+def test_a_table_and_a_box_within_an_item_of_a_list() -> None:
+    box = "<t:p>Two<d:frame><d:text-box><t:p>Beside it</t:p></d:text-box></d:frame></t:p>"
+    rows = table("a b", "1 2")
+    item = f"<t:list-item><t:p>One</t:p><b:table>{rows}</b:table></t:list-item>"
+    body = f"<t:list>{item}<t:list-item>{box}</t:list-item></t:list>"
+    assert convert("a.fodt", body_of(body)).content == (
+        "- One\n\n| a | b |\n| --- | --- |\n| 1 | 2 |\n\n- Two\n\nBeside it"
+    )
+
+
 def test_boxes_inside_of_boxes_are_read_once() -> None:
     begin, end = "<d:frame><d:text-box><t:p>", "</t:p></d:text-box></d:frame>"
     body = f"<t:p>before <t:span>{begin}first{end}</t:span>{begin}second{begin}third{end}{end}</t:p>"

@@ -334,6 +334,28 @@ def test_powerpoint_slides_notes_and_tables() -> None:
     assert targets(read) == ["https://example.org/"]
 
 
+def test_powerpoint_numbered_lists() -> None:
+    presentation = pptx.Presentation()
+    slide = presentation.slides.add_slide(presentation.slide_layouts[1])
+    slide.shapes.title.text = "Steps"
+    frame = slide.placeholders[1].text_frame
+    steps = [("Open", 0, 1), ("the gate", 1, 1), ("", 0, 0), ("slowly", 1, 1), ("Wait", 0, 1), ("Note", 0, 0)]
+    steps += [("Close", 0, 4), ("lettered", 0, -1), ("again", 0, -1)]
+    name = "{http://schemas.openxmlformats.org/drawingml/2006/main}buAutoNum"
+    for number, (words, level, start) in enumerate(steps):
+        paragraph = frame.paragraphs[0] if number == 0 else frame.add_paragraph()
+        paragraph.text, paragraph.level = words, level
+        if start:
+            numbered = paragraph._p.get_or_add_pPr().makeelement(
+                name, {"type": "alphaLcParenBoth" if start < 0 else "arabicPeriod"}
+            )
+            numbered.attrib.update({"startAt": str(start)} if start > 1 else {})
+            paragraph._p.get_or_add_pPr().append(numbered)
+    assert convert("a.pptx", saved(presentation)).content == (
+        "## Steps\n\n1. Open\n  1. the gate\n  2. slowly\n2. Wait\n- Note\n4. Close\n1. lettered\n2. again"
+    )
+
+
 def test_powerpoint_groups_breaks_and_merged_cells() -> None:
     from pptx.util import Inches
 

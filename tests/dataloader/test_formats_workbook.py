@@ -160,6 +160,37 @@ def test_cells_that_are_merged_downwards_are_in_each_of_their_rows() -> None:
     assert records(document)[1] == {"Region": "North", "City": "Lübeck", "People": "2"}
 
 
+@pytest.mark.parametrize(
+    ("areas", "header"),
+    [
+        (("B2:C2", "D2:E2", "A2:A3"), ["Month", "Income Plan", "Income Actual", "Costs Plan", "Costs Actual"]),
+        (("A1:E1", "B2:C2", "D2:E2"), ["Month", "Income Plan", "Income Actual", "Costs Plan", "Costs Actual"]),
+        ((), ["Month", "Income", "", "Costs", ""]),
+    ],
+)
+def test_names_of_groups_are_parts_of_the_names_of_columns(areas: tuple[str, ...], header: list[str]) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    sheet = book.active
+    for row in (
+        ["Budget"],
+        ["Month", "Income", None, "Costs", None],
+        [None if "A2:A3" in areas else "Month", "Plan", "Actual", "Plan", "Actual"],
+        ["Jan", 1, 2, 3, 4],
+        ["Feb", 5, 6, 7, 8],
+    ):
+        sheet.append(row)
+    for area in areas:
+        sheet.merge_cells(area)
+    stream = io.BytesIO()
+    book.save(stream)
+    document = convert("a.xlsx", stream.getvalue())
+    assert document.content.startswith(f"Budget\n\n| {' | '.join(header)} |\n")
+    if areas:
+        assert records(document)[1] == dict(zip(header, ["Feb", "5", "6", "7", "8"], strict=True))
+        assert [row for row, _ in places(document, "row")] == [4, 5]
+
+
 def test_formulas_without_values_show_themselves() -> None:
     parts = unzipped(workbook(Data=[["item", "net", "gross"], ["a", 1, "=B2*1.19"], ["b", 2, "=B3*1.19"]]))
     part = "xl/worksheets/sheet1.xml"
@@ -301,8 +332,15 @@ def test_numbers_are_shown_as_their_formats_say() -> None:
         (0.75, "h:mm", "18:00:00"),
         (59, "d-mmm-yy", "1900-02-28"),
         (61, "d-mmm-yy", "1900-03-01"),
-        (1.5, "[h]:mm:ss", "1 day, 12:00:00"),
+        (1.5, "[h]:mm:ss", "36:00:00"),
+        (-0.125, "[h]:mm", "-3:00:00"),
         (7, '0 "days"', "7"),
+        (1000.5, '#,##0.00 "€"', "1000.5 €"),
+        (-5, "[$$-409]#,##0.00;[Red]-[$$-409]#,##0.00", "-$5"),
+        (7, '_("£"* #,##0.00_)', "£7"),
+        (7, '"CHF" 0.00', "CHF 7"),
+        (7, r"#,##0\ [$€-407]", "7 €"),
+        (7, "[$-409]0.00", "7"),
         (7, "[Red]0.00", "7"),
         (7, "0_d", "7"),
         (7, r"0\h", "7"),

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from textwrap import dedent
 from typing import TYPE_CHECKING
 
-from libs.dataloader.tables import join_symbols, markdown_table
+from libs.dataloader.tables import join_symbols, joined_header, markdown_table
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -37,6 +37,7 @@ _LANGUAGE = re.compile(r"(?:^|\s)(?:language-|lang-|highlight-(?:source-)?|brush
 _LAYOUT_ROW_CHARS = 240
 _MAX_CELL_CHARS = 1000
 _MAX_SPAN = 100
+_MOST_HEADERS = 3
 # Each line says of all of them. Nobody nests so many, but where "</ul>" or "</blockquote>" is forgotten all of the page
 # lies deeper from there on; what is between the first ones and the innermost is left out.
 _MOST_LEVELS = 50
@@ -314,7 +315,7 @@ def _data_rows(table: HtmlElement) -> list[list[str]] | None:
     labelled = any(child.tag == "th" for row in own for child in row)
     if not labelled and any(node is not table for node in table.iter("table", "pre", *_HEADINGS)):
         return None
-    rows = join_symbols(_grid(own))
+    rows = join_symbols(_with_one_header(own, _grid(own)))
     if len(rows) < 2 or len(rows[0]) < 2:
         return None
     if any(len(cell) > _MAX_CELL_CHARS for row in rows for cell in row) and not (
@@ -363,6 +364,25 @@ def _grid(table_rows: list[HtmlElement]) -> list[list[str]]:
         rows.append(row)
     width = max(map(len, rows), default=0)
     return [[*row, *[""] * (width - len(row))] for row in rows]
+
+
+def _with_one_header(table_rows: list[HtmlElement], rows: list[list[str]]) -> list[list[str]]:
+    """Return rows with those of the header joined where the first ones name groups of columns."""
+    count = next((n for n, tr in enumerate(table_rows) if any(cell.tag == "td" for cell in tr)), len(table_rows))
+    if not 2 <= count <= _MOST_HEADERS or len(rows) <= count:
+        return rows
+    header = [list(row) for row in rows[:count]]
+    for tr, row in zip(table_rows[:count], header, strict=True):
+        place = 0
+        for cell in tr.iterchildren("td", "th"):
+            text, width = inline_text(cell), _span(cell, "colspan")
+            if 1 < len(row) <= width:
+                return rows  # a title of the table, or of the rows below
+            while place < len(row) and row[place] != text:
+                place += 1  # what a cell above takes
+            row[place : place + width] = [text] * len(row[place : place + width])
+            place += width
+    return [joined_header(header), *rows[count:]]
 
 
 def _span(cell: HtmlElement, name: str) -> int:

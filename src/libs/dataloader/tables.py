@@ -33,6 +33,14 @@ def markdown_table(rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(lines)
 
 
+def joined_header(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return one header for several, one above the other: ``Income`` above ``Plan`` is ``Income Plan``.
+
+    What stands above several columns must be in each of them; what is there twice is said once.
+    """
+    return [" ".join(dict.fromkeys(filter(None, column))) for column in zip(*rows, strict=True)]
+
+
 def _cell(text: str) -> str:
     if "|" in text:
         text = text.replace("|", "\\|")

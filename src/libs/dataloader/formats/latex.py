@@ -85,6 +85,7 @@ _LEAST_SHOWN = 0.3
 _MOST_EXPANDED = 1_000_000  # characters that commands of the file's own may add to a text
 _LEVEL = "\ue002"  # of a list within a list, at the beginning of a line
 _CAPTION = re.compile("\ue003([^\ue003]*)\ue003")  # in a table
+_FONT = re.compile(r"\\[A-Za-z]{2,20}[ \t]*\{([^{}]{0,500})\}")  # of the name of an item
 _ITEM = re.compile(r"[ \t]*(?:\n[ \t]*)?(?!\n)")
 _BLOCK = re.compile(r"\ue000(\d+)\ue001")
 _BLANKS = re.compile(r"[ \t]+")
@@ -205,7 +206,8 @@ class _Reader:
         option = _OPTION.match(self._source, place)
         if name == "item":
             self._out[-1:] = [part.rstrip() for part in self._out[-1:]]
-            self._out.append(f"\n{self._label()} {f'{option[1]}: ' if option else ''}")
+            name = _FONT.sub(r"\1", _FONT.sub(r"\1", option[1])) if option else ""
+            self._out.append(f"\n{self._label()} {f'{name}: ' if option else ''}")
             begins = _ITEM.match(self._source, option.end() if option else place)
             return begins.end() if begins else place
         if name == "tabularnewline":

@@ -182,6 +182,9 @@ class _Writer:
                     if text:
                         self._add(f"{indent}{label} {text}" if first else f"{indent}  {text}", item=True)
                         first = False
+                    self._frames(block, level)
+                elif name == "table":  # by pandoc
+                    self._table(block, level)
         self._numbers[style, level] = number
         if (own := attribute(node, "id")) is not None:
             self._numbers[own] = number

@@ -13,6 +13,7 @@ from libs.dataloader.tables import separator_row, table_row
 WIDE = 400
 _YEARS = range(1900, 2101)
 _LOOKED_AT = 30
+_SIGNS = "%€£¥$₹₽₩₺ "
 
 
 class Records(Sequence[tuple[int, Mapping[str, Any]]]):
@@ -80,8 +81,8 @@ def has_header(rows: Sequence[Sequence[str]]) -> bool:
 
 
 def is_number(text: str) -> bool:
-    """Return whether a cell contains a number."""
-    text = text.strip().rstrip("%").replace(" ", "").replace(",", "").replace("_", "")
+    """Return whether a cell contains a number, or an amount of money with the sign of its currency."""
+    text = text.strip().strip(_SIGNS).replace(" ", "").replace(",", "").replace("_", "")
     try:
         float(text)
     except ValueError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from libs.dataloader.formats.archive import Archive, attribute, child, children, local
 from libs.dataloader.formats.base import Content, FileData, TextBuilder, UnreadableError
@@ -60,6 +60,14 @@ def read(file: FileData, _kind: Format) -> Content:
     )
 
 
+class _Paragraph(NamedTuple):
+    """A paragraph: how deep it is in a list, and its number in a numbered one, else 0."""
+
+    level: int
+    text: str
+    number: int
+
+
 class _Slide:
     def __init__(self, archive: Archive, part: str, collector: LinkCollector) -> None:
         self._archive = archive
@@ -97,21 +105,25 @@ class _Slide:
         body = child(node, "txBody")
         if body is None or kind in _DECORATION:
             return
-        paragraphs = [(level, text) for level, text in self._paragraphs(body) if text]
+        paragraphs = [paragraph for paragraph in self._paragraphs(body) if paragraph.text]
         if not paragraphs:
             return
+        several = kind in ("body", "obj") and len(paragraphs) > 1
+        is_list = several or any(level or number for level, _, number in paragraphs)
         if kind in _TITLES and self.title is None:
-            self.title = " ".join(" ".join(text for _, text in paragraphs).split())
-        elif (kind in ("body", "obj") and len(paragraphs) > 1) or any(level for level, _ in paragraphs):
+            self.title = " ".join(" ".join(text for _, text, _ in paragraphs).split())
+        elif is_list:
             self._blocks.append(
                 "\n".join(
-                    "  " * level + "- " + text.replace("\n", "\n" + "  " * (level + 1)) for level, text in paragraphs
+                    f"{'  ' * level}{f'{number}.' if number else '-'} " + text.replace("\n", "\n" + "  " * (level + 1))
+                    for level, text, number in paragraphs
                 )
             )
         else:
-            self._blocks.append("\n\n".join(_LIKE_MARKUP.sub(r"\\\1", text) for _, text in paragraphs))
+            self._blocks.append("\n\n".join(_LIKE_MARKUP.sub(r"\\\1", text) for _, text, _ in paragraphs))
 
-    def _paragraphs(self, body: _Element) -> Iterator[tuple[int, str]]:
+    def _paragraphs(self, body: _Element) -> Iterator[_Paragraph]:
+        numbers: dict[int, tuple[str, int]] = {}  # how the latest numbered item is numbered, and its number, by level
         for paragraph in children(body, "p"):
             parts: list[str] = []
             for node in paragraph:
@@ -130,9 +142,17 @@ class _Slide:
                 elif name in ("m", "AlternateContent"):
                     parts.append(equation_text(node))
             properties = child(paragraph, "pPr")
-            level = properties.get("lvl", "0") if properties is not None else "0"
+            told = properties.get("lvl", "0") if properties is not None else "0"
+            level = int(told) if told in tuple("012345678") else 0
             lines = (" ".join(line.split()) for line in "".join(parts).replace("\x0b", "\n").split("\n"))
-            yield int(level) if level in tuple("012345678") else 0, "\n".join(line for line in lines if line)
+            text = "\n".join(line for line in lines if line)
+            if text:
+                form, first = _numbering(properties)
+                before, latest = numbers.get(level, ("", 0))
+                numbers = {other: numbered for other, numbered in numbers.items() if other < level}
+                if form:
+                    numbers[level] = form, latest + 1 if form == before else first
+            yield _Paragraph(level, text, numbers[level][1] if text and level in numbers else 0)
 
     def _graphic(self, node: _Element) -> None:
         data = child(node, "graphic", "graphicData")
@@ -145,7 +165,7 @@ class _Slide:
                 for column, cell in enumerate(children(row, "tc")):
                     body = child(cell, "txBody")
                     text = (
-                        " ".join(" ".join(words for _, words in self._paragraphs(body)).split())
+                        " ".join(" ".join(paragraph.text for paragraph in self._paragraphs(body)).split())
                         if body is not None
                         else ""
                     )
@@ -174,7 +194,7 @@ class _Slide:
                 placeholder = child(node, "nvSpPr", "nvPr", "ph")
                 body = child(node, "txBody")
                 if placeholder is not None and placeholder.get("type") == "body" and body is not None:
-                    yield from (text for _, text in self._paragraphs(body) if text)
+                    yield from (paragraph.text for paragraph in self._paragraphs(body) if paragraph.text)
 
 
 def _chart(root: _Element) -> Iterator[str]:
@@ -213,6 +233,15 @@ def _baseline(run: _Element) -> str:
     properties = child(run, "rPr")
     value = properties.get("baseline", "") if properties is not None else ""
     return "" if value == "0" else value
+
+
+def _numbering(properties: _Element | None) -> tuple[str, int]:
+    """Return how a numbered list is numbered, and what it begins with; an empty form for other paragraphs."""
+    numbered = child(properties, "buAutoNum")
+    if numbered is None:
+        return "", 0
+    start = numbered.get("startAt", "1")
+    return numbered.get("type", "arabicPeriod"), int(start) if start.isdecimal() and len(start) < 6 else 1
 
 
 def _relation_id(node: _Element) -> str:

@@ -24,6 +24,7 @@ from libs.dataloader.formats.rows import (
 )
 from libs.dataloader.formats.workbook_cells import Row, Workbook
 from libs.dataloader.formats.workbook_notes import cell_notes
+from libs.dataloader.tables import joined_header
 
 _SPARSE = 100
 
@@ -110,8 +111,10 @@ class _Writer:
 
     def _table(self, rows: Sequence[Row]) -> None:
         used = _used(rows)
+        if (above := _grouped_header(rows, used)) is not None:
+            rows = [Row(rows[1].number, tuple(used), above), *rows[2:]]
         head = [row.under(used) for row in rows[:30]]
-        named = has_header(head)
+        named = above is not None or has_header(head)
         names = column_names(head[0] if named else [], len(used))
         wide = is_wide(names)
         self._kinds.append("records" if wide else "table")
@@ -129,6 +132,21 @@ class _Writer:
 def _used(rows: Sequence[Row]) -> list[int]:
     """Return the columns that have a cell in any of the rows."""
     return sorted(set().union(*{row.columns for row in rows}))
+
+
+def _grouped_header(rows: Sequence[Row], used: Sequence[int]) -> list[str] | None:
+    """Return the names of the columns where the first row names groups of those that the second one names."""
+    if len(rows) < 3 or not rows[0].spans or any(map(is_number, (*rows[0].cells, *rows[1].cells))):
+        return None
+    groups = dict(zip(rows[0].columns, rows[0].cells, strict=True))
+    if len(groups) < 2:
+        return None  # a title
+    names = dict(zip(rows[1].columns, rows[1].cells, strict=True))
+    for first, last in rows[0].spans:
+        if first not in groups or not all(column in names for column in range(first, last + 1) if column in used):
+            return None
+        groups |= dict.fromkeys(range(first, last + 1), groups[first])
+    return joined_header([[row.get(column, "") for column in used] for row in (groups, names)])
 
 
 def _is_sparse(rows: Sequence[Row]) -> bool:
@@ -192,4 +210,5 @@ def _side_by_side(rows: list[Row]) -> list[list[Row]]:
 
 def _part(row: Row, columns: Sequence[int]) -> Row:
     first, last = bisect_left(row.columns, columns[0]), bisect_right(row.columns, columns[-1])
-    return Row(row.number, row.columns[first:last], row.cells[first:last])
+    spans = tuple((left, right) for left, right in row.spans if columns[0] <= left and right <= columns[-1])
+    return Row(row.number, row.columns[first:last], row.cells[first:last], spans)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _COLUMN = re.compile(r"[A-Z]{1,3}")
 _AREA = re.compile(r"([A-Z]{1,3})([0-9]{1,7}):([A-Z]{1,3})([0-9]{1,7})")
+_MOST_WIDE = 10_000  # rows
 _MOST_REPEATED = 1_000_000  # cells of a sheet
 _ESCAPE = re.compile(r"_x([0-9A-Fa-f]{4})_")
 _PERCENT_IDS = frozenset((9, 10))
@@ -30,6 +31,8 @@ _SPAN_IDS = frozenset((46,))
 _LITERAL = re.compile(r'"[^"]*"|\\.|_.|\[(?!h+\]|m+\]|s+\])[^\]]*\]', re.IGNORECASE)
 _DATE = re.compile(r"[dmhys]", re.IGNORECASE)
 _SPAN = re.compile(r"\[(?:h+|m+|s+)\]", re.IGNORECASE)
+# A currency in a number format: [$€-407], "CHF", $; [$-409] is only a language.
+_CURRENCY = re.compile(r'\[\$([^\]\-]{1,5})(?:-[^\]]*)?\]|"\s*([€£¥$₹₽₩₺]|[A-Z]{3})\s*"|(?<!\[)([€£¥$₹₽₩₺])')
 _EPOCH, _MAC_EPOCH = datetime(1899, 12, 30), datetime(1904, 1, 1)
 _TRUE = frozenset(("1", "true"))
 
@@ -41,11 +44,13 @@ class Row(NamedTuple):
         number: Number of the row in the sheet, from 1.
         columns: Column of each cell, from 1.
         cells: The displayed text of each cell.
+        spans: First and last column of each cell that is merged across columns.
     """
 
     number: int
     columns: tuple[int, ...]
     cells: list[str]
+    spans: tuple[tuple[int, int], ...] = ()
 
     def cell(self, column: int) -> str:
         """Return the text in a column; empty if there is no cell."""
@@ -117,6 +122,7 @@ class Workbook:
         parts = {kind: target for kind, target, _ in relations.values() if archive.has(target)}
         self._strings = list(self._shared(parts["sharedStrings"])) if "sharedStrings" in parts else []
         self._kinds = _kinds(archive.xml(parts["styles"])) if "styles" in parts else []
+        self._currencies = _currencies(archive.xml(parts["styles"])) if "styles" in parts else {}
         self._chars = 0
 
     def rows(self, part: str) -> list[Row]:
@@ -127,12 +133,15 @@ class Workbook:
         """
         rows: list[Row] = []
         merged: list[_Area] = []
+        wide: dict[int, list[tuple[int, int]]] = {}  # the cells of each row that are merged across columns
         patterns: _Patterns = {}  # most rows have cells in the same columns: kept once
         number = 0
         for node in iter_xml(self._archive.read(part), part, frozenset(("row", "mergeCell"))):
             if local(node) == "mergeCell":
                 if (area := _AREA.fullmatch(node.get("ref", ""))) is not None and area[2] != area[4]:
                     merged.append(_Area(_column(area[1]), int(area[2]), int(area[4])))
+                elif area is not None and len(wide) < _MOST_WIDE:
+                    wide.setdefault(int(area[2]), []).append((_column(area[1]), _column(area[3])))
                 continue
             if local(node.getparent()) != "sheetData":
                 continue
@@ -150,7 +159,7 @@ class Workbook:
             if cells:
                 rows.append(_row(number, cells, patterns))
         self._repeat(rows, merged, patterns)
-        return rows
+        return [row._replace(spans=tuple(wide[row.number])) if row.number in wide else row for row in rows]
 
     def _repeat(self, rows: list[Row], merged: Sequence[_Area], patterns: _Patterns) -> None:
         """Copy the text of merged cells to all their rows that have any cell; the file has it in the first row only."""
@@ -208,7 +217,22 @@ class Workbook:
                 return "#VALUE!"  # a number that is no date; Excel shows #### then
         if kind is _Kind.PERCENT:
             return f"{value * 100:.10g}%"
-        return str(value) if isinstance(value, int) else f"{value:.15g}"
+        shown = str(value) if isinstance(value, int) else f"{value:.15g}"
+        before, after = self._currencies.get(int(style), ("", "")) if style.isdecimal() else ("", "")
+        return f"-{before}{shown[1:]}{after}" if before and shown.startswith("-") else f"{before}{shown}{after}"
+
+
+def _currencies(root: _Element) -> dict[int, tuple[str, str]]:
+    """Return what stands before and after amounts of money, by style."""
+    signs: dict[str, tuple[str, str]] = {}
+    for node in children(child(root, "numFmts"), "numFmt"):
+        code = node.get("formatCode", "").split(";")[0]
+        if (found := _CURRENCY.search(code)) and (sign := (found[1] or found[2] or found[3]).strip()):
+            is_before = not any(placeholder in code[: found.start()] for placeholder in "0#?")
+            gap = " " if sign.isalpha() else ""
+            signs[node.get("numFmtId", "")] = (sign + gap, "") if is_before else ("", f" {sign}")
+    styles = enumerate(children(child(root, "cellXfs"), "xf"))
+    return {number: signs[key] for number, node in styles if (key := node.get("numFmtId", "0")) in signs}
 
 
 def _kinds(root: _Element) -> list[_Kind]:
@@ -256,8 +280,9 @@ def _moment(value: float, epoch: datetime) -> str:
 
 
 def _span(value: float) -> str:
-    span = timedelta(days=value)
-    return str(timedelta(seconds=span.days * 86_400 + span.seconds, milliseconds=round(span.microseconds / 1000)))
+    """Return a number of days as hours, minutes and seconds."""
+    seconds = round(timedelta(days=abs(value)).total_seconds())
+    return f"{'-' if value < 0 else ''}{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
 
 
 def _iso(text: str) -> str:
