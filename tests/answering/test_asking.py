@@ -370,3 +370,20 @@ def test_a_knowledge_base_has_the_search_that_strategies_ask_for() -> None:
     # As type checkers compare them in programs with BasicRAG(kb) and KnowledgeRAGFlow(kb).
     asked, given = (signature(kind.search).parameters for kind in (AnsweringBase, KnowledgeBase))
     assert [name for name, parameter in asked.items() if given.get(name) != parameter] == []
+
+
+async def test_a_request_for_more_is_answered_from_what_was_not_said_yet() -> None:
+    arms = " ".join(
+        f"The arms of the wheel of the mill are {what}." for what in ("of oak", "old", "wet", "long", "red")
+    )
+    mill = f"The wheel of the mill has twelve arms. {arms}"
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        others = [Document(path=f"{n}.md", content=f"Number {n} is told with examples.") for n in range(20)]
+        await kb.ingest([Document(path="mill.md", content=mill), *others])
+        first = await kb.ask("How many arms has the wheel of the mill?", conversation_id="talk")
+        more = [await kb.ask(text, conversation_id="talk") for text in ("Tell me more", "Can you give more examples?")]
+    assert "twelve arms" in first.text
+    for answer in more:
+        assert answer.citations[0].path == "mill.md", answer.text
+    said = [line for answer in (first, more[0]) for line in answer.text.splitlines() if line.startswith("- ")]
+    assert len(said) == len(set(said))

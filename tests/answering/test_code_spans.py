@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.rag import KnowledgeBase
-from core.rag.answering.extracts.code_spans import code_spans, comment_on, is_code, without_marks
+from core.rag.answering.extracts.code_spans import code_spans, comment_on
+from core.rag.extraction.source_code import is_code, without_marks
 
 PYTHON = '''\
 class Mill:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import json
 from email.message import EmailMessage
+from email.mime.multipart import MIMEMultipart
+from email.mime.text import MIMEText
 from typing import Any
 
 import pytest
@@ -228,6 +230,37 @@ def test_attachments_without_a_file_name() -> None:
         "Attachments:\n- Grüße (message/rfc822)\n- message (message/rfc822)\n- kept.eml (message/rfc822)\n"
         "- attachment (application/pdf)"
     )
+
+
+def saved_page(**headers: str) -> bytes:
+    """A page as a browser saves it in one file."""
+    saved = MIMEMultipart("related", type="text/html")
+    for name, value in {"From": "<Saved by Blink>", "Subject": "The mill", **headers}.items():
+        saved[name] = value
+    html = (
+        "<title>The mill</title><nav><ul><li><a href='/'>Home</a></ul></nav>"
+        "<main><h1>The mill</h1><p>It turns with <a href='dam'>the ebb</a>.</p></main>"
+    )
+    for part, place in ((MIMEText(html, "html", "utf-8"), "guide/mill"), (MIMEText("p {}", "css"), "a.css")):
+        part["Content-Location"] = f"https://example.org/{place}"
+        saved.attach(part)
+    return saved.as_bytes()
+
+
+@pytest.mark.parametrize("name", ["mill.mhtml", "mill.mht"])
+def test_a_page_saved_with_its_images_is_a_page(name: str) -> None:
+    document = convert(name, saved_page())
+    assert (document.title, document.mime_type) == ("The mill", "text/html")
+    assert document.content == "# The mill\n\nIt turns with the ebb."
+    assert document.metadata == {"url": "https://example.org/guide/mill"}
+    assert [link.target for link in document.links] == ["https://example.org/guide/dam"]
+
+
+def test_mail_with_images_and_styles_is_mail_without_the_styles() -> None:
+    document = convert("a.eml", saved_page(To="bo@example.org"))
+    assert document.mime_type == "message/rfc822"
+    assert document.content.startswith("From: <Saved by Blink>\nTo: bo@example.org\nSubject: The mill\n\n")
+    assert document.content.endswith("# The mill\n\nIt turns with the ebb.")
 
 
 def test_mail_that_is_none() -> None:

@@ -164,6 +164,32 @@ def test_names_of_authors_that_look_like_headings_do_not_speak_against_these() -
     ]
 
 
+def test_headings_of_the_same_words_may_be_at_the_same_place_on_some_pages() -> None:
+    page = Page()
+    for number in range(8):
+        if number:
+            page.turn()
+        page.write(f"{number}.1 Context", size=14, bold=True)
+        page.write(*SENTENCES[: 1 + number % 3], above=4)
+        page.write(f"{number}.2 Decision", size=14, bold=True, above=20)
+        page.write(*SENTENCES, above=4)
+    # They are at three places: three, three and two of them.
+    found = headings(convert("a.pdf", page.file()).content)
+    assert [heading for heading in found if "Decision" in heading] == [f"# {number}.2 Decision" for number in range(8)]
+
+
+def test_a_table_of_contents_is_no_title_and_has_no_rows_of_dots() -> None:
+    page = Page()
+    page.write("Contents", size=18, bold=True)
+    page.write("1 The mill " + ". " * 60 + "4", "1.1 The wheel" + "." * 80 + " 12", "Wait ... and see.", above=4)
+    page.turn()
+    page.write("1 The mill", size=14, bold=True)
+    page.write(*SENTENCES, above=4)
+    document = convert("tides.pdf", page.file())
+    assert document.title is None
+    assert document.content.startswith("# Contents\n\n1 The mill … 4\n1.1 The wheel … 12\nWait ... and see.\n")
+
+
 def test_where_most_of_it_is_large_nothing_is_a_heading() -> None:
     page = Page()
     page.write("name", "town", "at the sea side of the old harbour", size=8)

@@ -67,11 +67,23 @@ def presentation() -> bytes:
         ("a.tex", "\\section{Weights}\nIt weighs 10\\textsuperscript{6} g of H\\textsubscript{2}O.\n"),
         ("a.rst", "Weights\n=======\n\nIt weighs 10\\ :sup:`6` g of H\\ :sub:`2`\\ O.\n"),
         ("a.html", "<h1>Weights</h1><p>It weighs 10<sup>6</sup> g of H<sub>2</sub>O.</p>"),
+        ("a.html", "<h1>Weights</h1><p>It weighs <b>10</b><sup>6</sup>\xa0g of H<sub>2</sub>O.</p>"),
         ("a.pptx", presentation()),
     ],
 )
 def test_a_raised_number_is_a_power(name: str, data: bytes | str) -> None:
     assert convert(name, data).content.strip().split("\n")[-1] == "It weighs 10^6 g of H2O."
+
+
+def test_powers_in_cells_and_headings_of_a_page() -> None:
+    page = html_to_document(
+        "<h1>Area in m<sup>2</sup></h1><table><tr><th>Pond<sup><a href='#n'>1</a></sup><th>m<sup>2</sup></tr>"
+        "<tr><td>upper<td>10<sup>4</sup></tr></table><p>The 1<sup>st</sup> of x<sup>n+1</sup>,"
+        " <a href='big#m'>10<sup>6</sup></a>."
+    )
+    assert page.markdown == (
+        "# Area in m^2\n\n| Pond | m^2 |\n| --- | --- |\n| upper | 10^4 |\n\nThe 1st of xn+1, 10^6."
+    )
 
 
 @pytest.mark.parametrize("text", [r"word{\super\chftn}.", r"1{\super st}.", r"\f0{\super 6} g"])

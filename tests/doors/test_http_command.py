@@ -64,6 +64,12 @@ def test_the_command_behind_a_proxy_describes_where_it_is(tmp_path: Path) -> Non
             assert client.get("/openapi.json").json()["servers"] == [{"url": "/kb"}]
 
 
+def test_the_command_can_show_its_numbers_to_all(tmp_path: Path) -> None:
+    with command("--db", str(tmp_path / "g.grafeo"), "--open-metrics", MGRAG_API_KEYS=KEY) as (_, address):
+        assert "mgrag_http_request_seconds" in httpx.get(f"{address}/metrics").text
+        assert httpx.get(f"{address}/db").status_code == 401
+
+
 def test_the_command_does_not_open_itself_to_others_without_keys(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "mgrag", "serve", "--host", "0.0.0.0", "--db", str(tmp_path / "g.grafeo")],
@@ -75,7 +81,7 @@ def test_the_command_does_not_open_itself_to_others_without_keys(tmp_path: Path)
     assert "MGRAG_API_KEYS" in done.stderr and "0.0.0.0" in done.stderr
 
 
-@pytest.mark.parametrize("package", ["fastapi", "jwt", "uvicorn"])
+@pytest.mark.parametrize("package", ["fastapi", "jwt", "prometheus_client", "uvicorn"])
 def test_a_package_that_is_missing_is_named(package: str, tmp_path: Path) -> None:
     (tmp_path / f"{package}.py").write_text("raise ImportError('not installed')\n")
     done = subprocess.run(

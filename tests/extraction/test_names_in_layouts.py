@@ -76,9 +76,10 @@ def test_the_unit_of_an_amount_is_no_part_of_a_name() -> None:
     [
         "Das steht nach Absatz 1 Satz 2 Nummer 3 Buchstabe a und die Absätze 1 und 2 in der Liste.",
         "As said in Paragraph 3, Clause 12 and Subsection 4.",
+        "Abweichend von Absatz 1 gilt es nach dem Zweiten Abschnitt und nach Teil 2 der Anlage 3 für alle.",
     ],
 )
-def test_parts_of_laws_name_nothing(text: str) -> None:
+def test_parts_of_laws_and_contracts_name_nothing(text: str) -> None:
     assert spelt(text) == {}
 
 
@@ -115,3 +116,51 @@ def test_a_picture_is_no_part_of_the_name_that_a_title_gives() -> None:
 def test_a_heading_in_japanese_with_a_name_of_code_in_it_is_no_code() -> None:
     assert type_of("search_case関数を実装する") == "term"
     assert type_of("search_case") == "code"
+
+
+def test_the_number_of_an_article_or_page_is_no_year() -> None:
+    text = (
+        "Voir les articles 1445, 1447 et 1450 et l'article 1832-2 du code de 1804, l'Article 515-3. Nach den §§ 1356 "
+        "und 1360 BGB von 1896, S. 12. In 1998, page 1204 said so."
+    )
+    assert {name for name in spelt(text) if name.isdecimal()} == {"1804", "1896", "1998"}
+    assert "Article 515-3" in spelt(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("She left Rome 20 years ago, and they saw London 3 times.", {"Rome", "London"}),
+        (
+            "They beat Real Madrid 2–1 and Arsenal 3-0 in their Boeing 747-400.",
+            {"Real Madrid", "Arsenal", "Boeing 747"},
+        ),
+        ("Around 200 people came. Nearly 30 left. Boil 2 cups of it. Wait 30 minutes.", set()),
+        ("It was with Apollo 11 and Windows 10.", {"Apollo 11", "Windows 10"}),
+        ("They met on Nov 3-5 and on 28-Aug-2007 with Jan Novak.", {"Jan Novak"}),
+    ],
+)
+def test_what_a_number_counts_is_no_part_of_a_name(text: str, expected: set[str]) -> None:
+    assert set(spelt(text)) == expected
+
+
+def test_a_number_with_a_hyphen_begins_a_name() -> None:
+    text = "It binds to the 5-HT2A receptor, as 4-HO-DMT does. He was in a 7-Eleven."
+    assert set(spelt(text)) == {"5-HT2A", "4-HO-DMT", "7-Eleven"}
+    assert set(names_in(text)) == {"5 ht2a", "4 ho dmt", "7 eleven"}
+
+
+def test_components_and_where_they_come_from_are_no_names() -> None:
+    text = (
+        "import {EntityLink} from '@components/wiki';\n\n"
+        'They say that <EntityLink id="E22" name="anthropic">Anthropic</EntityLink> and <b>Ada</b> came; '
+        "AT&amp;T did not."
+    )
+    assert set(spelt(text)) == {"Anthropic", "Ada", "AT&T"}
+
+
+def test_how_a_word_in_kanji_is_read_is_no_name() -> None:
+    assert set(spelt("王子《おうじ》は《三国志演義》と『銀河鉄道の夜』を読《よ》む。")) == {
+        "三国志演義",
+        "銀河鉄道の夜",
+    }

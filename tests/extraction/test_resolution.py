@@ -44,6 +44,8 @@ def pairs(*names: str, titled: tuple[str, ...] = ()) -> set[frozenset[str]]:
         ("NATO", "North Atlantic Treaty Organization"),
         ("USA", "U.S.A."),
         ("Acme-Tools Ltd", "Acme Tools"),
+        ("Etat", "État"),
+        ("Michaël Zasso", "Michael Zasso"),
     ],
 )
 def test_what_is_the_same(a: str, b: str) -> None:
@@ -55,6 +57,9 @@ def test_what_is_the_same(a: str, b: str) -> None:
     [
         ("Philip II of Spain", "Philip III of Spain"),
         ("Apollo 11", "Apollo 12"),
+        ("Worth", "Wörth"),
+        ("Homberg", "Hömberg"),
+        ("Michael", "Michaël"),
         ("John Smith", "Joan Smith"),
         ("New York", "New York City"),
         ("1841", "1842"),

@@ -55,6 +55,34 @@ async def test_fields_are_in_the_graph_and_leave_it_with_the_document(kb: Knowle
     assert await kb.entities() == ([], "")
 
 
+NESTED = """---
+authors:
+  - name: Ada Lane
+    affiliation: Kestrel Trust
+  - name: Ben Hale
+params:
+  project: {name: Harbour Survey, status: draft}
+---
+# Sluices of Looe
+
+They open at low water.
+"""
+
+
+async def test_fields_within_fields_are_searched_and_in_the_graph(kb: KnowledgeBase, notes: Path) -> None:
+    (notes / "mill.md").unlink()
+    (notes / "tides.md").write_text(NESTED, encoding="utf-8")
+    await kb.ingest(notes)
+    for query in ("Ben Hale", "harbour survey"):
+        assert [hit.title for hit in await kb.search(query, mode="keyword")] == ["Sluices of Looe"]
+    assert [hit.title for hit in await kb.search("Looe", filters="metadata.params.project.status=draft")]
+    piece = await kb.traverse("Ben Hale", depth=1)
+    (title,) = [node.id for node in piece.nodes if node.name == "Sluices of Looe"]
+    assert (title, "written_by") in {(edge.source, edge.type) for edge in piece.edges}
+    answer = await kb.ask("Who wrote Sluices of Looe?")
+    assert "Ada Lane" in answer.text and "Ben Hale" in answer.text
+
+
 @pytest.mark.parametrize("strategy", ["flow", "drift"])
 async def test_answers_say_who_wrote_what(kb: KnowledgeBase, notes: Path, strategy: Strategy) -> None:
     await kb.ingest(notes)
@@ -125,7 +153,18 @@ async def test_metadata_of_callers_is_searched_too(kb: KnowledgeBase) -> None:
         ({"author": "Ada Lane and Ben Hale"}, "author: Ada Lane, Ben Hale"),
         ({"author": "Microsoft Office User", "owner": "root"}, ""),
         ({"title": "Mill", "linkTitle": "Mill", "name": "mill", "size": 12, "created": "2024-03-05"}, ""),
-        ({"tags": ["a", 3, None, ["b"], "…"], "owner": "x" * 300}, "tags: a"),
+        ({"tags": ["a", 3, None, ["b"], "…"], "owner": "x" * 300}, "tags: a, b"),
+        ({"author": {"name": "Ada Lane", "title": "Dr", "url": "https://a.b", "email": "a@b.c"}}, "author: Ada Lane"),
+        (
+            {"authors": [{"name": "Ada Lane"}, {"name": "Ben Hale", "role": "editor"}, "Cora Pike"]},
+            "authors: Ada Lane, Ben Hale, Cora Pike; role: editor",
+        ),
+        (
+            {"project": "Ebb", "params": {"project": {"name": "Flow", "owner": "Ada Lane"}, "tags": ["oak"]}},
+            "project: Ebb, Flow; owner: Ada Lane; tags: oak",
+        ),
+        ({"menu": {"main": {"name": "Home"}}, "cover": {"title": "A mill"}, "kernel": [{"name": "py"}]}, ""),
+        ({"a": {"b": {"c": {"d": {"author": "Ada Lane"}}}}}, ""),
         ({"category": "  two   words "}, "category: two words"),
     ],
 )
@@ -142,3 +181,5 @@ def test_the_record_of_a_document_has_its_other_plain_fields() -> None:
         "rating": 4,
     }
     assert document_record(None, {"status": "draft"}) == {}
+    nested = {"author": {"name": "Ada Lane", "rank": 1}, "params": {"project": "Ebb"}, "status": "draft"}
+    assert document_record(None, nested) == {"author": ["Ada Lane"], "status": "draft", "project": ["Ebb"]}

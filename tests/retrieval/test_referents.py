@@ -10,7 +10,17 @@ from hypothesis import strategies as st
 from tests.embedders import HashEmbedder
 
 from core.rag import KnowledgeBase
-from core.rag.retrieval.referents import POINTED_AT, hangs_on, list_items, names_in, referents, stands_alone
+from core.rag.retrieval.dialogue import Dialogue, Turn
+from core.rag.retrieval.referents import (
+    POINTED_AT,
+    asks_for_more,
+    hangs_on,
+    list_items,
+    names_in,
+    names_nothing,
+    referents,
+    stands_alone,
+)
 from dbhandler.kit import Engine
 from libs.dataloader import Document
 
@@ -89,6 +99,26 @@ def test_names_have_capitals_and_not_for_standing_first() -> None:
     assert hangs_on("When was he born?")
     assert not hangs_on("When was Guido Brignone born?")
     assert not hangs_on("How does the income tax return deadline affect that interest?")
+
+
+@pytest.mark.parametrize(
+    "request_",
+    ["Show me an example", "Why?", "tell me more!", "Can you explain?", "Noch ein Beispiel bitte", "¿Por qué?"],
+)
+def test_a_request_for_more_is_about_the_last_question_that_names_something(request_: str) -> None:
+    questions = ["Go on", "What turns the wheel?", "Who built the mill?"]
+    assert names_nothing(request_)
+    assert asks_for_more(request_) == (request_ not in {"Why?", "Can you explain?", "¿Por qué?"})
+    found = referents(request_, questions, ["The tide.", "Ann Lee."])
+    assert [(referent.text, referent.weight) for referent in found] == [("What turns the wheel?", POINTED_AT)]
+    assert referents(request_, ["Go on"], []) == []
+    turns = [Turn("user", "What turns the wheel?"), Turn("assistant", "The tide."), Turn("user", "Go on")]
+    assert [turn.content for turn in Dialogue.of(turns).questions] == ["What turns the wheel?"]
+
+
+@pytest.mark.parametrize("question", ["Show me the mill", "Why is it late?", "", "?", "1612", "An example of a gate"])
+def test_what_names_something_is_not_about_the_last_question(question: str) -> None:
+    assert not names_nothing(question)
 
 
 def test_a_question_with_words_of_its_own_and_no_pronoun_stands_alone() -> None:

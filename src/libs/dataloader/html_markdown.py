@@ -8,7 +8,6 @@ from textwrap import dedent
 from typing import TYPE_CHECKING
 
 from libs.dataloader.tables import join_symbols, markdown_table
-from libs.dataloader.text import raised
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -172,8 +171,6 @@ class _Writer:
             return False
         elif tag == "a" and self._is_permalink(node):
             return False
-        elif tag == "sup":
-            return self._superscript(node)
         elif tag == "q":
             self._inline.append('"')
         if node.text:
@@ -224,17 +221,6 @@ class _Writer:
         return "headerlink" in node.get("class", "") or (
             bool(self._heading) and inline_text(node).lower() in _PERMALINKS
         )
-
-    def _superscript(self, node: HtmlElement) -> bool:
-        if any("#" in link.get("href", "") for link in (*node.iter("a"), *node.iterancestors("a"))):
-            return False  # the mark of a footnote
-        text = inline_text(node)
-        if (power := raised(text, self._inline[-1] if self._inline else "")) != text:
-            self._inline.append(power)
-            return False
-        if node.text:
-            self._inline.append(node.text)
-        return True
 
     # -- writing -----------------------------------------------------------------------------------------------
 

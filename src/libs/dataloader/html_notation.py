@@ -5,23 +5,29 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from libs.dataloader.mathml import formula
+from libs.dataloader.text import raised
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
-# What leads from a footnote back to the text, with and without the mark of a plain (not coloured) sign.
-_BACK = frozenset("↩↵⤴⮐⏎↑^")
-
+_BACK = frozenset("↩↵⤴⮐⏎↑^")  # what leads from a footnote back to the text
 _NOTED = frozenset(("doc-noteref", "noteref"))
 
 
 def write_notation(tree: HtmlElement) -> None:
-    """Replace formulas by their text, and ticked boxes of lists by ``[x]``; drop what is there twice.
+    """Replace formulas and powers by their text, and ticked boxes of lists by ``[x]``; drop what is there twice.
 
     Args:
         tree: The page; it is changed.
     """
     _formulas(tree)
+    for above in tree.xpath(".//sup"):
+        words = above.text_content()
+        around = (link for link in above.iterancestors("a") if _same(link.text_content(), words))
+        if any("#" in link.get("href", "") for link in (*above.iter("a"), *around)):
+            above.drop_tree()  # the mark of a footnote
+        elif (power := raised(words.strip(), _before(above))) != words.strip():
+            _become_text(above, power)
     for box in tree.xpath(".//li//input[@type='checkbox']"):
         if _begins(next(box.iterancestors("li")), box):
             _become_text(box, "[x] " if box.get("checked") is not None else "[ ] ")
@@ -50,6 +56,14 @@ def _formulas(tree: HtmlElement) -> None:
     for hidden in tree.xpath(".//span[contains(@class, 'mwe-math-mathml')][following-sibling::img]"):
         hidden.attrib.pop("style", None)
         hidden.getnext().set("alt", "")
+
+
+def _before(node: HtmlElement) -> str:
+    """Return the end of the text before an element; empty where the element begins its parent."""
+    previous, parent = node.getprevious(), node.getparent()
+    if previous is not None:
+        return (previous.tail or previous.text_content())[-1:]
+    return (parent.text or "")[-1:] if parent is not None else ""
 
 
 def _begins(item: HtmlElement, box: HtmlElement) -> bool:

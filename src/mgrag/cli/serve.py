@@ -50,6 +50,9 @@ def serve(
         list[str] | None,
         typer.Option(metavar="ORIGIN", help="Web pages of this origin may use the API from a browser; repeatable."),
     ] = None,
+    open_metrics: Annotated[
+        bool, typer.Option("--open-metrics", help="Anybody who reaches the server may read /metrics, without a key.")
+    ] = False,
     base_path: Annotated[
         str,
         typer.Option(metavar="PATH", help="Where a proxy offers the server (/kb), if it removes that from requests."),
@@ -88,6 +91,7 @@ def serve(
                 allow_private=allow_private,
                 max_bytes=settings.max_file_bytes,
                 origins=cors or (),
+                open_metrics=open_metrics,
             )
             await _listen(app, host, port, base_path=base_path, open_to_all=access.open)
 

@@ -124,6 +124,15 @@ class Access:
         """
         return self._limited(Caller() if self.open else self._known(authorization, api_key))
 
+    def check_whole(self, caller: Caller) -> None:
+        """Refuse a caller for whom not all namespaces are that the server has.
+
+        Raises:
+            RefusedError: if there may be others.
+        """
+        if caller.namespaces not in (None, self._only):
+            raise RefusedError(403, "This key or token is for some namespaces only; this is about the server.")
+
     def _known(self, authorization: str, api_key: str) -> Caller:
         scheme, _, bearer = authorization.partition(" ")
         secret = api_key.strip() or (bearer.strip() if scheme.lower() == "bearer" else "")

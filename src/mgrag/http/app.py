@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, cast
 from core.rag.errors import ConfigurationError, MissingDependencyError, NotFoundError
 
 try:
-    from fastapi import APIRouter, Depends, FastAPI, Request, Security
+    from fastapi import APIRouter, Depends, FastAPI, Request, Response, Security
     from fastapi.middleware.cors import CORSMiddleware
     from fastapi.security import APIKeyHeader, HTTPBearer
+    from starlette.routing import Route
 except ImportError as error:
     raise MissingDependencyError("fastapi", "http", "The HTTP API") from error
 
@@ -21,6 +22,7 @@ from mgrag.http.bases import Bases, Reading, Writing, bases_of, caller_of, check
 from mgrag.http.details import Status
 from mgrag.http.errors import DESCRIBED, Problem, add_handlers
 from mgrag.http.guard import HEALTH, Guard, origin_of
+from mgrag.http.metrics import METRICS, Measured, Metrics
 from mgrag.http.request_ids import HEADER, RequestIds
 from mgrag.http.results import Databases, Health
 from mgrag.sources import Allowed
@@ -49,6 +51,7 @@ def build_app(
     allow_private: bool = False,
     max_bytes: int = 50_000_000,
     origins: Sequence[str] = (),
+    open_metrics: bool = False,
 ) -> FastAPI:
     """An application that serves a graph.
 
@@ -60,6 +63,7 @@ def build_app(
         max_bytes: Limit for the size of a file, and, with what a form adds, of a request.
         origins: Origins of web pages that may use it from a browser, such as ``https://example.org``; ``*``: all,
             if callers need a key.
+        open_metrics: Whether everybody who reaches the server may read ``/metrics``, without a key.
 
     Raises:
         ConfigurationError: on what is no origin, and on ``*`` where no key keeps web pages out.
@@ -81,6 +85,7 @@ def build_app(
         responses={500: {"model": Problem, "description": "The server failed; its log says why"}},
     )
     app.state.bases = Bases(kb, Allowed(roots, allow_private=allow_private), max_bytes)
+    paths = {route.endpoint: route.path for route in (*app.routes, *_open.routes) if isinstance(route, Route)}
     app.include_router(_open)
     checks = [Depends(check_parameters)]
     if not access.open:  # the guard has checked them; this describes them
@@ -88,8 +93,11 @@ def build_app(
     for router in (_own, documents.router, graph.router, memory.router, _database, records.router):
         prefix = "" if router is _own else "/db/{namespace}"
         app.include_router(router, prefix=prefix, dependencies=checks, responses=DESCRIBED)
+        paths |= {route.endpoint: prefix + route.path for route in router.routes if isinstance(route, Route)}
+    app.state.metrics = Metrics({answers: path.replace(":path}", "}") for answers, path in paths.items()})
     add_handlers(app)
-    app.add_middleware(Guard, access=access, max_bytes=max_bytes + _FORM_BYTES, origins=origins)
+    open_paths = {HEALTH, METRICS} if open_metrics else {HEALTH}
+    app.add_middleware(Guard, access=access, max_bytes=max_bytes + _FORM_BYTES, origins=origins, open_paths=open_paths)
     if origins:
         app.add_middleware(
             CORSMiddleware,
@@ -100,6 +108,7 @@ def build_app(
             max_age=3600,
         )
     app.add_middleware(RequestIds)
+    app.add_middleware(Measured, metrics=app.state.metrics)
     return app
 
 
@@ -109,6 +118,13 @@ async def health(request: Request) -> Health:
     """Whether the server can reach its graph; needs no key."""
     await bases_of(request).kb.client.read("RETURN 1 AS one")
     return {"status": "ok"}
+
+
+@_open.get(METRICS, include_in_schema=False)  # for Prometheus; no client of the API reads it
+async def metrics(request: Request) -> Response:
+    """Requests by route, how long they take, and what the process uses."""
+    found: Metrics = request.app.state.metrics
+    return found.response(request.headers.get("accept", ""))
 
 
 @_own.get("/db")

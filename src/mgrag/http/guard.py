@@ -14,6 +14,7 @@ from starlette.responses import JSONResponse
 
 from core.rag.errors import ConfigurationError
 from mgrag.http.access import RefusedError
+from mgrag.http.metrics import METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -57,13 +58,23 @@ class Guard:
         access: Keys and tokens.
         max_bytes: Limit for the body of a request.
         origins: Origins of web pages that may use the API from a browser.
+        open_paths: Paths that need no key.
     """
 
-    def __init__(self, app: ASGIApp, access: Access, *, max_bytes: int, origins: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        access: Access,
+        *,
+        max_bytes: int,
+        origins: Collection[str] = (),
+        open_paths: Collection[str] = (HEALTH,),
+    ) -> None:
         self._app = app
         self._access = access
         self._max_bytes = max_bytes
         self._origins = frozenset(origins)
+        self._open_paths = frozenset(open_paths)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or pass it on."""
@@ -73,8 +84,11 @@ class Guard:
         headers = Headers(scope=scope)
         try:
             self._check_origin(headers)
-            if scope["path"].removeprefix(scope.get("root_path", "")) != HEALTH:
+            path = scope["path"].removeprefix(scope.get("root_path", ""))
+            if path not in self._open_paths:
                 caller = self._access.caller(headers.get("authorization", ""), headers.get("x-api-key", ""))
+                if path == METRICS:
+                    self._access.check_whole(caller)
                 scope.setdefault("state", {})["caller"] = caller
             self._check_size(int(headers.get("content-length", "0")))
         except RefusedError as error:

@@ -8,6 +8,7 @@ from core.rag.analysis.language import detect_language
 from core.rag.analysis.words import is_stop_word
 from core.rag.answering.types import Intent
 from core.rag.extraction.words import normalized_words
+from core.rag.retrieval.referents import names_nothing
 
 _PHRASES: dict[Intent, tuple[str, ...]] = {
     # The first that matches counts.
@@ -98,12 +99,14 @@ def subject_of(question: str) -> str:
 
 
 def has_words(question: str) -> bool:
-    """Return whether a question has words other than function words: "And when?" has none.
+    """Return whether a question has words of its own: "And when?" and "Tell me more" have none.
 
     Example:
-        >>> has_words("And when?"), has_words("And when does it open?")
-        (False, True)
+        >>> has_words("And when?"), has_words("Tell me more"), has_words("And when does it open?")
+        (False, False, True)
     """
+    if names_nothing(question):
+        return False
     words = normalized_words(question)
     language = detect_language(words)
     return any(not is_stop_word(word, language) for word in words)

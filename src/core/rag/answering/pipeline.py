@@ -56,6 +56,7 @@ async def answered(
         relevant=knowledge.relevant,
         dialogue=services.dialogue,
         before=services.before,
+        given=services.given,
         asked=services.asked,
     )
     async with contextlib.aclosing(written) as parts:

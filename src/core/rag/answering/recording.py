@@ -10,7 +10,7 @@ from typing import Any
 from core.rag.answering.events import DoneEvent, Event, RetrievalEvent
 from core.rag.answering.intents import has_words
 from core.rag.answering.services import Services
-from core.rag.retrieval.referents import referents
+from core.rag.retrieval.referents import asks_for_more, referents
 
 #: A strategy: from a question and what to answer it with, the events.
 Strategy = Callable[[str, Services], AsyncGenerator[Event, None]]
@@ -54,6 +54,7 @@ async def recorded(
         services,
         dialogue="\n".join(f"{message['role']}: {message['content'][:_CHARS_PER_MESSAGE]}" for message in messages),
         before=_gone_on_with(question, messages),
+        given=_given(messages) if asks_for_more(question) else "",
         search={**services.search, "conversation_id": conversation_id},
     )
     asked = await client.add_message(conversation_id, question, "user", user_id=user_id)
@@ -72,6 +73,10 @@ async def recorded(
                 )
                 event = DoneEvent(replace(answer, message_id=said))
             yield event
+
+
+def _given(messages: Sequence[Mapping[str, Any]]) -> str:
+    return "\n".join(message["content"] for message in messages if message["role"] != "user")
 
 
 def _gone_on_with(question: str, messages: Sequence[Mapping[str, Any]]) -> str:

@@ -65,6 +65,7 @@ async def generate_response(
     relevant: bool = True,
     dialogue: str = "",
     before: str = "",
+    given: str = "",
     asked: bool = True,
 ) -> AsyncGenerator[str | Response, None]:
     """Answer from a context.
@@ -79,6 +80,7 @@ async def generate_response(
             and no model is asked to guess; without a model, extracts of what there is follow.
         dialogue: What was said before.
         before: What of it the question goes on with; extracts for "And when?" are chosen by that.
+        given: What extracts leave out, if there is anything else: what earlier answers said.
         asked: A model writes if there is one; false where extracts are wanted in any case.
 
     Yields:
@@ -99,7 +101,7 @@ async def generate_response(
         response = Response(Checked(said, (), supported=False), extracts=True)
         yield said
     elif model is None:
-        response = await _extracted(analysis, context, embedder, why, before, relevant=relevant)
+        response = await _extracted(analysis, context, embedder, why, relevant=relevant, before=before, given=given)
         yield response.checked.text
     else:
         written = _Written()
@@ -118,7 +120,14 @@ async def generate_response(
 
 
 async def _extracted(
-    analysis: Analysis, context: Context, embedder: EmbeddingService | None, why: str, before: str, *, relevant: bool
+    analysis: Analysis,
+    context: Context,
+    embedder: EmbeddingService | None,
+    why: str,
+    *,
+    relevant: bool,
+    before: str,
+    given: str,
 ) -> Response:
     """Return an answer of extracts, with what the graph states; see :func:`generate_response`."""
     question = analysis.query if has_words(analysis.query) else f"{before}\n{analysis.query}".strip()
@@ -126,8 +135,9 @@ async def _extracted(
         nearest = await extract(question, analysis.intent, context.passages, embedder, NEAREST, why, before)
         return Response(Checked(*nearest, supported=False), extracts=True, found=False)
     told = answering_statements(question, context.entities, context.facts, context.passages)
+    why_here = "" if told.whole else why
     text, citations = await extract(
-        question, analysis.intent, context.passages, embedder, why="" if told.whole else why, before=before
+        question, analysis.intent, context.passages, embedder, why=why_here, before=before, given=given
     )
     if told.whole:
         text = f"{listed(told.items, f'{STATEMENTS} ({why}):')}\n\n{text}"

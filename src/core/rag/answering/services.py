@@ -37,6 +37,7 @@ class Services:
         search: What is handed on to every search: ``filters``, ``conversation_id``, ``user_id``.
         dialogue: What was said before, for the model.
         before: What of it the question goes on with.
+        given: What earlier answers said, if more is asked for; extracts leave it out.
         passages: How many passages the search gives.
         token_budget: Tokens of the context at most.
         asked: A model writes if there is one; false where extracts are wanted in any case.
@@ -47,6 +48,7 @@ class Services:
     search: dict[str, Any] = field(default_factory=dict)
     dialogue: str = ""
     before: str = ""
+    given: str = ""
     passages: int = 5
     token_budget: int = TOKEN_BUDGET
     asked: bool = True

@@ -28,7 +28,8 @@ beginning ending effective
 _DAYS: Final = frozenset(_DAY_NAMES.split())
 #: Months and days, as names for once and as parts of dates mostly.
 CALENDAR: Final = _DAYS.union(_MONTH_NAMES.split(), _GREEK_NAMES.split())
-_SHORT: Final = frozenset(_SHORT_NAMES.split())
+#: The short names of months and days.
+SHORT: Final = frozenset(_SHORT_NAMES.split())
 _PARTS_OF_DAY: Final = frozenset({"morning", "afternoon", "evening", "night"})
 #: Months that are family names, too.
 _FAMILIES: Final = frozenset({"march", "april", "may", "june", "august"})
@@ -46,7 +47,7 @@ def is_date(words: Sequence[str]) -> bool:
     lowered = [word.lower().rstrip(".") for word in words]
     if lowered[0] in _DAYS and len(words) == 2 and lowered[1] in _PARTS_OF_DAY:
         return True
-    return all(word in _SHORT or word in CALENDAR or word.isdecimal() for word in lowered) and (
+    return all(word in SHORT or word in CALENDAR or word.isdecimal() for word in lowered) and (
         lowered[-1].isdecimal() or lowered[0] in CALENDAR
     )
 
@@ -74,6 +75,17 @@ def named_by_date(words: Sequence[str], stop: frozenset[str]) -> str:
     ):
         return ""
     return " ".join(kept) if first in CALENDAR or last in CALENDAR else ""
+
+
+def is_written_date(word: str) -> bool:
+    """Return whether a word is a month with a year or day behind its hyphen: ``Aug-2007``."""
+    month, hyphen, number = word.partition("-")
+    return bool(hyphen) and number.isdecimal() and (month.lower() in SHORT or month.lower() in CALENDAR)
+
+
+def is_before_number(text: str, end: int) -> bool:
+    """Return whether a number follows that makes a month a date: ``Nov 3-5``, ``Mar 2019``."""
+    return _NUMBER.match(text, end) is not None
 
 
 def is_in_date(text: str, start: int, end: int) -> bool:

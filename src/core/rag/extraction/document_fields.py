@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from email.utils import parseaddr
 from typing import Any, Final
 
-from core.rag.extraction.records import FIELD_HINTS, type_of_field
+from core.rag.extraction.records import DEEPEST, FIELD_HINTS, texts_of, type_of_field, type_of_path
 
 #: Types of fields that name the document itself, which its title does, and those that name no subject of it.
 _ITSELF: Final = frozenset({"name", "title", "email"})
@@ -31,6 +31,7 @@ _NOBODY: Final = frozenset(
         "user",
     }
 )
+_NAMES: Final = frozenset({"name", "names", "fullname"})
 _LISTED: Final = frozenset({"tag", "category", "topic", "skill"})
 _SEPARATOR: Final = re.compile(r"\s*[,;]\s*|\s+(?:and|&)\s+")
 #: Maximum number of values of a field, and of characters of a value.
@@ -42,17 +43,23 @@ def naming_fields(metadata: Mapping[str, Any], hints: Mapping[str, str] = FIELD_
     """Return the fields of a document that name something, with the names.
 
     Args:
-        metadata: That of the document; its texts and lists of texts are used.
+        metadata: That of the document; its texts are used, also those in lists and maps: the field of ``{"authors":
+            [{"name": "Ada"}]}`` is ``authors``, and that of ``{"params": {"author": "Ada"}}`` is ``author``.
         hints: As of :func:`core.rag.extraction.records.entities_of`: authors, owners, projects, tags …
     """
-    found = {}
-    for field, value in metadata.items():
-        if field in _OF_THE_FILE or not value:
+    found: dict[str, dict[str, None]] = {}
+    for path, value in texts_of(metadata, deepest=DEEPEST):
+        kind = type_of_path(path, hints)
+        if path[0] in _OF_THE_FILE or not kind or kind in _ITSELF:
             continue
-        kind = type_of_field(field, hints)
-        if kind and kind not in _ITSELF and (names := _names(value, kind)):
-            found[field] = names
-    return found
+        *above, field = path
+        if above and type_of_path((field,), hints) in _ITSELF:
+            if field.lower() not in _NAMES:  # the title of an author is Dr.
+                continue
+            field = above[-1]
+        names = found.setdefault(field, {})
+        names |= dict.fromkeys(_names(value, kind))
+    return {field: list(names)[:_MOST] for field, names in found.items() if names}
 
 
 def fields_line(fields: Mapping[str, Sequence[str]]) -> str:
@@ -79,24 +86,20 @@ def document_record(
             record[field] = naming[field]
         elif field not in _OF_THE_FILE and not type_of_field(field, hints) and _is_plain(value):
             record.setdefault(field, value)
-    return record
+    return record | {field: names for field, names in naming.items() if field not in metadata}
 
 
 def _is_plain(value: Any) -> bool:
     return isinstance(value, bool | int | float) or (isinstance(value, str) and 0 < len(value) <= _LONGEST)
 
 
-def _names(value: Any, kind: str) -> list[str]:
-    texts = [value] if isinstance(value, str) else value if isinstance(value, list | tuple) else []
-    names: dict[str, None] = {}
-    for text in texts:
-        if not isinstance(text, str) or len(text) > _LONGEST * _MOST:
-            continue
-        for part in _parts(" ".join(text.split()), kind):
-            name = parseaddr(part)[0] or part if "@" in part else part
-            if len(name) <= _LONGEST and any(map(str.isalnum, name)) and name.lower() not in _NOBODY:
-                names[name] = None
-    return list(names)[:_MOST]
+def _names(text: str, kind: str) -> list[str]:
+    if len(text) > _LONGEST * _MOST:
+        return []
+    names = [parseaddr(part)[0] or part if "@" in part else part for part in _parts(" ".join(text.split()), kind)]
+    return [
+        name for name in names if len(name) <= _LONGEST and any(map(str.isalnum, name)) and name.lower() not in _NOBODY
+    ]
 
 
 def _parts(text: str, kind: str) -> list[str]:

@@ -10,15 +10,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from html import unescape
 from typing import Final
 
 from core.rag.analysis.language import detect_language
 from core.rag.extraction import patterns
 from core.rag.extraction.acronyms import is_acronym
 from core.rag.extraction.code_blocks import block_before, is_data
-from core.rag.extraction.dates import is_in_date
+from core.rag.extraction.dates import is_before_number, is_in_date
+from core.rag.extraction.long_forms import long_forms, without_form
 from core.rag.extraction.openers import begins_title, is_key
 from core.rag.extraction.phrases import MAX_WORDS, Phrase, function_words, phrase_of
+from core.rag.extraction.places import begins_link, begins_sentence
 from core.rag.extraction.shouting import without_shouts
 from core.rag.extraction.unnamed import (
     heads_no_thing,
@@ -34,8 +37,6 @@ from core.rag.headings import last_heading
 MAX_NAMES: Final = 48
 _MAX_CODE_CHARS: Final = 60
 
-_BEFORE_SENTENCE: Final = frozenset(".!?:;…•|#>\n\r\t。¿¡")
-_SKIPPED: Final = frozenset(" \"'“”„«»‘’()[]*_-\u00a0")
 _YEAR: Final = re.compile(r"1[0-9]{3}|20[0-9]{2}")
 _CODE: Final = re.compile(
     r"\w+_\w[\w]*|\w+(?:\.\w+)*\(.*\)|[a-z]+[A-Z]\w*"
@@ -64,6 +65,7 @@ _TARGET: Final = re.compile(r"\s*<[^<>]*>$")
 _HUMP: Final = re.compile(r"[^\W\d_][a-z]+[A-Z]")
 #: The dot that a name begins with: .NET, .NET Framework.
 _DOT: Final = re.compile(r"(?<![^\s(\[\"'/])\.(?=[A-Z])")
+_SIGNS: Final = frozenset(".-")
 _MASK: Final = "\x00"
 
 
@@ -91,13 +93,17 @@ def names_in(text: str, heading: str = "") -> dict[str, Found]:
         Names by normalised name, in the order of the text, at most ``MAX_NAMES``.
     """
     found: dict[str, Found] = {}
+    if "&" in text and ";" in text:
+        text = unescape(text)
     rest = _explicit(text, found)
     if "\n" in rest:
         rest = unwrapped(rest)
     language = detect_language(rest.split())
+    if "(" in rest:
+        rest = _with_long_forms(rest, language, found)
     if not rest.isupper():
         _Capitalised(rest, language, found).find()
-    for year in patterns.YEAR.findall(rest):
+    for year in patterns.years_in(rest):
         _add(found, year)
     last = _headline(last_heading(heading), text)
     if last and last.count(" ") < MAX_WORDS and normalize_name(last) not in function_words(language):
@@ -105,6 +111,17 @@ def names_in(text: str, heading: str = "") -> dict[str, Found]:
         if name and name not in found and not heads_no_thing(last, name):
             found[name] = Found(patterns.without_symbols(last))
     return found if len(found) <= MAX_NAMES else dict(list(found.items())[:MAX_NAMES])
+
+
+def _with_long_forms(text: str, language: str, found: dict[str, Found]) -> str:
+    """Add what acronyms stand for; return the text with these blanked out, in the same length."""
+    for form, acronym in long_forms(text, language).items():
+        if name := normalize_name(form):
+            found[name] = Found(" ".join(form.split()), text.count(form))
+        text = without_form(text, form, _MASK)
+        if acronym.lower() in function_words(language):
+            found.setdefault(acronym.lower(), Found(acronym, 0))
+    return text
 
 
 def _headline(heading: str, text: str) -> str:
@@ -153,9 +170,9 @@ def _explicit(text: str, found: dict[str, Found]) -> str:
         return _MASK * len(match[0]) if is_usual_heading(normalize_name(match[1])) else match[0]
 
     def quoted(match: re.Match[str]) -> str:
-        term = match[1] or match[2]
+        term = (match[1] or match[2]).strip("*_ ")
         directed = match[1] is not None
-        if _MASK in term:
+        if _MASK in term or len(term) < 2:
             return match[0]
         few = term.count(" ") < (4 if directed else 6)
         if is_unspaced(term) and (len(term) > _MAX_UNSPACED_CHARS or _SPEECH.search(term)):
@@ -196,7 +213,7 @@ def _explicit(text: str, found: dict[str, Found]) -> str:
     if '"' in text or not text.isascii() or "[[" in text:
         text = patterns.QUOTED.sub(quoted, text)
         if not text.isascii():
-            text = patterns.QUOTED_IN_EAST_ASIA.sub(quoted, text)
+            text = patterns.QUOTED_IN_EAST_ASIA.sub(quoted, patterns.READING.sub("", text))
     return text
 
 
@@ -235,10 +252,12 @@ class _Capitalised:
         for match in matches:
             if " & " in match[0]:
                 joined.append(match)
-            elif unit := patterns.unit_of(match):
-                self._take_all(pattern.finditer(text, match.start() + len(unit), match.end()))
+            elif (phrase := phrase_of(match[0], language)) is None:
+                continue
+            elif phrase.unit and patterns.is_behind_amount(text, match.start()):
+                self._take_all(pattern.finditer(text, match.start() + len(phrase.unit), match.end()))
             else:
-                self._take_all((match,))
+                self._take(match, phrase)
         for match in joined:  # what else the text names decides about them
             self._take_all(self._parts(match, pattern))
         self._decide_opened()
@@ -267,24 +286,27 @@ class _Capitalised:
         start, end = match.span()
         if phrase.dated and not is_in_date(text, start, end):
             _add(self._found, phrase.dated)
-        elif phrase.opener and _begins_sentence(text, start):
+        elif phrase.opener and begins_sentence(text, start):
             self._opened.append((match[0].split(maxsplit=1)[1], phrase.name))
-        elif phrase.command and _begins_sentence(text, start):
+        elif phrase.command and begins_sentence(text, start):
             self._commanded.append((phrase.text.split(maxsplit=1)[1], phrase))
         elif phrase.led:
-            if _begins_sentence(text, start):
+            if begins_sentence(text, start):
                 self._led.append(phrase)
             else:
                 _add(self._found, phrase.led)
-        elif not phrase.name:
+        elif not phrase.name or (phrase.month and is_before_number(text, end)):
             pass
         elif phrase.function_word:
             self._acronyms.append((phrase.name, start))
         elif not phrase.sure and self._has_capital_by_place(match):
             self._waiting.append(phrase.name)
         else:
-            dotted = self._has_dots and _DOT.match(text, start - 1) and match[0].startswith(phrase.text)
-            _count(self._found, phrase.name, f".{phrase.text}" if dotted else phrase.text)
+            name, shown = phrase.name, phrase.text
+            if text[start - 1 : start] in _SIGNS and (sign := self._sign_before(match, phrase)):
+                shown = sign + shown
+                name = normalize_name(shown)
+            _count(self._found, name, shown)
 
     def _parts(self, match: re.Match[str], pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
         """Yield what stands around an ``&``: two names, if both have several words or one is known by itself, or one.
@@ -304,13 +326,25 @@ class _Capitalised:
         else:
             yield match
 
+    def _sign_before(self, match: re.Match[str], phrase: Phrase) -> str:
+        """Return the dot or the number that a phrase begins with: .NET, 5-HT2A; empty if there is none."""
+        text, start = self._text, match.start()
+        if not match[0].startswith(phrase.text):
+            return ""
+        if self._has_dots and _DOT.match(text, start - 1):
+            return "."
+        number = patterns.PREFIX.search(text, max(0, start - 5), start) if text[start - 1 : start] == "-" else None
+        if number is None or (begins_sentence(text, number.start()) and phrase.text.isalpha()):
+            return ""  # 1-Introduction numbers an item
+        return number[0]
+
     def _has_capital_by_place(self, match: re.Match[str]) -> bool:
         """Return whether a word may only have its capital since it begins a sentence, a link or a title."""
         text = self._text
         start, end = match.span()
         if self._unspaced and (is_unspaced(text[start - 1 : start]) or is_unspaced(text[end : end + 1])):
             return False
-        return _begins_sentence(text, start) or _begins_link(text, start, end) or begins_title(match[0], text, end)
+        return begins_sentence(text, start) or begins_link(text, start, end) or begins_title(match[0], text, end)
 
     def _decide_opened(self) -> None:
         """Add what is behind a word that opens a sentence, unless that word is part of a name found elsewhere."""
@@ -333,20 +367,6 @@ class _Capitalised:
                 _count(self._found, name, rest)
             else:
                 _count(self._found, phrase.name, phrase.text)
-
-
-def _begins_sentence(text: str, start: int) -> bool:
-    place = start - 1
-    while place >= 0 and (text[place] in _SKIPPED or patterns.is_symbol(text[place])):
-        place -= 1
-    if place < 0 or text[place] in _BEFORE_SENTENCE:
-        return True
-    return ")" in text[place:start] and patterns.ENUMERATED.search(text, max(0, place - 8), start) is not None
-
-
-def _begins_link(text: str, start: int, end: int) -> bool:
-    """Return whether more words follow in the text of a Markdown link: ``[Creating a Module](…)``."""
-    return start > 0 and text[start - 1] == "[" and text[end : end + 1] == " "
 
 
 def _add_acronyms(text: str, places: list[tuple[str, int]], found: dict[str, Found]) -> None:

@@ -24,9 +24,9 @@ added choose click deprecated disable enable improved install navigate refactore
 using verify
 """,
     "german": """
-anfangs bald besonders bislang bisher ebenso endlich erstmals fortan gestern heute heutzutage inzwischen kürzlich laut
-leider letztlich siehe liebe lieber mittlerweile oft schließlich schon seither seitdem später ursprünglich vielleicht
-vorgestern zudem zuerst zugleich zuletzt zunächst
+abweichend anfangs bald besonders bislang bisher ebenso endlich erstmals fortan gestern heute heutzutage inzwischen
+kürzlich laut leider letztlich siehe liebe lieber mittlerweile oft schließlich schon seither seitdem später unbeschadet
+ungeachtet ursprünglich vielleicht vorbehaltlich vorgestern zudem zuerst zugleich zuletzt zunächst
 """,
     "french": "bonjour cher chère demain enfin ensuite finalement hier malgré merci parfois plutôt selon souvent voir",
     "spanish": """

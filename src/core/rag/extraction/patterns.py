@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from functools import cache
 from typing import Final
 
@@ -28,6 +29,15 @@ _ELIDED: Final = "d(?:e l|ell)?['’]"
 # What follows the capital of an abbreviation before a name: St., Dr., Mr., Prof., Gen. …
 _ABBREVIATIONS: Final = "t|r|rs|s|rof|en|ol|apt|gt|ev"
 
+# What a number counts: in Rome 20 years ago, Boil 2 cups.
+_COUNTABLE: Final = (
+    r"[kmcd]?[gml]|min(?:ute)?s?|hours?|hrs?|days?|weeks?|months?|years?|seconds?|secs?|times?|miles?|people|percent|per"
+    r"|cups?|tbsps?|tsps?|tablespoons?|teaspoons?|cloves?|oz|lbs?|thousand|million|billion"
+    r"|Sekunden?|Minuten?|Stunden?|Tagen?|Wochen?|Monaten?|Jahren?|Prozent|Millionen|Mal"
+    r"|heures?|jours?|semaines?|mois|ans|années|fois|pour cent|horas?|días?|semanas?|meses|años|veces|ore|giorni|mesi"
+    r"|anni|dias?|anos|uur|dagen|weken|maanden|jaar|лет|года?|дней"
+)
+
 #: Code in a text: fenced blocks, and what is between two backticks (group 1) or one (group 2), within a paragraph,
 #: whatever its length: else the backtick that ends a span of one letter would begin the next one.
 CODE: Final = re.compile(
@@ -47,8 +57,14 @@ ADDRESSES: Final = re.compile(
     r"(?<![a-z0-9_])[a-z][a-z0-9+.-]{1,15}://[^\s<>\"')\]。，、；！？）」』》]+|\]\([^()\s]*\)", re.IGNORECASE
 )
 
-#: The names of components in MDX and the like: ``<FileTree>``; not ``Vec<String>``.
-COMPONENTS: Final = re.compile(r"(?<![\w<])</?[A-Z][\w.]*")
+#: The names of components in MDX and the like, ``<FileTree>``, not ``Vec<String>``; those of their attributes that say
+#: nothing to a reader; and where they come from.
+COMPONENTS: Final = re.compile(
+    r"(?<![\w<]<)(?<=<)[A-Z][\w.]*|(?<=</)[A-Z][\w.]*(?=>)"
+    r"|(?<=\s)(?:id|key|ref|type|variant|icon|class(?:Name)?|href|src|style)=(?:\"[^\"\n]*\"|'[^'\n]*'|\{[^{}\n]*\})"
+    r"|^import\s[^\n]{1,400}?\sfrom\s+['\"][^'\"\n]+['\"]",
+    re.MULTILINE,
+)
 
 #: Headings of Markdown, short ones.
 HEADING: Final = re.compile(r"^#{1,6}[ \t]+([^\n]{1,60})$", re.MULTILINE)
@@ -66,6 +82,9 @@ _TURN: Final = str.maketrans("«»", "»«")
 #: The same between the marks of East Asia, as group 1; what has a comma or a full stop in it is speech. Apart from the
 #: others, for in texts without these marks it costs next to nothing.
 QUOTED_IN_EAST_ASIA: Final = re.compile(r"[《〈「『]\s?([^《》〈〉「」『』\n。！？，、]{2,30}?)\s?[》〉」』]")
+
+#: How a word in kanji is read: 王子《おうじ》.
+READING: Final = re.compile(r"(?<=[\u3005\u3400-\u9fff])[《〈]\s?[\u3041-\u30ff]{1,20}\s?[》〉]")
 
 #: A year of the second or third millennium, alone, or before the sign for a year of East Asia; words of scripts without
 #: spaces may stand before it.
@@ -88,11 +107,8 @@ IDENTIFIER_UNSPACED: Final = re.compile(
 SHORTEST_ENCODED: Final = 64
 ENCODED: Final = re.compile(rf"(?<![A-Za-z0-9+/=%_-])[A-Za-z0-9+/=%_-]{{{SHORTEST_ENCODED},}}")
 
-#: What numbers a sentence, a paragraph or an item, at its beginning: (1) Bring …, a) Stir …
-ENUMERATED: Final = re.compile(r"(?:\A|[\n.;:!?])[ \t>*_#-]*\(?(?:[0-9]{1,3}[a-z]?|[A-Za-z]|[ivx]{2,5})\)[ \t*_]*\Z")
-
-# Measures of recipes, which some spell with a capital: 2 Cups Flour.
-_UNITS: Final = frozenset(
+#: Measures of recipes, which some spell with a capital: 2 Cups Flour.
+UNITS: Final = frozenset(
     "Tbsp Tbsps Tsp Tsps Tablespoon Tablespoons Teaspoon Teaspoons Cup Cups Oz Ounce Ounces Lb Lbs Ml Kg".split()  # noqa: SIM905
 )
 _AMOUNT: Final = re.compile(r"(?<![\w.,/-])[0-9½¼¾⅓⅔⅛][0-9½¼¾⅓⅔⅛/.]{0,3}[ -]?\Z")
@@ -102,11 +118,33 @@ _SYMBOLS: Final = "\u200d\u2190-\u2bff\ufe0f\U0001f000-\U0001faff\U000e0020-\U00
 _SYMBOL: Final = re.compile(f"[{_SYMBOLS}]")
 _SYMBOLS_AROUND: Final = re.compile(rf"\A[\s{_SYMBOLS}]+|[\s{_SYMBOLS}]+\Z")
 
+# What makes a number that of a provision or page, not a year; what is between several: articles 1445, 1447 et 1450.
+_OF_PROVISION: Final = re.compile(
+    r"(?:§|\b(?:art(?:icles?|ikeln?|ículos?|icol[oi]|igos?|s?\.)|pages?|pp?\.|seiten?))\s*\Z", re.IGNORECASE
+)
+_AND_OF_PROVISION: Final = re.compile(r"\s*(?:,|-|–|et|and|und|y|e|ou|or|oder|to|à|bis|a)\s*(?:l['’]article\s)?")
+
+#: What a name begins with that has a number before its hyphen: 5-HT2A, 7-Eleven.
+PREFIX: Final = re.compile(r"(?<![\w.,:/–-])[0-9]{1,3}-\Z")
+
 #: A sign of ``camelCase``.
 HUMP: Final = re.compile(r"[a-z][A-Z]")
 
 #: A name in capitals only, such as an acronym: NASA, U.S.
 ACRONYM: Final = re.compile(r"(?:[A-Z][A-Z0-9&-]{1,7}|(?:[A-Z]\.){2,})")
+
+
+def years_in(text: str) -> Iterator[str]:
+    """Yield the years in a text."""
+    provision = -1  # where the last number of a provision ends
+    for match in YEAR.finditer(text):
+        start, end = match.span()
+        if _OF_PROVISION.search(text, max(0, start - 12), start) or (
+            provision >= 0 and start - provision < 16 and _AND_OF_PROVISION.fullmatch(text, provision, start)
+        ):
+            provision = end
+        else:
+            yield match[0]
 
 
 def is_symbol(char: str) -> bool:
@@ -119,14 +157,10 @@ def without_symbols(text: str) -> str:
     return text.strip() if text.isascii() else _SYMBOLS_AROUND.sub("", text) or text.strip()
 
 
-def unit_of(match: re.Match[str]) -> str:
-    """Return the unit that a phrase begins with, if an amount stands before it; empty otherwise."""
-    word = match[0].partition(" ")[0]
-    if word not in _UNITS:
-        return ""
-    start = match.start()
-    amount = _AMOUNT.search(match.string, max(0, start - 6), start)
-    return word if amount and not (amount[0].strip().isdecimal() and len(amount[0].strip()) > 3) else ""
+def is_behind_amount(text: str, start: int) -> bool:
+    """Return whether an amount stands before a place, such as ``1/2``; a year is none."""
+    amount = _AMOUNT.search(text, max(0, start - 6), start)
+    return amount is not None and not (amount[0].strip().isdecimal() and len(amount[0].strip()) > 3)
 
 
 def with_marks_outward(text: str) -> str:
@@ -158,8 +192,11 @@ def _names(capital: str, language: str, letter: str = r"\w") -> re.Pattern[str]:
         rf"|{letter}*(?:[-'’&]{letter}+)*(?:\.(?:NET|js)(?!\w))?)"  # ASP.NET, Node.js
     )
     more = rf"(?:[ ]{{1,2}}(?:(?:{joiners})[ ]|{_ELIDED})?[{capital}]{rest}|(?<=\.)[{capital}]{rest})"
-    # Apollo 11, but not 11 kg: a number with its unit is a measure.
-    number = r"(?:[ ][0-9]{1,3}(?![\w%]|[.,]\d|[ ](?:[kmcd]?[gml]|[°%€])(?![\w-])))?"
+    # Apollo 11, but not 11 kg: a number with its unit is a measure. Nor 2-1, but Boeing 747(-400) and Article 515-3.
+    number = (
+        r"(?:(?:(?<=rticle)|(?<=rtikel))[ ][0-9]{1,4}-[0-9]{1,3}(?![\w-])"
+        rf"|[ ][0-9]{{1,3}}(?![\w%]|[.,]\d|[–—-][0-9]{{1,2}}(?![0-9])|[ ](?:{_COUNTABLE}|[°%€])(?![\w-])))?"
+    )
     # EE. UU. and JJ. OO.: the letters of a plural.
     doubled = r"([A-Z])\1\.[ ]?([A-Z])\2(?:\.|(?!\w))|" if language == "spanish" else ""
     # The capital of z. B. and u. Ä. begins no name.
@@ -170,7 +207,7 @@ def _names(capital: str, language: str, letter: str = r"\w") -> re.Pattern[str]:
         else ""
     )
     # Deutsches Patent- und Markenamt: the word that ends with the hyphen ends like the next one.
-    suspended = rf"(?:{more}+(?:-[ ](?:und|oder)[ ][{capital}]{rest})?)?" if language == "german" else f"{more}*"
+    suspended = rf"{more}*(?:-[ ](?:und|oder)[ ][{capital}]{rest})?" if language == "german" else f"{more}*"
     # It begins with a set of characters, which is what a search is fast for; then that no letter stands before, nor the
     # sign that makes it a unit: 4 °C.
     return re.compile(rf"{doubled}[{capital}](?<!{letter}.)(?<!°.){abbreviated}{rest}{suspended}{number}", re.DOTALL)

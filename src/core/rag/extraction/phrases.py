@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from core.rag.analysis.stopwords import stop_words
 from core.rag.extraction import patterns
 from core.rag.extraction.acronyms import is_behind_article, leads_name, may_be_acronym
-from core.rag.extraction.dates import CALENDAR, is_date, named_by_date
+from core.rag.extraction.dates import CALENDAR, SHORT, is_date, is_written_date, named_by_date
 from core.rag.extraction.openers import may_command, may_lead_name, opens_sentence
 from core.rag.extraction.unnamed import is_description, names_nothing
 from core.rag.extraction.words import normalize_name
@@ -25,6 +25,10 @@ _NOUNS: Final = {"italian": frozenset({"stato", "stati"})}
 _OTHER_SCRIPTS: Final = stop_words("russian") | stop_words("greek")
 #: Nouns that are numbered in Roman numerals, so that an I after them is the number one.
 _COUNTED: Final = frozenset("war phase stage type tier class part act book volume level".split())  # noqa: SIM905
+#: Before a number: Around 200.
+_APPROXIMATELY: Final = frozenset(
+    "almost approximately around exactly nearly roughly circa etwa fast genau knapp rund ungefähr environ casi".split()  # noqa: SIM905
+)
 _PLURAL: Final = re.compile(r"[A-Z]{2,}s")
 _POSSESSIVE: Final = re.compile(r"['’]s?$")
 
@@ -40,6 +44,8 @@ class Phrase(NamedTuple):
         opener: Whether its first word is not a part of the name if it begins a sentence.
         command: Whether its first word may be a command if it begins a sentence.
         led: The phrase with the article before it, which is a part of the name unless it begins a sentence.
+        unit: Its first word, if that is a unit, which is no part of the name behind an amount.
+        month: Whether it is the short name of a month or day, and no name before a number.
         dated: The name with a month or day at one end, which is a part of the name unless a date is there.
     """
 
@@ -51,6 +57,8 @@ class Phrase(NamedTuple):
     command: bool = False
     led: str = ""
     dated: str = ""
+    unit: str = ""
+    month: bool = False
 
 
 @lru_cache(maxsize=100_000)
@@ -62,14 +70,22 @@ def phrase_of(found: str, language: str) -> Phrase | None:
     words = text.split()
     if len(words) > 2 and words[-1].isdecimal() and words[-2].lower() in CALENDAR:
         text = " ".join(words := words[:-2])  # in Paris May 12
-    if len(words) > 1 and is_date(words):
+    if "-" in words[0] and is_written_date(words[0]):
+        return None
+    if len(words) > 1 and (is_date(words) or (words[1].isdecimal() and words[0].lower() in _APPROXIMATELY)):
         return None
     stop = function_words(language)
     if language == "german":
+        if len(words) > 1 and _is_mere_noun(words):
+            return None  # Sonn- und Feiertage
         last = [*words[:-3], words[-1]] if _is_suspended(words[-3:]) else words
         if is_description(last[1:] if words[0].lower() in stop else last):
             return phrase_of(words[-1], language)  # of SVG-Dateien, that is
     phrase = _without_small_words(text, words, language)
+    if phrase is not None and words[0] in patterns.UNITS:
+        phrase = phrase._replace(unit=words[0])
+    elif phrase is not None and text.lower() in SHORT:
+        phrase = phrase._replace(month=True)
     if len(words) > 1 and (dated := named_by_date(words, stop)):
         return (phrase or Phrase("", "", sure=False))._replace(dated=dated)
     return phrase
@@ -115,7 +131,7 @@ def _without_small_words(text: str, words: list[str], language: str) -> Phrase |
     else:
         sure = False
     sure = sure or _is_distinct(text)
-    if language == "german" and (_is_suspended(text.split()) if " " in text else not _is_distinct(text)):
+    if language == "german" and _is_mere_noun(text.split()):
         return Phrase("", "", sure=False, led=led) if led else None  # every noun has a capital
     name = normalize_name(text)
     return Phrase(text, name, sure, led=led) if name and not names_nothing(text, name) else None
@@ -124,6 +140,11 @@ def _without_small_words(text: str, words: list[str], language: str) -> Phrase |
 def _is_suspended(words: Sequence[str]) -> bool:
     """Return whether these are two German nouns of which one lacks its end: ``Patent- und Markenamt``."""
     return len(words) == 3 and words[0].endswith("-")
+
+
+def _is_mere_noun(words: Sequence[str]) -> bool:
+    """Return whether this is a German noun, or two that share their end, which have a capital without being names."""
+    return not _is_distinct(words[0].rstrip("-")) and (len(words) == 1 or _is_suspended(words))
 
 
 def _is_small(word: str, stop: frozenset[str]) -> bool:

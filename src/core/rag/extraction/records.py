@@ -90,7 +90,7 @@ TOGETHER: Final = "co_occurs"
 #: Maximum number of entities of a record; the first ones are kept. Every pair is linked, which makes 2,016 links.
 MAX_ENTITIES: Final = 64
 #: Nested fields are entities down to this level; their texts can be searched at any level.
-_DEEPEST: Final = 4
+DEEPEST: Final = 4
 #: How many parts of the path of a field the text of a record names: all of them, again for each value, would make the
 #: text of one that is nested deeply much longer than the record.
 _NAMED_PARTS: Final = 8
@@ -148,8 +148,8 @@ def entities_of(
     """
     found: dict[str, RecordEntity] = {}
     thing = _thing(collection, hints)
-    for path, value in _texts(record, deepest=_DEEPEST):
-        kind = thing if thing and path == _NAME else _type(path, hints)
+    for path, value in texts_of(record, deepest=DEEPEST):
+        kind = thing if thing and path == _NAME else type_of_path(path, hints)
         text = " ".join(value.replace("\0", " ").split())
         name = normalize_name(text) if kind and text else ""
         if name and name not in found:
@@ -176,14 +176,14 @@ def with_hints(fields: Iterable[str]) -> dict[str, str]:
 
 def type_of_field(field: str, hints: Mapping[str, str] = FIELD_HINTS) -> str:
     """Return the type that a field of this name gives to its values; empty if they are no entities."""
-    return _type((field,), hints)
+    return type_of_path((field,), hints)
 
 
 def record_text(record: Mapping[str, Any]) -> str:
     """Return a record as one line: ``name: Bob Smith, title: Tech Lead, skills: oak, elm``."""
     parts = []
     before: tuple[str, ...] = ()
-    for path, value in _texts(record, everything=True):
+    for path, value in texts_of(record, everything=True):
         parts.append(value if path == before else f"{'.'.join(path[-_NAMED_PARTS:])}: {value}")
         before = path
     return ", ".join(parts)
@@ -204,7 +204,7 @@ def record_name(record: Mapping[str, Any]) -> str:
     return line if len(line) <= _NAME_CHARS else f"{line[:_NAME_CHARS]}…"
 
 
-def _texts(
+def texts_of(
     record: Any, *, everything: bool = False, deepest: int | None = None
 ) -> Iterator[tuple[tuple[str, ...], str]]:
     """Yield the texts of a record in order, each with the path of its field; not recursive, for deep nesting.
@@ -244,7 +244,7 @@ def _thing(collection: str, hints: Mapping[str, str]) -> str:
     return kind if kind in _THINGS else ""
 
 
-def _type(path: Sequence[str], hints: Mapping[str, str]) -> str:
+def type_of_path(path: Sequence[str], hints: Mapping[str, str]) -> str:
     """Return the type of a field: by its last word, or, if that is ``name``, by what it is the name of."""
     words = [word.lower() for part in path for word in _WORDS.findall(part)]
     if not words or words[-1] in {"id", "ids"}:

@@ -6,6 +6,7 @@ Nothing is compared with everything: names are put into blocks that any two whic
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -25,7 +26,8 @@ _ARTICLES: Final = frozenset({"the", "a", "an"})
 # What commands, paths, addresses and signatures have, and other names do not.
 _OF_IDENTIFIER: Final = re.compile(r"[/\\=<>{}\[\]_|@#]|:(?=\S)|\w\(|[a-z]\.\w\w")
 _BEGINNINGS: Final = tuple(f"{article} " for article in sorted(_ARTICLES))
-_SMALL: Final = frozenset("of the and for in on at to de la le du des von und für et y".split())  # noqa: SIM905
+_UMLAUT: Final = "\u0308"
+_SMALL: Final = frozenset("of the and for in on at to de d la l le du des von und für et y".split())  # noqa: SIM905
 _ROMAN: Final = frozenset("i ii iii iv v vi vii viii ix x xi xii xiii xiv xv xvi jr sr".split())  # noqa: SIM905
 
 _SHORTEST_KEY: Final = 4
@@ -206,7 +208,17 @@ def _spelt_alike(candidates: Sequence[Candidate]) -> Iterator[tuple[Candidate, C
         for key in _spellings(candidate.name, candidate.text):
             blocks[key].append(candidate)
     for block in blocks.values():
-        yield from combinations(block, 2)
+        yield from (pair for pair in combinations(block, 2) if not _differ_in_umlauts(pair[0].name, pair[1].name))
+
+
+def _differ_in_umlauts(a: str, b: str) -> bool:
+    """Return whether two single words differ in an umlaut: Worth and Wörth, Michael and Michaël are two.
+
+    Other accents are left out by many, on capitals above all (Etat), and so are these in names of several words.
+    """
+    if " " in a or " " in b or (a.isascii() and b.isascii()) or len(a) != len(b):
+        return False
+    return any(x != y and _UMLAUT in (unicodedata.normalize("NFD", x + y)) for x, y in zip(a, b, strict=True))
 
 
 def _initials_of(name: str) -> set[str]:

@@ -24,7 +24,7 @@ _PARTS: Final = (
 #: Parts of laws and contracts, which are words of their own without a number. Not Satz, a file format of some sort.
 _CLAUSES: Final = (
     r"clauses?|(?:sub)?paragraphs?|subsections?|(?:unter)?abs(?:atz(?:es)?|ätzen?)|satz(?:es)?|sätzen?|nummern?"
-    r"|buchstaben?|alinéas?|paragraphes?|apartados?|párrafos?|commi?"
+    r"|buchstaben?|teils?|kapitels?|abschnitts?|anlagen?|anhangs?|punkte?|ziffern?|zeilen?|seiten?|alinéas?|paragraphes?|apartados?|párrafos?|commi?"
 )
 _PART: Final = re.compile(rf"(?:{_PARTS})|(?:{_PARTS}|{_CLAUSES}|eqs?|abb|tab)(?: (?:[a-z]|[a-z]?[0-9]+))+")
 #: Headings that only count: § 32, 3., Chapter 2, Part IV, Erster Abschnitt. A year is more, and so is Section 508.
@@ -32,8 +32,10 @@ _COUNTED: Final = re.compile(
     r"(?:[0-9]{1,3}|§ ?[0-9]+)[a-z]?"
     r"|(?:chapter|part|kapitel|teil|(?:unter)?abschnitt|anlage|anhang|annex|appendix|chapitre|partie|annexe|capítulo"
     r"|parte|anexo|capitolo|allegato|hoofdstuk|deel) (?:[0-9]{1,3}|[a-z]|[ivxl]+)"
-    r"|(?:erste|zweite|dritte|vierte|fünfte|sechste|sieb(?:en)?te|achte|neunte|zehnte|elfte|zwölfte)[rs]?"
-    r" (?:(?:unter)?abschnitt|teil|kapitel|titel|buch)"
+)
+_ORDINAL: Final = re.compile(
+    r"(?:erste|zweite|dritte|vierte|fünfte|sechste|sieb(?:en)?te|achte|neunte|zehnte|elfte|zwölfte)[nrs]?"
+    r" (?:(?:unter)?abschnitt|teil|kapitel|titel|buch)e?s?"
 )
 #: What a heading in capitals of a manual ends with: GLOBAL FLAGS, POSITIONAL ARGUMENTS.
 _KINDS: Final = frozenset("arguments commands examples flags operands options parameters switches".split())  # noqa: SIM905
@@ -138,7 +140,7 @@ def names_nothing(text: str, name: str) -> bool:
     if name in _LITERALS:
         return True
     if not text.isupper():
-        return _PART.fullmatch(name) is not None
+        return _PART.fullmatch(name) is not None or _ORDINAL.fullmatch(name) is not None
     if _NUMERAL.fullmatch(text) or is_usual_heading(name):
         return True
     return " " in name and (name.rpartition(" ")[2] in _KINDS or _PART.fullmatch(name) is not None)

@@ -41,7 +41,12 @@ def _unwrapped(block: str) -> str:
             could += 1
             if len(before) + 1 + len(rest.partition(" ")[0]) > width:
                 full += 1
-                if before[-1:].isalnum() or before[-1:] in _ENDS:
+                if before[-1:].isalnum() or before[-1:] in _ENDS or _goes_on(before, rest):
                     end, line = " ", rest
         parts += (end, line)
     return "".join(parts) if full >= max(_FEWEST, _SHARE * could) else block
+
+
+def _goes_on(before: str, rest: str) -> bool:
+    """Return whether a line ends in the middle of ``Patent- und Markenamt``."""
+    return before[-1:] == "-" and before[-2:-1].isalpha() and rest.startswith(("und ", "oder "))

@@ -20,6 +20,7 @@ from core.rag.dbhandler.knowledge.mentioned import Mentioned
 from core.rag.extraction.document_fields import fields_line, naming_fields
 from core.rag.extraction.mentions import Title
 from core.rag.extraction.records import FIELD_HINTS
+from core.rag.extraction.source_code import told
 from core.rag.identity import content_hash, document_id, vector_id
 from core.rag.indexing.facts import Facts, facts_of
 from core.rag.indexing.splitting.splitter import Span, TextSplitter
@@ -140,15 +141,16 @@ class Cutter:
         """Return the arguments of :meth:`TitleFinder.mentioned` for documents that were cut.
 
         Returns:
-            Their titles; id, content and heading of each of their chunks.
+            Their titles; id, what it says, and heading of each of their chunks.
         """
         chunks: list[tuple[str, str, str]] = []
         for document, cut in zip(documents, cuts, strict=True):
             contents = [document.content[start:end] for start, end, _, _ in cut.spans]
-            headings = (heading for _, _, heading, _ in cut.spans)
-            chunks += zip(
-                chunk_ids(document_id(self.namespace, uri_of(document)), contents), contents, headings, strict=True
-            )
+            ids = chunk_ids(document_id(self.namespace, uri_of(document)), contents)
+            chunks += [
+                (identifier, told(content, document.path), heading)
+                for identifier, content, (_, _, heading, _) in zip(ids, contents, cut.spans, strict=True)
+            ]
         return [title for cut in cuts for title in cut.facts.titles], chunks
 
     def rows(self, documents: Sequence[Document], cuts: Sequence[Cut], source_id: str) -> Prepared:

@@ -12,7 +12,7 @@ from core.rag.dbhandler.checks import check_vector
 from core.rag.embedder.base import EmbeddingService, embed_texts, is_blank
 from core.rag.retrieval.dialogue import Dialogue, Turn
 from core.rag.retrieval.hits import SearchMode
-from core.rag.retrieval.referents import POINTED_AT, Referent, hangs_on, referents, stands_alone
+from core.rag.retrieval.referents import POINTED_AT, Referent, hangs_on, names_nothing, referents, stands_alone
 from core.rag.together import together
 from core.rag.unit_vectors import unit_vectors
 
@@ -76,7 +76,13 @@ async def read_dialogue(
     alone = stands_alone(asked) and all(referent.weight < POINTED_AT / 2 for referent in pointed)
     return (
         replace(
-            dialogue, referents=pointed, referent_vector=referent, hanging=hangs_on(asked), alone=alone, earlier=earlier
+            dialogue,
+            referents=pointed,
+            referent_vector=referent,
+            nameless=names_nothing(asked),
+            hanging=hangs_on(asked),
+            alone=alone,
+            earlier=earlier,
         ),
         question,
     )

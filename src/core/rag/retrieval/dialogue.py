@@ -18,7 +18,7 @@ import numpy as np
 from core.rag.analysis import query_terms
 from core.rag.retrieval.fusion import Leg, fuse_hybrid, spread_of_sample, spread_of_top
 from core.rag.retrieval.legs import Legs
-from core.rag.retrieval.referents import POINTED_AT, Referent
+from core.rag.retrieval.referents import POINTED_AT, Referent, names_nothing
 from core.rag.together import together
 from core.rag.unit_vectors import unit_vectors
 
@@ -32,6 +32,8 @@ ANSWER_VECTOR: Final = 0.15
 REFERENT_VECTOR: Final = 0.5
 #: Weight, as a leg of the fusion, of the passages that answers referred to or that were found for them.
 EARLIER_WEIGHT: Final = 0.08
+#: Factor for the weights of the question itself if it names nothing: "example", "details".
+NAMELESS: Final = 0.3
 #: Factor for the weights of earlier turns if the question can be understood alone.
 ALONE: Final = 0.5
 #: Smaller weights are ignored: they change nothing, but each distinct one may cost a search.
@@ -65,12 +67,13 @@ class Dialogue:
     """The messages before a question, newest first.
 
     Attributes:
-        questions: Earlier messages of the user.
+        questions: Earlier messages of the user that name something; not "Why?" or "Tell me more".
         answers: Messages of all others.
         turns: Both.
         rewritten: The question rewritten by a language model so that it can be understood alone, if there is one.
         referents: What the question refers back to.
         referent_vector: The vector of the referents; ``None`` if there are none.
+        nameless: Whether the question names nothing itself, and is about what was spoken of.
         hanging: Whether the question is too short to be about anything but the earlier messages.
         alone: Whether the question can be understood without the earlier messages.
         earlier: Weights, up to 1, of chunks that answers referred to or that were found for them.
@@ -82,6 +85,7 @@ class Dialogue:
     rewritten: str | None = None
     referents: tuple[Referent, ...] = ()
     referent_vector: Sequence[float] | None = None
+    nameless: bool = False
     hanging: bool = False
     alone: bool = False
     earlier: Mapping[str, float] = field(default_factory=dict)
@@ -91,7 +95,7 @@ class Dialogue:
         """Make a dialogue from messages in chronological order."""
         newest = list(reversed(turns))
         return cls(
-            tuple(turn for turn in newest if turn.role == "user"),
+            tuple(turn for turn in newest if turn.role == "user" and not names_nothing(turn.content)),
             tuple(turn for turn in newest if turn.role != "user"),
             tuple(newest),
         )
@@ -112,7 +116,7 @@ class Dialogue:
         for referent in self.referents:
             for term in query_terms(referent.text):
                 said[term] = max(said.get(term, 0.0), referent.weight)
-        weights = dict(question)
+        weights = {term: weight * self._own_share for term, weight in question.items()}
         for term, weight in said.items():
             weights[term] = weights.get(term, 0.0) + weight
         return {term: round(weight, 3) for term, weight in weights.items()}
@@ -123,7 +127,7 @@ class Dialogue:
         Args:
             question: The vector of the question itself.
         """
-        total = _unit(question)
+        total = self._own_share * _unit(question)
         for vector, weight in (
             (self.questions[0].vector if self.questions else None, self._share * QUESTION_VECTOR),
             (self.answers[0].vector if self.answers else None, self._share * ANSWER_VECTOR),
@@ -170,6 +174,10 @@ class Dialogue:
     def earlier_leg(self) -> Leg:
         """Return passages of earlier answers as a leg of the fusion; its weight does not depend on the corpus size."""
         return Leg(self.earlier, 0.0, EARLIER_WEIGHT)
+
+    @property
+    def _own_share(self) -> float:
+        return NAMELESS if self.nameless else 1.0
 
     @property
     def _share(self) -> float:

@@ -53,6 +53,29 @@ _PRONOUNS = _PERSONS | frozenset(
     )
     for word in line.split()
 )
+#: Words that ask for more of what was spoken of ("Show me an example"),
+_FURTHER = frozenset(
+    word
+    for line in (
+        "another continue detail details elaborate else example examples expand further go more sample samples",
+        "beispiel beispiele genauer mehr noch näher weiter",
+        "autre exemple exemples plus ejemplo ejemplos más otro",
+    )
+    for word in line.split()
+)
+#: and the others of a message that names nothing itself ("Why?").
+_NAMELESS = _FURTHER | frozenset(
+    word
+    for line in (
+        "a about an and any anything again can code could do explain for give have how i in info information is like",
+        "me of on or please say see show so some tell the to us want we what which why with would you your",
+        "bitte das der die du ein eine einen erkläre erzähl gib kannst mir warum was welche welches wie wieso zeig",
+        "zeige",
+        "comment de des donne explique moi montre pourquoi quel quels un une",
+        "cómo como dame dime explica explícame muéstrame por qué",
+    )
+    for word in line.split()
+)
 _NO_NAMES = frozenset(
     word.capitalize()
     for line in (
@@ -177,6 +200,8 @@ def referents(question: str, questions: Sequence[str], answers: Sequence[str]) -
     """
     if answers and (item := _ordinal(question, answers[0])):
         return [Referent(item, POINTED_AT)]
+    if names_nothing(question):
+        return [Referent(text, POINTED_AT) for text in questions if not names_nothing(text)][:1]
     if names_in(question):
         return []
     found: dict[str, float] = {}
@@ -196,6 +221,17 @@ def referents(question: str, questions: Sequence[str], answers: Sequence[str]) -
 def hangs_on(question: str) -> bool:
     """Return whether a question is little more than a pronoun, so that it must be about the earlier messages."""
     return _says(question, _PRONOUNS) and not names_in(question) and len(set(query_terms(question))) <= _FEW_WORDS
+
+
+def names_nothing(question: str) -> bool:
+    """Return whether a message names nothing, so that it is about what was spoken of: "Show me an example", "Why?"."""
+    words = _words(question)
+    return bool(words) and words <= _NAMELESS
+
+
+def asks_for_more(question: str) -> bool:
+    """Return whether a message asks for more of what was spoken of, and nothing else: "Show me an example", "Go on"."""
+    return names_nothing(question) and not _FURTHER.isdisjoint(_words(question))
 
 
 def stands_alone(question: str) -> bool:
@@ -252,7 +288,11 @@ def _introduced(question: str, questions: Sequence[str], answers: Sequence[str])
 
 
 def _says(question: str, pronouns: frozenset[str]) -> bool:
-    return not pronouns.isdisjoint(word.casefold() for word in _WORD.findall(question))
+    return not pronouns.isdisjoint(_words(question))
+
+
+def _words(text: str) -> set[str]:
+    return {word.casefold() for word in _WORD.findall(text[:_MAX_CHARS])}
 
 
 def _ordinal(question: str, answer: str) -> str:

@@ -19,6 +19,8 @@ from libs.dataloader.links import LinkCollector
 from libs.dataloader.text import bom_encoding, clean_text, decode_bytes, looks_binary
 
 _SHOWN = ("From", "To", "Cc", "Date", "Subject")  # the last one is the heading of a message in an archive
+_OF_MAIL = ("To", "Cc", "Bcc", "Received", "Message-ID")
+_FOR_PROGRAMS = frozenset(("text/css", "text/javascript"))
 _URL = re.compile(r"https?://[^\s<>\"'`|]+")
 _MBOX_FROM = re.compile(rb"(?:\A|(?<=\n)\r?\n)From [^\s\n]{1,500}[^\n]{0,100}\d\d:\d\d[^\n]{0,100}\n")
 _MBOX_QUOTED = re.compile(rb"^>(>*From )", re.MULTILINE)  # a line of a message that begins like those between them
@@ -37,6 +39,8 @@ def read(file: FileData, kind: Format) -> Content:
     message = message_from_bytes(data, policy=policy.compat32)
     if not any(message.get(name) for name in (*_SHOWN, "Message-ID", "Received", "MIME-Version")):
         raise UnreadableError("it is not an e-mail message, despite its name")
+    if (saved := _saved_page(message)) is not None:
+        return saved
     collector = LinkCollector(None)
     text = clean_text(_message(message, collector))
     metadata: dict[str, Any] = {}
@@ -48,6 +52,22 @@ def read(file: FileData, kind: Format) -> Content:
     if names := [name for name, _ in _attachments(message)]:
         metadata["attachments"] = names
     return Content(text, "text", _header(message, "Subject") or None, metadata, collector.links())
+
+
+def _saved_page(message: Message[str, str]) -> Content | None:
+    """Return the page that a browser saved with its images as one file (mht); ``None`` for a message."""
+    if message.get_content_type() != "multipart/related" or any(message.get(name) for name in _OF_MAIL):
+        return None
+    pages = (part for part in message.walk() if part.get_content_type() == "text/html")
+    part = next(pages, None)  # the others are frames in it
+    data = part.get_payload(decode=True) if part is not None else None
+    if part is None or not isinstance(data, bytes):
+        return None
+    address = _header(part, "Content-Location") or _header(message, "Snapshot-Content-Location")
+    base = address if address.startswith(("http://", "https://")) else None
+    page = html_to_document(data, base, encoding=part.get_content_charset())
+    metadata = {"url": base, **page.metadata} if base else dict(page.metadata)
+    return Content(page.markdown, "markdown", page.title, metadata, page.links, mime_type="text/html")
 
 
 def _archive(data: bytes, places: Sequence[tuple[int, int]]) -> Content:
@@ -95,7 +115,7 @@ def _bodies(message: Message[str, str], collector: LinkCollector) -> list[str]:
             rich = sum(map(len, other))
             return plain if sum(map(len, plain)) * 2 >= rich else other
         return [body for part in parts for body in _bodies(part, collector)]
-    if _is_attachment(message) or not kind.startswith("text/"):
+    if _is_attachment(message) or not kind.startswith("text/") or kind in _FOR_PROGRAMS:
         return []
     data = message.get_payload(decode=True)
     if not isinstance(data, bytes):

@@ -37,6 +37,10 @@ _BLANK = 0.12  # of the size of letters: what is between words at least
 _WIDEST = 0.6  # and at most; more is between columns
 _SMALLER = 0.9  # of the size of a letter: how large a raised one beside it is at most
 _SAMPLED = 32  # characters of a page that tell which way up its text is
+_LEADERS = re.compile(r" ?(?:[.·…] ?){6,}")  # from the words of a table of contents to the number of the page
+_NO_TITLE = re.compile(
+    r"(?:table of )?contents|abstract|inhalt(?:sverzeichnis)?|table des matières|sommaire|índice|目\s*[录次錄]", re.I
+)
 _DATE = re.compile(r"D:(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:([+\-Z])(\d\d)?'?(\d\d)?)?")
 
 
@@ -96,7 +100,7 @@ def read(file: FileData, _kind: Format) -> Content:
     return Content(
         content,
         "markdown" if has_headings else "text",
-        title or (first_heading(content) if has_headings else None),
+        title or (_title(content) if has_headings else None),
         metadata,
         collector.links(),
         locations=builder.locations,
@@ -334,7 +338,7 @@ def _with_ligatures(text: str, textpage: Any) -> str:
 
 def _tidy(page: str, words: Counter[str]) -> str:
     page = _join_words(page.replace("\r\n", "\n").replace("\r", "\n"), words)
-    lines = (" ".join(line.split()) for line in clean_text(page).split("\n"))
+    lines = (_LEADERS.sub(" … ", " ".join(line.split())) for line in clean_text(page).split("\n"))
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
 
 
@@ -350,6 +354,12 @@ def _join_words(page: str, words: Counter[str]) -> str:
         keep = not left[-1:].isalpha() or not right[:1].islower() or words[f"{left}-{right}"] > words[left + right]
         parts += ["-" if keep else "", part]
     return "".join(parts)
+
+
+def _title(content: str) -> str | None:
+    """Return the first heading, unless it only says what follows."""
+    heading = first_heading(content)
+    return None if heading is None or _NO_TITLE.fullmatch(heading) else heading
 
 
 def _date(value: str) -> str | None:

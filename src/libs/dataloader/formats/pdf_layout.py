@@ -250,12 +250,20 @@ def _running_text(pages: Sequence[Sequence[Line]]) -> tuple[float, bool]:
 
 
 def _repeated(pages: Sequence[Sequence[Line]]) -> set[str]:
-    """Return lines that three or more pages have at the same place, apart from numbers: heads and feet of pages."""
-    places: dict[tuple[str, int], set[int]] = {}
+    """Return lines that three or more pages have at the same place, apart from numbers: heads and feet of pages.
+
+    Headings such as "4.2 Decision" may be at the same place by chance, but not most of them.
+    """
+    places: dict[str, dict[int, set[int]]] = {}
     for number, lines in enumerate(pages):
         for line in lines:
-            places.setdefault((_DIGITS.sub("0", line.text), round(line.bottom / 4)), set()).add(number)
-    often = {text for (text, _), numbers in places.items() if len(numbers) >= 3}
+            heights = places.setdefault(_DIGITS.sub("0", line.text), {})
+            heights.setdefault(round(line.bottom / 4), set()).add(number)
+    often = {
+        text
+        for text, heights in places.items()
+        if (most := max(map(len, heights.values()))) >= 3 and 2 * most >= sum(map(len, heights.values()))
+    }
     return {line.text for lines in pages for line in lines if _DIGITS.sub("0", line.text) in often}
 
 

@@ -7,25 +7,9 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
+from core.rag.extraction.source_code import DOCSTRING, comments, without_marks
 from core.rag.indexing.splitting.sentences import sentence_spans
-from libs.dataloader.formats.registry import FORMATS
 
-#: Docstrings, comments between marks, and comments that have lines of their own.
-_COMMENT = re.compile(
-    r'"""(?:[^"\\]|\\.|"(?!""))*(?:"""|\Z)'
-    r"|'''(?:[^'\\]|\\.|'(?!''))*(?:'''|\Z)"
-    r"|/\*.*?(?:\*/|\Z)"
-    r"|(?m:^)[ \t]*(?P<mark>//[/!]*|#+|--+|;+|%+)(?:[ \t][^\n]*|(?=\n|\Z))"
-    r"(?:\n[ \t]*(?P=mark)(?:[ \t][^\n]*|(?=\n|\Z)))*",
-    re.DOTALL,
-)
-#: The end of a docstring or comment that began before the passage.
-_BEGUN = re.compile(
-    r'\A(?P<words>(?:(?!"""|\'\'\'|/\*).)*?)(?:(?:^|(?<=\n))[ \t]*(?:"""|\'\'\')[ \t]*(?:\n|\Z)|\*/)', re.DOTALL
-)
-#: What is no word of a comment.
-_MARKS = re.compile(r"(?m:^)[ \t]*(?://[/!]*|#+|\*+(?!/)|--+|;+|%+)(?=[ \t]|$)|\"\"\"|'''|/\*+!?|\*+/", re.MULTILINE)
-_QUOTES = ('"""', "'''")
 #: What a comment says of one parameter has a line of its own.
 _FIELD = re.compile(r"\n(?=[ \t]*(?:@\w+|:?\*{0,2}\w[\w ,*|.\[\]]{0,60}:)[ \t])")
 #: The head of a list of parameters or errors says nothing by itself.
@@ -57,18 +41,11 @@ class Span(NamedTuple):
     said: bool
 
 
-def is_code(path: str) -> bool:
-    """Return whether a document is source code, by the ending of its name."""
-    name = path.rpartition("/")[2]
-    kind = FORMATS.get(name[name.rfind(".") :].lower()) if "." in name else None
-    return kind is not None and kind.reader == "code"
-
-
 def code_spans(text: str) -> list[Span]:
     """Return the sentences of the comments in source code, and its statements, in order."""
     spans: list[Span] = []
     done = 0
-    for start, end in _comments(text):
+    for start, end in comments(text):
         spans += _statements(text, done, start)
         spans += _sentences(text, start, end)
         done = end
@@ -79,11 +56,6 @@ def defined_above(text: str, place: int) -> str:
     """Return the head of the last definition before a place, such as ``def grind``; an empty text if there is none."""
     heads = [head[1] for head in _DEFINITION.finditer(text, 0, place)]
     return " ".join(heads[-1].split()) if heads else ""
-
-
-def without_marks(text: str) -> str:
-    """Return words of a comment with blanks instead of its marks, at the same places."""
-    return _MARKS.sub(lambda mark: " " * len(mark[0]), text)
 
 
 def comment_on(text: str, start: int, end: int) -> tuple[int, int] | None:
@@ -97,28 +69,12 @@ def comment_on(text: str, start: int, end: int) -> tuple[int, int] | None:
     Returns:
         Start and end (exclusive); ``None`` if it has none.
     """
-    for first, last in _comments(text):
+    for first, last in comments(text):
         above = text[last:start] if last <= start else "other code"
-        below = text[end:first] if end <= first and text.startswith(_QUOTES, first) else "other code"
+        below = text[end:first] if end <= first and text.startswith(DOCSTRING, first) else "other code"
         if (not above.strip() and "\n\n" not in above) or not below.strip():
             return next(((said.start, said.end) for said in _sentences(text, first, last)), None)
     return None
-
-
-def _comments(text: str) -> Iterator[tuple[int, int]]:
-    start = 0
-    begun = _BEGUN.match(text)
-    if begun is not None and (text[begun.end() - 1] == "/" or _ends_docstring(text, begun["words"])):
-        yield 0, begun.end()
-        start = begun.end()
-    for comment in _COMMENT.finditer(text, start):
-        yield comment.span()
-
-
-def _ends_docstring(text: str, words: str) -> bool:
-    """Return whether the first quotes, in a line of their own behind ``words``, end a docstring and do not open one."""
-    quotes = max(text.count(mark) for mark in _QUOTES)
-    return quotes % 2 == 1 and not words.rstrip().endswith((":", "{", ")"))
 
 
 def _sentences(text: str, start: int, end: int) -> Iterator[Span]:

@@ -11,7 +11,7 @@ from core.rag.answering.extracts.choosing import choose, worth
 from core.rag.answering.extracts.code_spans import Span
 from core.rag.answering.extracts.items import code_behind, goes_on, introduction, list_behind, said_by, under
 from core.rag.answering.extracts.scoring import Sentence, scored
-from core.rag.answering.extracts.showing import LONGEST_EXTRACT
+from core.rag.answering.extracts.showing import LONGEST_EXTRACT, shown
 from core.rag.answering.types import Citation, Intent, Passage
 
 if TYPE_CHECKING:
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 #: The default reason why no model wrote the answer.
 NOT_SET = "no language model is set"
 NOT_ASKED = "no language model was asked"
+#: What share of the best score sentences need that come instead of those shown before.
+_GOOD_ENOUGH = 0.5
 #: The beginning of the first line of the answer.
 LABEL = "Extracts from the sources"
 #: The same if nothing that was found seems relevant to the question.
@@ -51,6 +53,7 @@ async def extract(
     label: str = LABEL,
     why: str = NOT_SET,
     before: str = "",
+    given: str = "",
 ) -> tuple[str, tuple[Citation, ...]]:
     """Answer with sentences from the passages.
 
@@ -64,12 +67,15 @@ async def extract(
         label: The beginning of the first line.
         why: The end of that line: why no model wrote the answer; may be empty.
         before: What was said before that the question goes on with.
+        given: What is left out, if there is anything else: sentences of earlier answers.
 
     Returns:
         The text, with rows of tables with the names of their columns; and the citations, whose quote is the best
         sentence of the passage.
     """
     sentences = await scored(question, passages, embedder, before)
+    if given:
+        sentences = _others(sentences, passages, given) or sentences
     chosen = [(passages[taken[0].passage], taken) for taken in choose(intent, sentences)]
     runs = [run for passage, taken in chosen for run in _runs(passage, taken)]
     runs.sort(key=lambda run: -max(said.worth for said in run))
@@ -84,6 +90,17 @@ async def extract(
     quotes = ((passage, max(taken, key=lambda one: one.score).text) for passage, taken in chosen)
     citations = tuple(citation(*quote) for quote in sorted(quotes, key=lambda quote: quote[0].number))
     return "\n".join([f"{label} ({why}):" if why else f"{label}:", "", *filter(None, lines)]), citations
+
+
+def _others(sentences: Sequence[Sentence], passages: Sequence[Passage], given: str) -> list[Sentence]:
+    """Return the sentences that were not shown before; none if all that were are far better."""
+    others = [
+        one
+        for one in sentences
+        if shown(one.text, passages[one.passage], one.place.start).removeprefix("… ") not in given
+    ]
+    best = max((one.score for one in sentences), default=0.0)
+    return others if max((one.score for one in others), default=0.0) >= _GOOD_ENOUGH * best else []
 
 
 def _runs(passage: Passage, taken: Sequence[Sentence]) -> list[list[_Said]]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 
 from core.rag.answering.extracts.announced import announces, items_behind, lead_in
-from core.rag.answering.extracts.code_spans import Span, comment_on, defined_above, is_code, without_marks
+from core.rag.answering.extracts.code_spans import Span, comment_on, defined_above
 from core.rag.answering.extracts.sentence_ends import STATES
 from core.rag.answering.extracts.showing import LONGEST_EXTRACT, code_lines, shown
 from core.rag.answering.extracts.table_rows import is_row, with_head
 from core.rag.answering.markers import is_in_block
 from core.rag.answering.types import Passage
+from core.rag.extraction.source_code import is_code, without_marks
 from core.rag.headings import last_heading
 from core.rag.indexing.splitting.sentences import is_heading, sentence_spans
 

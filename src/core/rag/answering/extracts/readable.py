@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 
 from core.rag.answering.extracts.announced import announces
-from core.rag.answering.extracts.code_spans import Span, code_spans, is_code
+from core.rag.answering.extracts.code_spans import Span, code_spans
 from core.rag.answering.extracts.showing import has_words
 from core.rag.answering.extracts.table_rows import is_head
 from core.rag.answering.markers import is_in_block
 from core.rag.answering.types import Passage
+from core.rag.extraction.source_code import is_code
 from core.rag.extraction.words import normalize_name
 from core.rag.headings import headings_of
 from core.rag.indexing.splitting.sentences import is_heading, is_title_line, sentence_spans

@@ -22,6 +22,7 @@ from core.rag.extraction.facts import ChunkFacts
 from core.rag.extraction.matching import NameTable
 from core.rag.extraction.mentions import Mention, Title, mentions_of, sought, spellings, with_facts
 from core.rag.extraction.names import Found, names_in
+from core.rag.extraction.source_code import told
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class ChunkText:
     """The parts of a chunk that determine what it mentions, together with the titles of all documents.
 
     Attributes:
-        content: Its text.
+        content: What it says; see :func:`core.rag.extraction.source_code.told`.
         heading: Its heading path.
         facts: What a language model found in it, if one has read it.
     """
@@ -42,7 +43,7 @@ class ChunkText:
     def of(cls, properties: Mapping[str, Any]) -> ChunkText:
         """Make one from the properties of a DocumentChunk node."""
         facts = ChunkFacts.from_json(properties["facts"]) if properties.get("facts") else None
-        return cls(properties["content"], properties.get("heading") or "", facts)
+        return cls(told(properties["content"], properties.get("path") or ""), properties.get("heading") or "", facts)
 
     @cached_property
     def names(self) -> dict[str, Found]:
@@ -269,7 +270,7 @@ async def chunk_texts(tx: Transaction, chunks: Sequence[str]) -> dict[str, Chunk
     rows = await run_for_ids(
         tx,
         "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i}) "
-        "RETURN c.id AS id, c.content AS content, c.heading AS heading, c.facts AS facts",
+        "RETURN c.id AS id, c.path AS path, c.content AS content, c.heading AS heading, c.facts AS facts",
         chunks,
     )
     return {row["id"]: ChunkText.of(row) for row in rows}

@@ -1,0 +1,40 @@
+"""Where in a text a word stands: whether it only has its capital since it begins a sentence or a link."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from core.rag.extraction.patterns import is_symbol
+
+_BEFORE_SENTENCE: Final = frozenset(".!?:;…•|#>\n\r\t。¿¡")
+_SKIPPED: Final = frozenset(" \"'“”„«»‘’()[]*_-\u00a0")
+#: What numbers a sentence, a paragraph or an item, at its beginning: (1) Bring …, a) Stir …
+_ENUMERATED: Final = re.compile(r"(?:\A|[\n.;:!?])[ \t>*_#-]*\(?(?:[0-9]{1,3}[a-z]?|[A-Za-z]|[ivx]{2,5})\)[ \t*_]*\Z")
+_TAG: Final = re.compile(r"</?[a-zA-Z\x00][^<>]*>\Z")
+
+
+def begins_sentence(text: str, start: int) -> bool:
+    """Return whether a place is the beginning of a sentence, a line, an item or a cell."""
+    place = start - 1
+    while place >= 0:
+        if text[place] in _SKIPPED or is_symbol(text[place]):
+            place -= 1
+        elif text[place] == ">" and (tag := _tag_before(text, place + 1)) >= 0:
+            place = tag - 1
+        else:
+            break
+    if place < 0 or text[place] in _BEFORE_SENTENCE:
+        return True
+    return ")" in text[place:start] and _ENUMERATED.search(text, max(0, place - 8), start) is not None
+
+
+def begins_link(text: str, start: int, end: int) -> bool:
+    """Return whether more words follow in the text of a Markdown link: ``[Creating a Module](…)``."""
+    return start > 0 and text[start - 1] == "[" and text[end : end + 1] == " "
+
+
+def _tag_before(text: str, end: int) -> int:
+    """Return where the tag begins that ends before a place, as ``<b>`` does; -1 if there is none."""
+    match = _TAG.search(text, max(0, end - 400), end)
+    return match.start() if match else -1

@@ -1,0 +1,109 @@
+"""Source code: where its comments are, and what it says besides its statements."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from libs.dataloader.formats.registry import FORMATS
+
+#: Docstrings, comments between marks, and comments that have lines of their own.
+_COMMENT = re.compile(
+    r'"""(?:[^"\\]|\\.|"(?!""))*(?:"""|\Z)'
+    r"|'''(?:[^'\\]|\\.|'(?!''))*(?:'''|\Z)"
+    r"|/\*.*?(?:\*/|\Z)"
+    r"|(?m:^)[ \t]*(?P<mark>//[/!]*|#+|--+|;+|%+)(?:[ \t][^\n]*|(?=\n|\Z))"
+    r"(?:\n[ \t]*(?P=mark)(?:[ \t][^\n]*|(?=\n|\Z)))*",
+    re.DOTALL,
+)
+#: The end of a docstring or comment that began before the passage.
+_BEGUN = re.compile(
+    r'\A(?P<words>(?:(?!"""|\'\'\'|/\*).)*?)(?:(?:^|(?<=\n))[ \t]*(?:"""|\'\'\')[ \t]*(?:\n|\Z)|\*/)', re.DOTALL
+)
+#: What is no word of a comment.
+_MARKS = re.compile(r"(?m:^)[ \t]*(?://[/!]*|#+|\*+(?!/)|--+|;+|%+)(?=[ \t]|$)|\"\"\"|'''|/\*+!?|\*+/", re.MULTILINE)
+#: What a docstring begins and ends with.
+DOCSTRING = ('"""', "'''")
+#: Data, and languages whose words are not told from their markup here.
+_NO_PROGRAMS = frozenset(
+    ("xml", "yaml", "toml", "ini", "diff", "css", "sql", "cypher", "graphql", "proto", "terraform", "vue", "svelte")
+)
+#: A name of several words, as only code writes them: ``pondLevel``, ``pond_level``, ``TidalMill``; or what is called
+#: or defined: ``grind(``.
+_IDENTIFIER = re.compile(
+    r"(?<!\w)(?:[A-Za-z]+[a-z0-9][A-Z]\w*|[A-Z]+[A-Z][a-z]\w*|[A-Za-z][A-Za-z0-9]*_\w+|[a-z]\w*\(\)?)"
+)
+#: What the comment at the top of a file says of its use, which every file of a project repeats.
+_LICENCE = re.compile(
+    r"licen[sc]ed under|permission is hereby granted|SPDX-License-Identifier|redistribution and use in source"
+    r"|all rights reserved|without warrant|under the licen[sc]e|terms of the .{0,60}licen[sc]e",
+    re.IGNORECASE | re.DOTALL,
+)
+_PARAGRAPH = re.compile(r"\n[ \t]*\n")
+
+
+def is_code(path: str) -> bool:
+    """Return whether a document is source code, by the ending of its name."""
+    return bool(_language(path))
+
+
+def _language(path: str) -> str:
+    name = path.rpartition("/")[2]
+    kind = FORMATS.get(name[name.rfind(".") :].lower()) if "." in name else None
+    return kind.language if kind is not None and kind.reader == "code" else ""
+
+
+def told(content: str, path: str) -> str:
+    """Return what a chunk says: of a program its comments, without licences, and the names of several words in it.
+
+    The words of statements are no names: ``String``, ``Override`` and ``List`` would be the most frequent of all.
+
+    Args:
+        content: The text of the chunk.
+        path: The path of its document.
+    """
+    if (language := _language(path)) == "" or language in _NO_PROGRAMS:
+        return content
+    parts: list[str] = []
+    done = 0
+    for start, end in comments(content):
+        parts += _IDENTIFIER.findall(content, done, start)
+        parts.append(_without_licence(without_marks(content[start:end])))
+        done = end
+    parts += _IDENTIFIER.findall(content, done)
+    return "\n\n".join(parts)
+
+
+def _without_licence(comment: str) -> str:
+    """Return a comment without its paragraphs from the first one of a licence on, and what claims the copyright."""
+    if _LICENCE.search(comment) is None:
+        return comment
+    kept: list[str] = []
+    for paragraph in _PARAGRAPH.split(comment):
+        if _LICENCE.search(paragraph) is not None:
+            break
+        if "copyright" not in paragraph.lower():
+            kept.append(paragraph)
+    return "\n\n".join(kept)
+
+
+def comments(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where the comments and docstrings of source code are, in order; one may have begun before the text."""
+    start = 0
+    begun = _BEGUN.match(text)
+    if begun is not None and (text[begun.end() - 1] == "/" or _ends_docstring(text, begun["words"])):
+        yield 0, begun.end()
+        start = begun.end()
+    for comment in _COMMENT.finditer(text, start):
+        yield comment.span()
+
+
+def _ends_docstring(text: str, words: str) -> bool:
+    """Return whether the first quotes, in a line of their own behind ``words``, end a docstring and do not open one."""
+    quotes = max(text.count(mark) for mark in DOCSTRING)
+    return quotes % 2 == 1 and not words.rstrip().endswith((":", "{", ")"))
+
+
+def without_marks(text: str) -> str:
+    """Return words of a comment with blanks instead of its marks, at the same places."""
+    return _MARKS.sub(lambda mark: " " * len(mark[0]), text)

@@ -1,0 +1,68 @@
+"""What programs mention: the words of their comments, and their own names."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.rag import KnowledgeBase
+from core.rag.extraction.names import names_in
+from core.rag.extraction.source_code import told
+from libs.dataloader import Document
+
+LICENCE = """/*
+ * Copyright 2019 the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ *
+ * Unless required by Law, software is distributed on an "AS IS" BASIS.
+ */
+"""
+JAVA = (
+    LICENCE
+    + """package org.mill;
+
+/** Opens the sluice of the Harrow Mill. Drawn by Ada Vane. */
+public class SluiceGate extends Object {
+    @Override
+    public String tidal_range(List<String> Hours) { return this.waterLevel.toString(); }  // See Peter Tidewell.
+}
+"""
+)
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "names"),
+    [
+        (
+            "src/SluiceGate.java",
+            JAVA,
+            {"harrow mill", "ada vane", "sluicegate", "tidal range", "waterlevel", "tostring"},
+        ),
+        (
+            "mill.py",
+            '"""The Harrow Mill.\n\nLicensed under the MIT License.\n"""\nHOURS = List[Any]\ndef open_gate(): pass\n',
+            {"harrow mill", "open gate"},
+        ),
+        ("mill.py", 'limitations under the License.\n"""\nfrom Mill import Gate\nGate(\'Ada Vane\')\n', set()),
+        (
+            "mill.js",
+            "#!/usr/bin/env node\nconst Gate = MillGate.of(Level)  \n// By Ada Vane\n",
+            {"ada vane", "millgate"},
+        ),
+        ("mill.txt", "Drawn by Ada Vane for the Harrow Mill.", {"ada vane", "harrow mill"}),
+        ("mill.yaml", "owner: Ada Vane\n", {"ada vane"}),
+    ],
+)
+def test_a_program_names_what_its_comments_and_identifiers_do(path: str, text: str, names: set[str]) -> None:
+    assert set(names_in(told(text, path))) == names
+
+
+async def test_types_and_licences_are_no_entities_of_programs() -> None:
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.ingest([Document(path="src/SluiceGate.java", content=JAVA, format="code:java")])
+        first = {entity.name for entity in (await kb.entities())[0]}
+        await kb.ingest([Document(path="a.md", content="# Harrow Mill\n\nIt has a gate.", title="Harrow Mill")])
+        mentioned = {entity.name for entity in (await kb.entities())[0]}
+    assert {"Harrow Mill", "Ada Vane", "SluiceGate"} <= first
+    assert not {"String", "Object", "Override", "License", "Apache License", "AS IS", "List"} & mentioned
