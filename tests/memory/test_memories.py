@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from datetime import date, datetime
 
 import pytest
@@ -11,10 +12,11 @@ from hypothesis import strategies as st
 from tests.embedders import HashEmbedder
 from tests.graphs import orphans, snapshot
 
-from core.rag import KnowledgeBase
+from core.rag import KnowledgeBase, MemGraphClient
 from core.rag.errors import InvalidInputError, NotFoundError
 from core.rag.memory import recall as recalling
 from core.rag.memory.forgetting import traces
+from core.rag.memory.ranking import Session
 
 FACTS = [
     "Bob Smith is tech lead on Platform Core.",
@@ -513,7 +515,9 @@ async def test_a_small_session_is_found_among_many_memories(kb: KnowledgeBase, m
     assert all(memory.session_id == "ann 1" for memory in await kb.recall("ann 1", "tea", limit=10))
 
 
-async def test_recall_after_a_change_is_that_of_somebody_who_reads_all_anew(kb: KnowledgeBase) -> None:
+async def test_recall_after_a_change_is_that_of_somebody_who_reads_all_anew(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def change(number: int) -> object:
         match number % 5:
             case 0:
@@ -528,14 +532,21 @@ async def test_recall_after_a_change_is_that_of_somebody_who_reads_all_anew(kb: 
 
     for number in range(8):
         await kb.remember("s", "user", f"Tea and a remark of {number}.")
+
+    async def recalled() -> list[list[tuple[str, float | None]]]:
+        return [
+            [(memory.id, memory.relevance) for memory in await kb.recall("s", question, limit=50)]
+            for question in ("tea remark 2", "the mill", "nothing of it")
+        ]
+
+    async def new_recaller(_: MemGraphClient) -> recalling.Recaller:
+        return recalling.Recaller()
+
     for number in range(12):
-        other = KnowledgeBase(kb.client, kb.embedder, settings=kb._settings)
-        for question in ("tea remark 2", "the mill", "nothing of it"):
-            own, anew = [
-                [(memory.id, memory.relevance) for memory in await home.recall("s", question, limit=50)]
-                for home in (kb, other)
-            ]
-            assert own == anew
+        own = await recalled()
+        with monkeypatch.context() as patch:
+            patch.setattr(recalling, "recaller_of", new_recaller)
+            assert await recalled() == own
         await change(number)
 
 
@@ -552,6 +563,24 @@ async def test_recalls_at_once_do_not_take_sessions_from_each_other(
         found = await asyncio.gather(*(kb.recall(query="tea", user_id=user, limit=20) for user in users))
         expected = [4 + (number >= position) + (number >= position + 5) for position in range(5)]
         assert [len(memories) for memories in found] == expected
+
+
+async def test_the_sessions_of_many_namespaces_are_not_all_kept(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recalling, "_CACHED_TURNS", 6)
+    homes = [kb.in_namespace(f"namespace {number}") for number in range(5)]
+    for number, home in enumerate(homes):
+        for turn in range(3):
+            await home.remember("s", "user", f"Tea of {number}, remark {turn}.")
+    gc.collect()
+    before = {id(each) for each in gc.get_objects() if isinstance(each, Session)}
+    for number, home in enumerate(homes):
+        (first, *others) = await home.recall(query="tea")
+        assert f"Tea of {number}" in first.content
+        assert len(others) == 2
+    gc.collect()
+    assert len([each for each in gc.get_objects() if isinstance(each, Session) and id(each) not in before]) == 2
 
 
 words = st.sampled_from(["tea", "mill", "tide", "lake", "invoice", "budget", "ann", "bob"])

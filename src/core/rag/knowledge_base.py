@@ -186,7 +186,7 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
         other = copy.copy(self)
         other._client = self._client.in_namespace(namespace)
         other._first = self._first or self
-        other._graph = other._recaller = None  # these are of one namespace
+        other._graph = None  # it is of one namespace
         return other
 
     async def connect(self) -> Self:

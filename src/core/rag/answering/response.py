@@ -101,7 +101,7 @@ async def generate_response(
         response = Response(Checked(said, (), supported=False), extracts=True)
         yield said
     elif model is None:
-        response = await _extracted(analysis, context, embedder, why, before, given, relevant=relevant)
+        response = await _extracted(analysis, context, embedder, why, relevant=relevant, before=before, given=given)
         yield response.checked.text
     else:
         written = _Written()
@@ -124,10 +124,10 @@ async def _extracted(
     context: Context,
     embedder: EmbeddingService | None,
     why: str,
-    before: str,
-    given: str,
     *,
     relevant: bool,
+    before: str,
+    given: str,
 ) -> Response:
     """Return an answer of extracts, with what the graph states; see :func:`generate_response`."""
     question = analysis.query if has_words(analysis.query) else f"{before}\n{analysis.query}".strip()
@@ -135,8 +135,9 @@ async def _extracted(
         nearest = await extract(question, analysis.intent, context.passages, embedder, NEAREST, why, before)
         return Response(Checked(*nearest, supported=False), extracts=True, found=False)
     told = answering_statements(question, context.entities, context.facts, context.passages)
+    why_here = "" if told.whole else why
     text, citations = await extract(
-        question, analysis.intent, context.passages, embedder, why="" if told.whole else why, before=before, given=given
+        question, analysis.intent, context.passages, embedder, why=why_here, before=before, given=given
     )
     if told.whole:
         text = f"{listed(told.items, f'{STATEMENTS} ({why}):')}\n\n{text}"

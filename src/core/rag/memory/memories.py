@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from core.rag.embedder import EmbeddingService
     from core.rag.llm import LanguageModel
     from core.rag.memory.compaction import Summarizer
-    from core.rag.memory.recall import Recaller
 
 
 class Memories:
@@ -29,7 +28,6 @@ class Memories:
 
     _client: MemGraphClient
     _embedder: EmbeddingService | None
-    _recaller: Recaller | None = None
 
     if TYPE_CHECKING:
 
@@ -142,7 +140,7 @@ class Memories:
         """
         from core.rag.dbhandler.messages.rows import speaker_of
         from core.rag.memory.period import period_of
-        from core.rag.memory.recall import Recaller
+        from core.rag.memory.recall import recaller_of
         from core.rag.times import utc_now
 
         check_text("A query", query)
@@ -155,13 +153,12 @@ class Memories:
         if scope is not None and not scope:
             return []
         store, vector = await self._direction(query)
-        if self._recaller is None:
-            self._recaller = Recaller()
+        recaller = await recaller_of(self._client)
         person = None if user_id is None else await self._person(user_id)
         owners = {row["id"]: row["user_id"] for row in scope or ()}
         wanted = limit
         while True:
-            ranked = await self._recaller.recall(self._client, query, vector, store, wanted, scope, period)
+            ranked = await recaller.recall(self._client, query, vector, store, wanted, scope, period)
             messages = await self._client.messages_by_id([item.id for item in ranked])
             if scope is None:
                 sessions = await self._client.sessions_of_messages([item.id for item in ranked])

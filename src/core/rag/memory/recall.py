@@ -13,10 +13,11 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
+from weakref import WeakKeyDictionary
 
 from core.rag.analysis import analyze, index_terms, query_terms
 from core.rag.dbhandler.messages.rows import last_said
-from core.rag.dbhandler.store import MAX_K, Row
+from core.rag.dbhandler.store import MAX_K, GraphStore, Row
 from core.rag.memory.period import ALWAYS, Period
 from core.rag.memory.ranking import Ranked, Session, embedded, rank, session_of
 from core.rag.schema import Label
@@ -33,7 +34,7 @@ MOST_SESSIONS: Final = 12
 MOST_TURNS: Final = 2_000
 #: Number of turns that each index is asked for at first.
 _FIRST_LOOK: Final = 100
-#: Maximum number of turns that are kept in memory between recalls.
+#: Maximum number of turns of an open graph that are kept in memory between recalls, 4 KB each.
 _CACHED_TURNS: Final = 20_000
 
 
@@ -59,7 +60,7 @@ def date_words(day: str) -> tuple[str, ...]:
 
 
 class Recaller:
-    """Finds memories in one namespace. Sessions that did not change are read once."""
+    """Finds memories in the namespaces of one graph. Sessions that did not change are read once."""
 
     def __init__(self) -> None:
         #: By id of the session node, and of the vector store of the vectors.
@@ -219,6 +220,14 @@ class Recaller:
             if len(found) >= limit or len(matches) < wanted or wanted >= MAX_K:
                 return found
             wanted *= 7
+
+
+_recallers: WeakKeyDictionary[GraphStore, Recaller] = WeakKeyDictionary()
+
+
+async def recaller_of(client: MemGraphClient) -> Recaller:
+    """Return what finds memories in the graph of a client."""
+    return _recallers.setdefault(await client.connect(), Recaller())
 
 
 async def _vectors(
