@@ -186,6 +186,18 @@ async def test_a_word_that_a_text_without_title_begins_with_is_no_name_if_others
             assert all("slack water" in hit.content for hit in hits)
 
 
+async def test_a_word_that_one_text_has_as_a_name_is_no_rarer_for_that(engine: Engine) -> None:
+    texts = {f"{n}.txt": f"A law about harbour dues number {n} was broken by the crew of ship {n}." for n in range(40)}
+    texts["poet.txt"] = "He wrote poems in Cumana, and had studied Law, Letters and Greek at home."
+    for n in range(6):
+        texts[f"flood{n}.txt"] = f"In the flood of year {n} they left Ombersley for the hills, with all that they had."
+    async with engine.knowledge() as kb:
+        await kb.ingest([Document(path=path, content=content) for path, content in texts.items()])
+        found = _paths(await kb.search("Ombersley law", k=50, mode="graph"))
+        assert all(path.startswith("flood") for path in found[:6])
+        assert found.index("poet.txt") > 10
+
+
 @pytest.mark.parametrize(
     ("name", "title", "content", "common"),
     [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
@@ -161,7 +161,7 @@ class GraphRanking:
         subjects = {entity for _, entity in asked.values()} | {entity.id for entity in named if entity.is_selective}
         await self._reader.add_facts(around, subjects)
         near = _closeness(around, found)
-        scores = _walk(around, named, found, near)
+        scores = _walk(around, named, found, near, question.commonness)
         for passage, (strength, _) in asked.items():
             if passage not in common:
                 scores[passage] = max(scores.get(passage, 0.0), strength)
@@ -339,9 +339,19 @@ def _closeness(around: Neighbourhood, found: Found) -> dict[str, float]:
     return near
 
 
-def _walk(around: Neighbourhood, named: Sequence[Entity], found: Found, near: Mapping[str, float]) -> dict[str, float]:
-    """Return scores from 0 to 1 of a walk that starts at the passages found and the entities named."""
-    mass = pagerank(around, {entity.id: around.rarity(entity.id) for entity in named}, _beginnings(found), near)
+def _walk(
+    around: Neighbourhood,
+    named: Sequence[Entity],
+    found: Found,
+    near: Mapping[str, float],
+    commonness: Callable[[str], float],
+) -> dict[str, float]:
+    """Return scores from 0 to 1 of a walk that starts at the passages found and the entities named.
+
+    The rarer an entity, the more of the walk starts there; as for anchors, a name is no rarer than the word.
+    """
+    begun = {entity.id: around.specificity(entity.id, commonness(entity.name)) for entity in named}
+    mass = pagerank(around, begun, _beginnings(found), near)
     top = max(mass.values(), default=0.0)
     return {passage: share / top for passage, share in mass.items()} if top > 0 else {}
 
