@@ -133,3 +133,11 @@ async def test_an_empty_graph_is_searched_with_a_model_of_an_unknown_dimension()
         async with KnowledgeBase.open("embedded::memory:", model="local", settings=settings) as kb:
             assert await kb.search("the tide mill") == []
             assert await kb.recall(query="the tide mill") == []
+
+
+async def test_a_vector_of_the_caller_may_come_before_the_dimension_of_a_model_is_known() -> None:
+    async with OpenAIServer(24) as server:
+        settings = Settings(_env_file=None, OPENAI_BASE_URL=server.url)  # type: ignore[call-arg]
+        async with KnowledgeBase.open("embedded::memory:", model="local", settings=settings) as kb:
+            await kb.client.create_document("a.md", "The tide mill turns.", embedding=[1.0] * 24)
+            assert [hit.path for hit in await kb.search("the tide mill", mode="vector")] == ["a.md"]

@@ -28,6 +28,7 @@ from core.rag.dbhandler.documents.rows import (
 from core.rag.dbhandler.documents.writing import ChunkRow, update_documents
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.dbhandler.vectors import VectorStoreInfo
+from core.rag.embedder.base import dimension_of
 from core.rag.errors import ConfigurationError, InvalidInputError, NotFoundError
 from core.rag.identity import (
     content_hash,
@@ -261,7 +262,7 @@ class DocumentOperations(IngestOperations):
     async def _store_for(self, embedding: Sequence[float]) -> VectorStoreInfo:
         """Return the vector store for a vector: that of the embedder, else the active one."""
         if self._embedder is not None:
-            return await self.ensure_vector_store(self._embedder.model, self._embedder.dimension)
+            return await self.ensure_vector_store(self._embedder.model, await dimension_of(self._embedder))
         stores = await self.vector_stores()
         if stores:
             return stores[0]
