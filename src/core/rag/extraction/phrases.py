@@ -25,10 +25,12 @@ _NOUNS: Final = {"italian": frozenset({"stato", "stati"})}
 _OTHER_SCRIPTS: Final = stop_words("russian") | stop_words("greek")
 #: Nouns that are numbered in Roman numerals, so that an I after them is the number one.
 _COUNTED: Final = frozenset("war phase stage type tier class part act book volume level".split())  # noqa: SIM905
+_APPROXIMATELY_WORDS: Final = """
+almost approximately around exactly first last nearly only roughly
+circa etwa fast genau knapp rund ungefähr environ casi
+"""
 #: Before a number: Around 200.
-_APPROXIMATELY: Final = frozenset(
-    "almost approximately around exactly nearly roughly circa etwa fast genau knapp rund ungefähr environ casi".split()  # noqa: SIM905
-)
+_APPROXIMATELY: Final = frozenset(_APPROXIMATELY_WORDS.split())
 _PLURAL: Final = re.compile(r"[A-Z]{2,}s")
 _POSSESSIVE: Final = re.compile(r"['’]s?$")
 
