@@ -249,6 +249,11 @@ POINTER = "For more information, see [Starting the mill](start.md) in the *Guide
         ),
         ("How is the mill started?", POINTER, "For more information, see Starting the mill"),
         (
+            "How is the mill started?",
+            "- [How the mill is started](a.md)\n- Read: [Starting the mill](b.md)\n\nLet water into the mill first.",
+            "Let water into the mill first.",
+        ),
+        (
             "When is the mill started?",
             'It begins at dawn.\n\n```\n{"mill": {"started": "when the mill is started"}}\n```\n',
             "It begins at dawn.",

@@ -26,6 +26,8 @@ _POINTS = re.compile(
     r")",
     re.IGNORECASE | re.DOTALL,
 )
+#: An item of a table of contents: a link and nothing else.
+_LINK = re.compile(r"\s*(?:\w{2,12}:\s+)?\[[^\[\]]{1,300}\]\([^()\s]{1,1000}\)[.;,]?\s*")
 #: Who wants to know where to read on is told.
 _WANTED = re.compile(
     r"\b(?:where|documentation|docs|guide|manual|more information|link|wo|où|dónde|dove|onde|waar)\b|どこ|哪里|어디",
@@ -64,6 +66,7 @@ def only_points(question: str, sentence: str, *, last: bool = False) -> bool:
     """
     if last and sentence.endswith((":", "：")):
         return True
-    if _REFERENCES.fullmatch(sentence) is None and _POINTS.match(sentence) is None:
+    points = _REFERENCES.fullmatch(sentence) or _LINK.fullmatch(sentence) or _POINTS.match(sentence)
+    if points is None:
         return False
     return _WANTED.search(question) is None
