@@ -380,3 +380,9 @@ def test_the_tags_of_head_and_body_may_be_left_out(page: str, text: str) -> None
 def test_what_a_head_holds_for_others_is_no_text() -> None:
     page = "<head><title>T</title><noscript><main>Enable scripts</main></noscript></head><body><p>Short.</p></body>"
     assert html_to_document(page, BASE).markdown == "Short."
+
+
+def test_a_page_with_very_many_items_and_blocks_of_code_is_not_slow() -> None:
+    items = "<ul>" + "<li>item <b>x</b></li>" * 30_000 + "</ul>"
+    code = "<pre><span class='a'>x</span> <span class='b'>y</span></pre>" * 30_000
+    assert body(f"<main><h1>Title</h1>{items}{code}<p>last words</p></main>").endswith("last words")

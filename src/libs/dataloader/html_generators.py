@@ -148,7 +148,7 @@ def _haddock(tree: HtmlElement) -> None:
         for link in definition.xpath("a[@class='link' or @class='selflink']"):
             link.drop_tree()
         definition.tag = "h4"
-    for kind in tree.xpath(".//pre//span[@class='annot']/span[@class='annottext']"):
+    for kind in tree.xpath(".//span[@class='annottext'][parent::span[@class='annot']][ancestor::pre]"):
         kind.drop_tree()  # shown at a name in code
 
 

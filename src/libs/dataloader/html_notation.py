@@ -28,14 +28,15 @@ def write_notation(tree: HtmlElement) -> None:
             above.drop_tree()  # the mark of a footnote
         elif (power := raised(words.strip(), _before(above))) != words.strip():
             _become_text(above, power)
-    for box in tree.xpath(".//li//input[@type='checkbox']"):
+    # Not ".//li//input", which takes the square of the number of items.
+    for box in tree.xpath(".//input[@type='checkbox'][ancestor::li]"):
         if _begins(next(box.iterancestors("li")), box):
             _become_text(box, "[x] " if box.get("checked") is not None else "[ ] ")
     for link in tree.xpath(".//a[contains(@href, '#')]"):
         words = link.text_content().strip(" \n\t\xa0\ufe0e\ufe0f")
         if words in _BACK or (words.isdecimal() and _NOTED & {link.get("role"), link.get("epub:type")}):
             link.drop_tree()
-    for image in tree.xpath(".//figure//img[@alt]"):
+    for image in tree.xpath(".//img[@alt][ancestor::figure]"):
         figure = next(image.iterancestors("figure"))
         if any(_same(caption.text_content(), image.get("alt", "")) for caption in figure.iter("figcaption")):
             image.set("alt", "")
