@@ -125,7 +125,7 @@ class Workbench:
             EmbeddingError: as :func:`core.rag.embedder.embed_texts`.
         """
         process = self._process
-        if process is not None and self._offline is not None and process.waiting < max(1, backlog - 1):
+        if process is not None and self._offline is not None and process.waiting < max(1, backlog):
             try:
                 vectors, tokens = await process.call("embed", self._offline.dimension, texts)
             except WorkerGoneError as error:
