@@ -36,15 +36,20 @@ async def test_an_interrupted_restore_leaves_nothing_but_a_whole_graph(
 
     monkeypatch.setattr(restore_module, step, slow)
     task = asyncio.create_task(restore(f"embedded:{file}", backup, force=True))
+    await interrupt(task, reached, interrupted)
+    assert await asyncio.to_thread(ended.wait, 20)
+    assert not file.with_name(f".{file.name}.restoring").exists()
+    assert digest_of_file(file) == (old if step == "_copy_graph" else digest_of_file(backup))
+
+
+async def interrupt(task: asyncio.Future[Any], reached: threading.Event, interrupted: threading.Event) -> None:
+    """Cancel a task where it is held up, let it go on then, and see that it ends as cancelled."""
     await asyncio.to_thread(reached.wait, 20)
     task.cancel()
     await asyncio.wait([task], timeout=0.1)
     interrupted.set()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert await asyncio.to_thread(ended.wait, 20)
-    assert not file.with_name(f".{file.name}.restoring").exists()
-    assert digest_of_file(file) == (old if step == "_copy_graph" else digest_of_file(backup))
 
 
 async def read_when_interrupted(work: Awaitable[Any], monkeypatch: pytest.MonkeyPatch) -> int:
@@ -63,12 +68,7 @@ async def read_when_interrupted(work: Awaitable[Any], monkeypatch: pytest.Monkey
     monkeypatch.setattr(digest_module, "_number", counted)
     monkeypatch.setattr(digest_module, "_PAGE", 1)
     task = asyncio.ensure_future(work)
-    await asyncio.to_thread(reached.wait, 20)
-    task.cancel()
-    await asyncio.wait([task], timeout=0.1)
-    interrupted.set()
-    with pytest.raises(asyncio.CancelledError):
-        await task
+    await interrupt(task, reached, interrupted)
     monkeypatch.undo()
     return read
 

@@ -15,16 +15,21 @@ LOOKED_AT = 4
 _CODE = 0.65
 #: Words of a question that is about code.
 _OF_CODE = re.compile(
-    r"`|\b(?:code|source|class(?:es)?|functions?|methods?|modules?|variables?|parameters?|interfaces?|structs?|packages?"
+    r"\b(?:code|source|class(?:es)?|functions?|methods?|modules?|variables?|parameters?|interfaces?|structs?|packages?"
     r"|implement\w*|define[sd]?|compute[sd]?|calls?|called|raise[sd]?|throw[ns]?|return(?:s|ed)?|parse[sd]?"
     r"|Klassen?|Funktion(?:en)?|Methoden?|fonctions?|méthodes?|clases?|función|funciones|métodos?)\b",
     re.IGNORECASE,
 )
 
 
+def names_code(question: str) -> bool:
+    """Return whether a question names something of source code: ``open_sluice``, or anything between backticks."""
+    return "`" in question or IDENTIFIER.search(question) is not None
+
+
 def is_about_code(question: str) -> bool:
     """Return whether a question is about source code: it names something of it, or says so."""
-    return _OF_CODE.search(question) is not None or IDENTIFIER.search(question) is not None
+    return names_code(question) or _OF_CODE.search(question) is not None
 
 
 def documentation_first(hits: Sequence[Hit], limit: int) -> list[Hit]:

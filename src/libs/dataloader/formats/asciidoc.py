@@ -112,10 +112,9 @@ def _markdown(lines: Lines, fields: dict[str, str], inline: Inline, collector: L
             defining = not term[2]
             if term[2]:
                 yield f": {inline.read(term[2])}"
-        else:
-            if said := _line(raw, inline).rstrip():  # not only an anchor, say
-                yield f"{': ' if defining else ''}{label}{said}"
-                label, defining = "", False
+        elif said := _line(raw, inline).rstrip():  # not only an anchor, say
+            yield f"{': ' if defining else ''}{label}{said}"
+            label, defining = "", False
         is_first = is_first and (not raw.strip() or raw.startswith((":", "//")))
 
 

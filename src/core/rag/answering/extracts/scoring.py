@@ -18,10 +18,10 @@ from core.rag.answering.extracts.sentence_ends import ASKS, STATES
 from core.rag.answering.extracts.subjects import Headings
 from core.rag.answering.extracts.substance import only_points, substance
 from core.rag.answering.extracts.table_rows import is_row
+from core.rag.answering.prose import names_code
 from core.rag.answering.spelling import Together
 from core.rag.answering.types import Passage
 from core.rag.answering.vectors import sentence_vectors
-from core.rag.extraction.patterns import IDENTIFIER
 from core.rag.headings import headings_of, last_heading
 from core.rag.indexing.splitting.sentences import sentence_spans
 
@@ -118,7 +118,7 @@ async def scored(
         for passage, language in zip(passages, languages, strict=True)
     ]
     kind = kind_asked(question)
-    statement = _STATEMENT if "`" in question or IDENTIFIER.search(question) is not None else _UNNAMED_STATEMENT
+    statement = _STATEMENT if names_code(question) else _UNNAMED_STATEMENT
     name, defined = asked_name(question), set(asked_words(question))
     headings = [Headings(passage, language) for passage, language in zip(passages, languages, strict=True)]
     rated = []

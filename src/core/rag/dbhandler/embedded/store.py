@@ -375,7 +375,7 @@ class EmbeddedStore:
         Args:
             function: Receives the engine.
             what: What is being done, for messages.
-            hurry: See :func:`core.rag.dbhandler.embedded.finishing.finish`.
+            hurry: See :func:`core.rag.dbhandler.finishing.finish`.
         """
         self._check_usable(what)
 
