@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from libs.dataloader.formats.asciidoc_header import read_header_line
 from libs.dataloader.formats.asciidoc_inline import Inline, anchors_of
 from libs.dataloader.formats.asciidoc_tables import columns_of, rows_of
-from libs.dataloader.formats.base import Content, FileData, fenced, join_lines
-from libs.dataloader.formats.markdown import first_heading
-from libs.dataloader.formats.outline_lines import Lines, without_last
+from libs.dataloader.formats.base import Content, FileData, fenced
+from libs.dataloader.formats.outline_lines import Lines, converted, without_last
 from libs.dataloader.formats.registry import Format
 from libs.dataloader.links import LinkCollector
 from libs.dataloader.tables import markdown_table
@@ -49,12 +49,10 @@ def read(file: FileData, _kind: Format) -> Content:
     text = file.text()
     fields: dict[str, str] = {}
     inline = Inline(fields, anchors_of(text), collector)
-    converted = join_lines(_markdown(Lines(text), fields, inline, collector)).strip("\n") + "\n"
-    if not converted.strip():
-        return Content(text)  # nothing but settings, say
-    told = {name: value for name, value in fields.items() if value and "{" not in value}
-    metadata = {_FIELDS[name]: value for name, value in told.items() if name in _FIELDS}
-    return Content(converted, "markdown", fields.get("title") or first_heading(converted), metadata, collector.links())
+    content = converted(text, _markdown(Lines(text), fields, inline, collector), fields, _FIELDS, collector)
+    # What refers to a value that is defined elsewhere says nothing.
+    told = {name: value for name, value in content.metadata.items() if "{" not in value}
+    return replace(content, metadata=told)
 
 
 def _markdown(lines: Lines, fields: dict[str, str], inline: Inline, collector: LinkCollector) -> Iterator[str]:

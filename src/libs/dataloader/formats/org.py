@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from libs.dataloader.formats.base import Content, FileData, fenced, join_lines
-from libs.dataloader.formats.markdown import first_heading
-from libs.dataloader.formats.outline_lines import Lines, without_last
+from libs.dataloader.formats.base import Content, FileData, fenced
+from libs.dataloader.formats.outline_lines import Lines, converted, without_last
 from libs.dataloader.formats.registry import Format
 from libs.dataloader.links import LinkCollector
 
@@ -33,12 +32,9 @@ _FIELDS = {
 def read(file: FileData, _kind: Format) -> Content:
     """Convert headings, code, links and tables to Markdown; the rest is kept as written."""
     collector = LinkCollector(file.uri, file.root_uri)
+    text = file.text()
     fields: dict[str, str] = {}
-    text = join_lines(_markdown(Lines(file.text()), fields, collector)).strip("\n") + "\n"
-    if not text.strip():
-        return Content(file.text())  # nothing but settings, say
-    metadata = {_FIELDS[name]: value for name, value in fields.items() if name in _FIELDS and value}
-    return Content(text, "markdown", fields.get("title") or first_heading(text), metadata, collector.links())
+    return converted(text, _markdown(Lines(text), fields, collector), fields, _FIELDS, collector)
 
 
 def _markdown(lines: Lines, fields: dict[str, str], collector: LinkCollector) -> Iterator[str]:

@@ -1,8 +1,12 @@
-"""Lines of a text for converters that look at, or skip, the following ones."""
+"""What the converters of AsciiDoc and Org share: lines of which the following ones are looked at, or skipped."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from libs.dataloader.formats.base import Content, join_lines
+from libs.dataloader.formats.markdown import first_heading
+from libs.dataloader.links import LinkCollector
 
 
 class Lines:
@@ -36,6 +40,25 @@ class Lines:
                 return inside
         self._unclosed.add(closing)  # no need to look again, as often as it is opened
         return None
+
+
+def converted(
+    text: str, lines: Iterable[str], fields: Mapping[str, str], names: Mapping[str, str], collector: LinkCollector
+) -> Content:
+    """Return a text that was converted to Markdown; as it was if nothing is left of it.
+
+    Args:
+        text: The text as written.
+        lines: Its converted lines; ``fields`` and ``collector`` are complete at their end.
+        fields: The values that it defines, ``title`` among them.
+        names: The names that some of them have in the metadata.
+        collector: Its links.
+    """
+    made = join_lines(lines).strip("\n") + "\n"
+    if not made.strip():
+        return Content(text)  # nothing but settings, say
+    metadata = {names[name]: value for name, value in fields.items() if name in names and value}
+    return Content(made, "markdown", fields.get("title") or first_heading(made), metadata, collector.links())
 
 
 def without_last(heading: str, is_mark: Callable[[str], object]) -> str:
