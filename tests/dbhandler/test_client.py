@@ -84,6 +84,28 @@ async def test_creating_over_another_content_is_refused_and_upsert_replaces(clie
     assert [hit["content"] for hit in hits] == ["New."]
 
 
+async def test_a_text_of_any_length_is_kept_whole(client: MemGraphClient, tmp_path: Path) -> None:
+    """The embedded engine keeps 16 MiB in a property."""
+    texts = {"long": "ä€😀\n" * 4_500_000 + "end", "shorter": "x" * 4_000_000 + "y", "short": "One sentence."}
+    for name in ("long", "shorter", "short"):
+        identifier = await client.upsert_document("book", texts[name], embedding=None if name == "long" else axis(0))
+        found = await client.find_document("book")
+        assert found is not None
+        assert found["content"] == texts[name]
+        assert "content_parts" not in found
+        await client.export_graph(tmp_path / f"{name}.jsonl.gz")
+        if name != "long":
+            assert [hit["content"] for hit in await client.semantic_search(axis(0))] == [texts[name]]
+        rows = await client.read("MATCH (d:Document {id: $id}) RETURN properties(d) AS props", id=identifier)
+        kept = [value for value in rows[0]["props"].values() if isinstance(value, str)]
+        assert sum(map(len, kept)) < len(texts[name]) + 2000  # nothing of an earlier text
+    for name in ("long", "shorter", "long", "short"):
+        await client.import_graph(tmp_path / f"{name}.jsonl.gz")
+        found = await client.find_document("book")
+        assert found is not None
+        assert found["content"] == texts[name]
+
+
 async def test_upsert_without_content_change_keeps_chunks(client: MemGraphClient) -> None:
     await client.create_document("note/1", "Text.", embedding=axis(0))
     await client.upsert_document("note/1", "Text.", title="Now with a title")

@@ -167,3 +167,49 @@ async def test_an_import_over_what_is_there_makes_one_new_index(tmp_path: Path, 
         assert (await words_found(client), await words_found(client, "own5")) == (MANY, 1)
         await filled(client, MANY + 1)  # one more than before
         assert await words_found(client) == MANY + 1
+
+
+async def test_a_table_is_replaced_and_removed_with_one_new_index_of_its_rows(
+    tmp_path: Path, made: list[TextIndex], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from core.rag import KnowledgeBase
+
+    records = TextIndex(Label.RECORD, "default")
+    table, graph = tmp_path / "people.csv", f"embedded:{tmp_path}/graph.grafeo"
+
+    def write(word: str, number: int) -> None:
+        rows = [f"{place},{word if place < number else 'old'} person {place}" for place in range(2 * MANY)]
+        table.write_text("\n".join(["id,name", *rows, ""]))
+
+    async def times(kb: KnowledgeBase) -> list[str]:
+        return [row["at"] for row in await kb.client.read("MATCH (r:Record) RETURN r.updated_at AS at")]
+
+    write("old", 0)
+    async with KnowledgeBase.open(graph, embedder=HashEmbedder()) as kb:
+        await kb.ingest([table])
+        before = set(await times(kb))
+        write("new", 3)
+        made.clear()
+        await kb.ingest([table])
+        assert records not in made
+        assert sum(at not in before for at in await times(kb)) == 3  # the other rows are left alone
+    write("newer", 2 * MANY)
+    create = dialect.create_text_index
+    replaced: list[int] = []
+
+    def counted(db: dialect.Runner, index: TextIndex) -> None:
+        if index == records:
+            statement = "MATCH (r:Record) WHERE r.data CONTAINS 'newer' RETURN count(r) AS n"
+            replaced.extend(row["n"] for row in db.execute_cypher(statement))
+        create(db, index)
+
+    monkeypatch.setattr(dialect, "create_text_index", counted)
+    # As in a process of its own, where the first write would make sure of the indexes.
+    async with KnowledgeBase.open(graph, embedder=HashEmbedder()) as kb:
+        made.clear()
+        await kb.ingest([table])
+        assert replaced == [2 * MANY]
+        assert len(await kb.client.match_terms({"newer": 1.0}, 1000, Label.RECORD)) == 2 * MANY
+        made.clear()
+        await kb.client.delete_document(str(table))
+        assert made.count(records) == 1

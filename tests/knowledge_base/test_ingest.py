@@ -162,15 +162,25 @@ async def test_what_the_graph_refuses_is_reported_and_the_rest_goes_on(tmp_path:
         assert not any((await orphans(kb.client)).values())
 
 
-async def test_a_text_that_the_graph_does_not_keep_is_not_embedded_first(tmp_path: Path) -> None:
-    embedder = HashEmbedder()
-    async with KnowledgeBase.open(f"embedded:{tmp_path}/g.grafeo", embedder=embedder) as kb:
-        letters = "ä" * ((16 << 20) // 2)
-        report = await kb.ingest([document("long", f"{letters}x"), document("short", text(0))])
-        assert [item.path for item in report.documents.failed] == ["long"]
-        assert "16,777,217 bytes" in report.documents.failed[0].reason
-        assert report.documents.added == 1
-        assert embedder.embedded and not any("ä" in given for given in embedder.embedded)
+async def test_a_text_longer_than_a_property_is_ingested(tmp_path: Path) -> None:
+    """The embedded engine keeps 16 MiB in a property."""
+    file = tmp_path / "words.txt"
+    sentences = [f"Sentence {number} tells of {'🏴󠁧󠁢󠁷󠁬󠁳󠁿 ' * 70}and ends.\n" for number in range(8_500)]
+    file.write_text("".join(sentences))
+    assert file.stat().st_size > 16 << 20
+    graph = f"embedded:{tmp_path}/g.grafeo"
+    settings = Settings(_env_file=None, MGRAG_CHUNK_SIZE=2048, MGRAG_EXTRACTION=False)
+    async with KnowledgeBase.open(graph, embedder=HashEmbedder(), settings=settings) as kb:
+        report = await kb.ingest([file])
+        assert (report.documents.added, report.documents.failed) == (1, [])
+    async with KnowledgeBase.open(graph, embedder=HashEmbedder(), settings=settings) as kb:
+        found = await kb.client.find_document(str(file))
+        assert found is not None
+        assert found["content"] == file.read_text()
+        hit = (await kb.search("Sentence 8499", k=1, mode="keyword"))[0]
+        assert found["content"][hit.start_char : hit.end_char] == hit.content
+        assert "Sentence 8499" in hit.content
+        assert (await kb.ingest([file])).documents.unchanged == 1
 
 
 @pytest.mark.parametrize(

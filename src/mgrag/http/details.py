@@ -200,7 +200,6 @@ class Engine(TypedDict):
     shared: bool
     read_only: bool
     notes: list[str]
-    max_text_bytes: int | None
     problems: list[str]
 
 

@@ -14,6 +14,7 @@ from core.rag.dbhandler.checks import (
     check_texts,
     check_vector,
 )
+from core.rag.dbhandler.documents.contents import CONTENT_COLUMNS, with_content
 from core.rag.dbhandler.documents.rows import CHUNK_COLUMNS, DOCUMENT_COLUMNS, found_chunk, found_document
 from core.rag.dbhandler.scan import cosine_similarity, scan_search
 from core.rag.dbhandler.store import MAX_K, Match
@@ -104,10 +105,10 @@ class SearchOperations(VectorStoreOperations):
             wanted = min(4 * wanted, MAX_K)
         top = list(best.values())[:limit]
         rows = await self.read(
-            f"UNWIND $ids AS i MATCH (d:Document {{id: i}}) RETURN {DOCUMENT_COLUMNS}, d.content AS content",
+            f"UNWIND $ids AS i MATCH (d:Document {{id: i}}) RETURN {DOCUMENT_COLUMNS}, {CONTENT_COLUMNS}",
             ids=[chunk["document_id"] for chunk in top],
         )
-        by_id = {row["id"]: row for row in rows}
+        by_id = {row["id"]: row for row in await with_content(rows, self.read)}
         return [
             found_document(by_id[chunk["document_id"]], chunk["score"]) | {"chunk_id": chunk["chunk_id"]}
             for chunk in top

@@ -59,7 +59,6 @@ class Capabilities:
         shared: Whether several processes can use the graph at the same time.
         read_only: Whether nothing can be stored: because of the settings, or missing permissions or disk space.
         notes: What does not work as it should, and why; one sentence each.
-        max_text_bytes: The longest text that it keeps, in UTF-8; ``None``: any.
         problems: Those of the notes because of which the graph cannot be relied on.
     """
 
@@ -72,7 +71,6 @@ class Capabilities:
     shared: bool
     read_only: bool = False
     notes: tuple[str, ...] = ()
-    max_text_bytes: int | None = None
     problems: tuple[str, ...] = ()
 
 

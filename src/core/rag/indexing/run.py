@@ -42,9 +42,6 @@ _FIRST_BATCH_DOCUMENTS = 32
 #: A batch is also complete after this many seconds, so that pages of a slow site do not stay in memory for hours.
 _BATCH_SECONDS = 5.0
 
-#: Most bytes of a character in UTF-8.
-_CHAR_BYTES = 4
-
 #: Maximum number of batches between two stages; together with the batch size it bounds the memory.
 _WAITING = 2
 
@@ -120,7 +117,7 @@ class Run:
         self._load_error: LoadError | None = None
         self.read: list[ReadSource] = []
         self._barren: list[str] = []
-        self._replaced = 0
+        self._replaced = {Label.CHUNK: 0, Label.RECORD: 0}
         self._loaded: asyncio.Queue[_Batch | None] = asyncio.Queue(_WAITING)
         self._cut: asyncio.Queue[asyncio.Task[list[Prepared]] | None] = asyncio.Queue(_WAITING)
         self._embedded: asyncio.Queue[Prepared | None] = asyncio.Queue(_WAITING)
@@ -180,7 +177,6 @@ class Run:
         self._sources[source_id] = source
         read = ReadSource(loader, source, source_id)
         tools = self._tools_for(loader)
-        longest = (await self._client.connect()).capabilities.max_text_bytes
         batch = _Batch(tools, source_id)
         known = tools.state.known(source_id, self._touched)
         found = False
@@ -188,7 +184,7 @@ class Run:
         try:
             async with contextlib.aclosing(until(loader.load(known), self.stop)) as results:
                 async for loaded in results:
-                    result = _storable(loaded, longest)
+                    result = _storable(loaded)
                     found = found or not isinstance(result, LoadFailure)
                     if isinstance(result, Document):
                         self._report.note_images(result)
@@ -324,14 +320,16 @@ class Run:
     async def _make_room(self, part: Prepared, removing: contextlib.AsyncExitStack) -> None:
         """Let an embedded graph prepare, until the end of the run, for all texts that the run has replaced so far."""
 
-        async def replaced() -> int:
-            number = await self._client.replaced_texts(part.rows)
-            self._replaced += number
-            return self._replaced if number else 0
-
         graph = await self._client.connect()
-        index = TextIndex(Label.CHUNK, self._client.namespace)
-        await removing.enter_async_context(graph.removing_texts(index, replaced))
+        for label in self._replaced:
+
+            async def replaced(label: Label = label) -> int:
+                number = await self._client.replaced_texts(label, part.rows)
+                self._replaced[label] += number
+                return self._replaced[label] if number else 0
+
+            index = TextIndex(label, self._client.namespace)
+            await removing.enter_async_context(graph.removing_texts(index, replaced))
 
     async def _write_each(self, part: Prepared) -> None:
         """Write documents together, or one by one if the graph refuses one of them."""
@@ -369,28 +367,14 @@ class Run:
         self._progress(self._report)
 
 
-def _storable(result: LoadResult, longest: int | None) -> LoadResult:
-    """Return the result with its document made storable; one that cannot be stored becomes a :class:`LoadFailure`.
-
-    Args:
-        result: What was loaded.
-        longest: The longest text that the graph keeps, in bytes; told now, before minutes of cutting and embedding.
-    """
+def _storable(result: LoadResult) -> LoadResult:
+    """Return the result with its document made storable; one that cannot be stored becomes a :class:`LoadFailure`."""
     if not isinstance(result, Document):
         return result
     try:
-        document = storable(result)
+        return storable(result)
     except InvalidInputError as error:
         return LoadFailure(str(result.path), str(error))
-    if longest is not None and len(document.content) * _CHAR_BYTES > longest:
-        size = len(document.content.encode())
-        if size > longest:
-            return LoadFailure(
-                document.path,
-                f"Its text has {size:,} bytes, and this graph keeps none of more than {longest:,} ({longest >> 20}"
-                " MiB). Split it, or put the graph on a server (bolt://).",
-            )
-    return document
 
 
 def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:

@@ -16,7 +16,7 @@ from core.rag.dbhandler.store import Row, Transaction
 from core.rag.dbhandler.vectors import VectorStoreInfo, VectorStoreOperations, check_vector_store
 from core.rag.errors import StoreConstraintError
 from core.rag.identity import source_id, standardize_resource_uri
-from core.rag.schema import FROM_TEXT, Label
+from core.rag.schema import FROM_TEXT, EdgeType, Label
 from core.rag.times import utc_now
 from libs.dataloader import SourceInfo
 
@@ -74,15 +74,21 @@ class IngestOperations(VectorStoreOperations):
         except _MissingVectorsError as missing:
             return missing.outcome
 
-    async def replaced_texts(self, documents: Sequence[DocumentRow]) -> int:
-        """Count the texts that writing these documents removes from the keyword index, or changes there."""
-        rows = await self.read_for_ids(
-            "UNWIND $ids AS i MATCH (d:Document {id: i})<-[:CHUNK_OF]-(c:DocumentChunk) "
-            "RETURN c.id AS id, c.terms AS terms",
+    async def replaced_texts(self, label: Label, documents: Sequence[DocumentRow]) -> int:
+        """Count the texts that writing these documents removes from a keyword index, or changes there.
+
+        Args:
+            label: That of the index: chunks or records.
+            documents: What will be written.
+        """
+        edge = EdgeType.CHUNK_OF if label is Label.CHUNK else EdgeType.DEFINED_IN
+        stored = await self.read_for_ids(
+            f"UNWIND $ids AS i MATCH (d:Document {{id: i}})<-[:{edge}]-(n:{label}) RETURN n.id AS id, n.terms AS terms",
             [document.id for document in documents],
         )
         terms = {chunk.id: chunk.properties.get("terms") for document in documents for chunk in document.chunks}
-        return sum(row["terms"] != terms.get(row["id"]) for row in rows)
+        terms |= {record.id: record.terms for document in documents for record in document.records}
+        return sum(row["terms"] != terms.get(row["id"]) for row in stored)
 
     async def ensure_source(self, source: SourceInfo) -> str:
         """Return the Source node of this origin, creating it if missing.

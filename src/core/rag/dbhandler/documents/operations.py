@@ -14,6 +14,7 @@ from core.rag.dbhandler.checks import (
     check_texts,
     check_vector,
 )
+from core.rag.dbhandler.documents.contents import CONTENT_COLUMNS, with_content
 from core.rag.dbhandler.documents.ingestion import IngestOperations
 from core.rag.dbhandler.documents.removing import remove_documents
 from core.rag.dbhandler.documents.rows import (
@@ -153,7 +154,7 @@ class DocumentOperations(IngestOperations):
         check_characters(check_text("The path, URL, name or id of a document", path), "path")
         by_uri = document_id(self._namespace, standardize_resource_uri(path))
         rows = await self.read(
-            f"UNWIND $ids AS i MATCH (d:Document {{id: i}}) RETURN {DOCUMENT_COLUMNS}, d.content AS content, "
+            f"UNWIND $ids AS i MATCH (d:Document {{id: i}}) RETURN {DOCUMENT_COLUMNS}, {CONTENT_COLUMNS}, "
             "d.namespace AS namespace",
             ids=list(dict.fromkeys((by_uri, path))),
         )
@@ -161,13 +162,14 @@ class DocumentOperations(IngestOperations):
         if not rows:
             rows = await self.read(
                 "MATCH (d:Document {path: $path}) WHERE d.namespace = $namespace "
-                f"RETURN {DOCUMENT_COLUMNS}, d.content AS content, d.namespace AS namespace LIMIT 1",
+                f"RETURN {DOCUMENT_COLUMNS}, {CONTENT_COLUMNS}, d.namespace AS namespace LIMIT 1",
                 path=path,
             )
         if not rows:
             return None
-        del rows[0]["namespace"]
-        return found_document(rows[0])
+        [found] = await with_content(rows[:1], self.read)
+        del found["namespace"]
+        return found_document(found)
 
     async def list_documents(self, *, prefix: str = "", limit: int = 1000, after: str = "") -> list[dict[str, Any]]:
         """List documents by path, without their content.
@@ -244,7 +246,17 @@ class DocumentOperations(IngestOperations):
         async def chunks() -> int:
             return sum((await self._chunk_counts(unique)).values())
 
-        async with graph.removing_texts(TextIndex(Label.CHUNK, self._namespace), chunks):
+        async def records() -> int:
+            return len(
+                await self.read_for_ids(
+                    "UNWIND $ids AS i MATCH (d:Document {id: i})<-[:DEFINED_IN]-(r:Record) RETURN r.id AS id", unique
+                )
+            )
+
+        async with (
+            graph.removing_texts(TextIndex(Label.CHUNK, self._namespace), chunks),
+            graph.removing_texts(TextIndex(Label.RECORD, self._namespace), records),
+        ):
             for part in batches(unique, max_rows=200):
 
                 async def work(tx: Transaction, part: list[str] = part) -> int:

@@ -12,6 +12,7 @@ from urllib.parse import unquote, urlsplit
 
 from core.rag.analysis import defined_words, index_terms
 from core.rag.dbhandler.checks import check_mapping, check_optional, check_text
+from core.rag.dbhandler.documents.contents import content_properties
 from core.rag.dbhandler.documents.linking import LinkRow, resource_type
 from core.rag.dbhandler.documents.writing import ChunkRow, DocumentRow
 from core.rag.dbhandler.store import Row
@@ -158,7 +159,7 @@ def document_row(
             "path": document.path,
             "uri": uri,
             "title": display_title(document),
-            "content": document.content,
+            **content_properties(document.content),
             "content_hash": content_hash(document.content),
             "state_hash": state_hash,
             "embedded_in": list(embedded_in),

@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import Any
 
 from core.rag.dbhandler.batches import batches, run_for_ids, run_for_rows
+from core.rag.dbhandler.documents.contents import without_former
 from core.rag.dbhandler.documents.creating import create_chunks, create_documents, create_vectors
 from core.rag.dbhandler.documents.linking import LinkRow, relink_incoming, write_links
 from core.rag.dbhandler.documents.removing import detach_vectors, existing_chunks, remove_chunks, remove_unused_vectors
@@ -258,9 +259,10 @@ async def _create_documents(tx: Transaction, documents: Sequence[DocumentRow], n
 
 
 async def _merge_documents(tx: Transaction, documents: Sequence[DocumentRow], namespace: str, now: str) -> None:
+    parts = await _content_parts(tx, [document.id for document in documents])
     by_source: dict[str | None, list[Row]] = {}
     for document in documents:
-        row = {"id": document.id, "props": document.properties}
+        row = {"id": document.id, "props": without_former(document.properties, parts.get(document.id))}
         by_source.setdefault(document.source_id, []).append(row)
     for source, all_rows in by_source.items():
         match, edge = ("", "")
@@ -276,6 +278,17 @@ async def _merge_documents(tx: Transaction, documents: Sequence[DocumentRow], na
             namespace=namespace,
             now=now,
         )
+
+
+async def _content_parts(tx: Transaction, documents: Sequence[str]) -> dict[str, int]:
+    """Return in how many properties the text of each document is that needs more than one."""
+    rows = await run_for_ids(
+        tx,
+        "UNWIND $ids AS i MATCH (d:Document {id: i}) WHERE d.content_parts IS NOT NULL "
+        "RETURN d.id AS id, d.content_parts AS parts",
+        documents,
+    )
+    return {row["id"]: row["parts"] for row in rows}
 
 
 async def chain_chunks(tx: Transaction, replaced: Sequence[str], wanted: Sequence[Row]) -> None:

@@ -30,9 +30,6 @@ from core.rag.errors import (
 CHECKPOINT_SECONDS = 60
 CHECKPOINT_LOG_BYTES = 64 << 20
 
-#: The longest property that the engine keeps.
-MAX_TEXT_BYTES = 16 << 20
-
 #: Suffix, followed by a date, of the graph that a restore replaced and keeps.
 KEPT = ".before-restore-"
 

@@ -15,6 +15,7 @@ import random
 import sys
 import time
 import weakref
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager
@@ -81,6 +82,7 @@ class EmbeddedStore:
         self._log = CommitLog(path, every_commit=sync) if path is not None else None
         self._vectors = VectorTables()
         self._words = WordScores()
+        self._removing: Counter[TextIndex] = Counter()
         self._commits = Commits()
         self._retry_deadline = retry_deadline
         self._pid = os.getpid()
@@ -99,7 +101,6 @@ class EmbeddedStore:
             shared=False,
             read_only=bool(read_only),
             notes=(read_only,) if read_only else (),
-            max_text_bytes=engine.MAX_TEXT_BYTES,
         )
         _open_stores.add(self)
 
@@ -230,14 +231,17 @@ class EmbeddedStore:
                 raise
 
     async def ensure_text_index(self, index: TextIndex, *, patient: bool = True) -> bool:  # noqa: ARG002
-        """See :class:`~core.rag.dbhandler.store.GraphStore`."""
+        """See :class:`~core.rag.dbhandler.store.GraphStore`. While texts are removed, it is left for later."""
+        if not self._removing[index]:
+            await self._make_text_index(index)
+        return True
 
-        def ensure(db: Any) -> None:
+    async def _make_text_index(self, index: TextIndex) -> None:
+        def make(db: Any) -> None:
             if not dialect.has_text_index(db, index):
                 dialect.create_text_index(db, index)
 
-        await self.exclusively(ensure, f"Creating the keyword index of {index.label}")
-        return True
+        await self.exclusively(make, f"Creating the keyword index of {index.label}")
 
     async def has_vector_index(self, index: VectorIndex) -> bool:  # noqa: ARG002
         """See :class:`~core.rag.dbhandler.store.GraphStore`. There is none that could be missing."""
@@ -251,15 +255,17 @@ class EmbeddedStore:
     async def removing_texts(self, index: TextIndex, number: Callable[[], Awaitable[int]]) -> AsyncIterator[None]:
         """See :class:`~core.rag.dbhandler.store.GraphStore`.
 
-        Where the process is killed meanwhile, the next search makes the index.
+        A search meanwhile makes the index, and so does the next one where the process is killed.
         """
         if self._read_only or await number() < _REMOVED_AT_ONCE:
             yield
             return
-        await self.drop_text_index(index)
+        self._removing[index] += 1
         try:
+            await self.drop_text_index(index)
             yield
         finally:
+            self._removing[index] -= 1
             await self.ensure_text_index(index)
 
     async def ensure_vector_index(self, index: VectorIndex, *, patient: bool = True) -> bool:  # noqa: ARG002
@@ -285,7 +291,7 @@ class EmbeddedStore:
         if not found and await self._reading(lambda db: dialect.lacks_text_index(db, index), "A keyword search"):
             if self._read_only:
                 return await scan_text(self, index, terms, k)
-            await self.ensure_text_index(index)
+            await self._make_text_index(index)
             found = await self._reading(lambda db: words.search(db, index, terms, wanted), "A keyword search")
         found.sort(key=lambda match: (-match[1], match[0]))
         return [Match(identifier, score) for identifier, score in found[:k]]

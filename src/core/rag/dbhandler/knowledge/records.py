@@ -39,6 +39,11 @@ class RecordRow:
     entities: list[RecordEntity] = field(default_factory=list)
     document: str | None = None
 
+    @property
+    def properties(self) -> dict[str, str]:
+        """Return what is stored in its node."""
+        return {"collection": self.collection, "data": self.data, "terms": self.terms}
+
 
 def relation_id(source: str, target: str, origin: str, relation: str) -> str:
     """Return the id of an extracted RELATED edge: the ids of its ends, and a hash of its origin and type."""
@@ -52,6 +57,7 @@ class RecordChanges:
         """Prepare an update; ``ledger`` is told of the entities that records have."""
         self._ledger = ledger
         self._before: dict[str, list[RecordEntity]] = {}
+        self._stored: dict[str, dict[str, str]] = {}
         self._relations: Counter[Relation] = Counter()
         self._rows: list[RecordRow] = []
         self._gone: list[str] = []
@@ -72,9 +78,15 @@ class RecordChanges:
         """Note what existing records have, before they are changed or removed; unknown ids are left out."""
         await lock(tx, Label.RECORD, records)
         for part in batches(records):
-            rows = await tx.run("UNWIND $ids AS i MATCH (r:Record {id: i}) RETURN r.id AS id", {"ids": part})
+            rows = await tx.run(
+                "UNWIND $ids AS i MATCH (r:Record {id: i}) "
+                "RETURN r.id AS id, r.collection AS collection, r.data AS data, r.terms AS terms",
+                {"ids": part},
+            )
             for row in rows:
-                self._before.setdefault(row["id"], [])
+                identifier = row.pop("id")
+                self._before.setdefault(identifier, [])
+                self._stored[identifier] = row
             rows = await tx.run(
                 "UNWIND $ids AS i MATCH (r:Record {id: i})-[h:HAS_ENTITY]->(e:Entity) RETURN r.id AS record, "
                 "h.field AS field, h.type AS type, h.text AS text, e.normalized_name AS name",
@@ -144,15 +156,17 @@ class RecordChanges:
         await self._relate(tx)
 
     async def _merge(self, tx: Transaction, text_label: str) -> None:
+        """Write the records that differ from what is stored: to write the same text anew is dear, too."""
         ledger = self._ledger
         label = f"r:{check_name(text_label[1:])}, " if text_label else ""
         rows = [
             {
                 "id": row.id,
                 "document": row.document,
-                "props": {"collection": row.collection, "data": row.data, "terms": row.terms},
+                "props": row.properties,
             }
             for row in self._rows
+            if self._stored.get(row.id) != row.properties
         ]
         await run_for_rows(
             tx,

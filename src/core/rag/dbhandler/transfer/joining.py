@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from core.rag.dbhandler.batches import run_for_ids
+from core.rag.dbhandler.documents.contents import without_former
 from core.rag.dbhandler.documents.rows import from_json, to_json
 from core.rag.dbhandler.knowledge.edge_direction import EdgeKind, directed
 from core.rag.dbhandler.knowledge.entities import FROM_CALLER
@@ -74,7 +75,7 @@ def _chunk(there: Row, came: Row) -> Row:
 def _document(there: Row, came: Row) -> Row:
     """Keep vectors of other models that an unchanged document got since the export."""
     if any(there.get(name) != came.get(name) for name in ("content_hash", "state_hash")):
-        return came
+        return without_former(came, there.get("content_parts"))
     stores = [*(there.get("embedded_in") or ()), *(came.get("embedded_in") or ())]
     return {**came, "embedded_in": list(dict.fromkeys(stores))} if stores else came
 
