@@ -165,7 +165,7 @@ class VectorStoreOperations(ClientBase):
                     f"Namespace {self._namespace!r} was built with the embedding model {there.model} ({there.dimension}"
                     f" dimensions), not with {model[:200]} ({dimension}). Use that model (MGRAG_EMBEDDING_MODEL)"
                     " or another namespace; make all vectors anew (mgrag reembed, kb.reembed); or build a second vector"
-                    " store beside it (--new-store, new_store=True)."
+                    " store beside it (mgrag ingest --new-store, new_store=True)."
                 )
         return await self._create(model, dimension, first=not stores)
 
