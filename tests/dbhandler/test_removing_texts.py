@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from tests.embedders import HashEmbedder
 
 from core.rag import MemGraphClient
+from core.rag.dbhandler.documents import superseding
 from core.rag.dbhandler.embedded import dialect
 from core.rag.dbhandler.embedded.store import EmbeddedStore
+from core.rag.dbhandler.store import Transaction
 from core.rag.errors import QueryError
 from core.rag.schema import Label, TextIndex
 from core.rag.settings import Settings
@@ -213,3 +216,35 @@ async def test_a_table_is_replaced_and_removed_with_one_new_index_of_its_rows(
         made.clear()
         await kb.client.delete_document(str(table))
         assert made.count(records) == 1
+
+
+async def test_an_import_of_other_versions_takes_the_index_away_before_their_texts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from core.rag import KnowledgeBase
+    from libs.dataloader import Document
+
+    def documents(word: str) -> list[Document]:
+        return [Document(path=f"{place}.txt", content=f"A {word} text, number {place}.") for place in range(MANY)]
+
+    for name in ("old", "new"):
+        async with KnowledgeBase.open(f"embedded:{tmp_path}/{name}.grafeo", embedder=HashEmbedder()) as kb:
+            await kb.ingest(documents(name))
+            await kb.client.export_graph(tmp_path / f"{name}.jsonl")
+    steps: list[str] = []
+    drop, remove = dialect.drop_text_index, superseding.remove_chunks
+
+    def noted_drop(db: dialect.Runner, index: TextIndex) -> None:
+        steps.append(f"drop {index.label}")
+        drop(db, index)
+
+    async def noted_remove(tx: Transaction, chunks: Sequence[str]) -> set[str]:
+        steps.append("remove")
+        return await remove(tx, chunks)
+
+    monkeypatch.setattr(dialect, "drop_text_index", noted_drop)
+    monkeypatch.setattr(superseding, "remove_chunks", noted_remove)
+    async with KnowledgeBase.open(f"embedded:{tmp_path}/old.grafeo", embedder=HashEmbedder()) as kb:
+        await kb.client.import_graph(tmp_path / "new.jsonl")
+        assert steps[:2] == [f"drop {Label.CHUNK}", "remove"]
+        assert (await words_found(kb.client, "new"), await words_found(kb.client, "old")) == (MANY, 0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +15,9 @@ from core.rag.dbhandler.store import Row, Transaction
 from core.rag.extraction.mentions import Title
 from core.rag.schema import EdgeType, Label
 from core.rag.times import utc_now
+
+#: What :func:`_hashes` needs of a document.
+_HASHES = "d.id AS id, d.content_hash AS content_hash, d.state_hash AS state_hash"
 
 _DOCUMENTS = ("node", Label.DOCUMENT.value)
 _CHUNKS = ("node", Label.CHUNK.value)
@@ -87,8 +90,7 @@ async def make_way(tx: Transaction, versions: Mapping[str, Version], namespace: 
     there = await existing_chunks(tx, sorted(versions))
     rows = await run_for_ids(
         tx,
-        "UNWIND $ids AS i MATCH (d:Document {id: i}) "
-        "RETURN d.id AS id, d.content_hash AS content_hash, d.state_hash AS state_hash",
+        f"UNWIND $ids AS i MATCH (d:Document {{id: i}}) RETURN {_HASHES}",
         sorted(there),
     )
     changed = {row["id"] for row in rows if _hashes(row) != versions[row["id"]].hashes}
@@ -127,6 +129,26 @@ async def make_way(tx: Transaction, versions: Mapping[str, Version], namespace: 
     ]
     await support.write(tx, left)
     return len(existing)
+
+
+async def count_of_gone(
+    read: Callable[[str, Iterable[str]], Awaitable[list[Row]]], label: Label, versions: Mapping[str, Version]
+) -> int:
+    """Count the texts that :func:`make_way` will remove from a keyword index.
+
+    Args:
+        read: Runs a statement that reads for ids, ``$ids``.
+        label: That of the index: chunks or records.
+        versions: By id of the document.
+    """
+    rows = await read(f"UNWIND $ids AS i MATCH (d:Document {{id: i}}) RETURN {_HASHES}", versions)
+    changed = [row["id"] for row in rows if _hashes(row) != versions[row["id"]].hashes]
+    edge = EdgeType.CHUNK_OF if label is Label.CHUNK else EdgeType.DEFINED_IN
+    there = await read(
+        f"UNWIND $ids AS i MATCH (d:Document {{id: i}})<-[:{edge}]-(n:{label}) RETURN d.id AS document, n.id AS id",
+        changed,
+    )
+    return sum(row["id"] not in versions[row["document"]].chunks for row in there)
 
 
 def _stale_vectors(chunks: Mapping[str, Row], version: Version) -> list[Row]:

@@ -18,7 +18,7 @@ from typing import Any
 from core.rag.dbhandler.batches import batches, run_for_ids
 from core.rag.dbhandler.checks import check_file
 from core.rag.dbhandler.documents.linking import relink_incoming
-from core.rag.dbhandler.documents.superseding import make_way, versions_of
+from core.rag.dbhandler.documents.superseding import count_of_gone, make_way, versions_of
 from core.rag.dbhandler.float_rows import float_rows
 from core.rag.dbhandler.knowledge.edge_direction import EdgeKind, directed
 from core.rag.dbhandler.messages.interactions import renumber_messages
@@ -108,9 +108,14 @@ class TransferOperations(VectorStoreOperations):
         """
         there = set(await self._ids(Label.DOCUMENT))
         versions, changed = versions_of(reader.entries(), there)
-        for part in batches(sorted(versions), max_rows=_DOCUMENTS):
-            wanted = {identifier: versions[identifier] for identifier in part}
-            changed += await self._write(partial(make_way, versions=wanted, namespace=self._namespace))
+        graph = await self.connect()
+        async with AsyncExitStack() as removing:
+            for label in (Label.CHUNK, Label.RECORD):
+                number = partial(count_of_gone, self.read_for_ids, label, versions)
+                await removing.enter_async_context(graph.removing_texts(TextIndex(label, self._namespace), number))
+            for part in batches(sorted(versions), max_rows=_DOCUMENTS):
+                wanted = {identifier: versions[identifier] for identifier in part}
+                changed += await self._write(partial(make_way, versions=wanted, namespace=self._namespace))
         # Either side may name titles of the other. Where the graph has more, the file may also say of a passage that it
         # mentions a title within a longer one, which only the graph has.
         if there and (changed or there - versions.keys()):
