@@ -61,7 +61,11 @@ async def assert_sound(client: MemGraphClient, expected: Iterable[Document]) -> 
         expected: What was reported as ingested, and nothing else.
     """
     contents = {document.path: document.content for document in expected}
-    rows = await client.read("MATCH (d:Document) WHERE d.namespace = $namespace RETURN d.path AS path, d.content AS c")
+    # A text of more than four million characters goes on in further properties.
+    rows = await client.read(
+        "MATCH (d:Document) WHERE d.namespace = $namespace RETURN d.path AS path, d.content + "
+        "coalesce(d.content_2, '') + coalesce(d.content_3, '') + coalesce(d.content_4, '') AS c"
+    )
     assert Counter(row["path"] for row in rows) == Counter(contents.keys())
     assert {row["path"]: row["c"] for row in rows} == contents
 
