@@ -52,6 +52,12 @@ def server_error(code: str, message: str) -> Neo4jError:
             ConfigurationError,
             Again.NEVER,
         ),
+        (
+            CLIENT,
+            "Can't set property because properties on edges are disabled.",
+            ConfigurationError,
+            Again.NEVER,
+        ),
         (TRANSIENT, "Transaction was asked to abort because of transaction timeout.", StoreTimeoutError, Again.NEVER),
         (TRANSIENT, "Transaction was asked to abort by another user.", StoreError, Again.NEVER),
         (

@@ -86,6 +86,8 @@ _MEMGRAPH_NOT_WRITTEN = re.compile(r"^.{0,100}not (yet )?(implemented|supported)
 #: Message for an operation that the storage mode of the server does not support.
 _MEMGRAPH_STORAGE = re.compile(r"supported (in|using) (analytical|on-disk) storage mode", re.I)
 
+_MEMGRAPH_BARE_EDGES = re.compile(r"^Can't set property because properties on edges are disabled", re.I)
+
 _MESSAGE = re.compile(r"\{message: (.*?)\} \{gql_status", re.S)
 
 
@@ -253,6 +255,13 @@ def _server_failure(error: Any, what: str, address: Address) -> Failure:
             ConfigurationError(
                 f"{what} is not possible in the storage mode of the server at {address.location}: {text}. Start it with"
                 " --storage-mode=IN_MEMORY_TRANSACTIONAL, or run STORAGE MODE IN_MEMORY_TRANSACTIONAL on it."
+            )
+        )
+    if of_memgraph and _MEMGRAPH_BARE_EDGES.search(text):
+        return _never(
+            ConfigurationError(
+                f"{what} is not possible, since the server at {address.location} keeps no properties of edges. Start it"
+                " with --storage-properties-on-edges=true."
             )
         )
     if of_memgraph and _MEMGRAPH_REPLICA.search(text):

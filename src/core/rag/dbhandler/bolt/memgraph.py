@@ -26,8 +26,9 @@ from core.rag.dbhandler.bolt.dialect import (
     words_query,
 )
 from core.rag.dbhandler.bolt.hints import hinted
+from core.rag.dbhandler.bolt.memgraph_settings import unfit_settings
 from core.rag.dbhandler.store import MAX_K, Match, Row
-from core.rag.errors import QueryError, StoreConflictError
+from core.rag.errors import StoreConflictError
 from core.rag.schema import SERVER_INDEXES, Label, TextIndex, VectorIndex, check_name
 
 _log = logging.getLogger("mgrag")
@@ -42,8 +43,6 @@ _MISSING = re.compile(r"index .{0,200} (does not|doesn't) exist|no procedure nam
 _THERE = re.compile(r"already exists", re.I)
 #: The labels with most nodes. An index on the namespace alone would be taken for nodes whose id is known, too.
 _LARGE = (Label.DOCUMENT, Label.CHUNK, Label.ENTITY, Label.VECTOR)
-#: The storage mode that has the indexes and constraints which are needed here.
-_STORAGE_MODE = "IN_MEMORY_TRANSACTIONAL"
 _TEXT_INDEX = re.compile(r"label_text \(name: (.*)\)", re.S)
 
 
@@ -95,15 +94,8 @@ class MemgraphDialect:
                 "This server has no text search with scores (Memgraph 3.6 and later have it): words are searched by the"
                 " client."
             )
-        mode = await _storage_mode(runner)
-        problems = []
-        if mode not in ("", _STORAGE_MODE):
-            problems.append(
-                f"This server is in the storage mode {mode}, in which no graph can be created, and what is written to"
-                f" one that exists may be incomplete or lost. Start it with --storage-mode={_STORAGE_MODE}, or run"
-                f" STORAGE MODE {_STORAGE_MODE} on it."
-            )
-        abilities = Abilities(version, vectors, texts, (*notes, *problems), tuple(problems))
+        problems = await unfit_settings(runner)
+        abilities = Abilities(version, vectors, texts, (*notes, *problems), problems)
         return cls(runner, abilities, limit_in_map="MAP" in search)
 
     def hinted(self, statement: str) -> str:
@@ -396,15 +388,6 @@ class MemgraphDialect:
 
     async def _define(self, statement: str, what: str) -> None:
         await define(self._runner, statement, what, there=_THERE)
-
-
-async def _storage_mode(runner: Runner) -> str:
-    """Return the storage mode of the server; empty if it does not tell (the user may need the right STATS)."""
-    try:
-        rows = await runner.query("SHOW STORAGE INFO")
-    except QueryError:
-        return ""
-    return next((str(row["value"]) for row in rows if row["storage info"].endswith("storage_mode")), "")
 
 
 def _text_indexes(rows: Sequence[Row]) -> dict[str, Row]:
