@@ -16,6 +16,8 @@ import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from core.rag.indexing.collecting import collected_seldom
+
 if TYPE_CHECKING:
     from core.rag.dbhandler.knowledge.mentioned import Mentioned
     from core.rag.embedder.base import Vectors
@@ -94,13 +96,14 @@ def serve() -> None:
     requests: queue.Queue[bytes | None] = queue.Queue(_AHEAD)
     threading.Thread(target=_read, args=(sys.stdin.buffer, requests), daemon=True).start()
     worker = Worker()
-    while (request := requests.get()) is not None:
-        reply = _answer(worker, request)
-        try:
-            replies.write(len(reply).to_bytes(LENGTH_BYTES) + reply)
-            replies.flush()
-        except BrokenPipeError:
-            break
+    with collected_seldom():
+        while (request := requests.get()) is not None:
+            reply = _answer(worker, request)
+            try:
+                replies.write(len(reply).to_bytes(LENGTH_BYTES) + reply)
+                replies.flush()
+            except BrokenPipeError:
+                break
     os._exit(0)  # at once: a pipe that nobody reads any more would be flushed with an error
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import pickle
 import subprocess
 import sys
@@ -54,6 +55,8 @@ class WorkerProcess:
                 [sys.executable, "-I", "-c", _PROGRAM, *sys.path],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
+                # The library beneath NumPy would start threads that wait busily; here it is not used.
+                env={"OPENBLAS_NUM_THREADS": "1", **os.environ},
                 process_group=0,  # Ctrl-C is for the process that asks, which decides what to finish
             )
         except OSError as error:
