@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.documents.indexed import INDEXED
 from core.rag.dbhandler.documents.rows import uri_of
 from core.rag.errors import EmbeddingInputError, InvalidInputError, MGRagError, QueryError, SourceError
 from core.rag.identity import document_id, standardize_resource_uri
@@ -117,7 +118,9 @@ class Run:
         self._load_error: LoadError | None = None
         self.read: list[ReadSource] = []
         self._barren: list[str] = []
-        self._replaced = {Label.CHUNK: 0, Label.RECORD: 0}
+        # Ids of documents that were in the graph before, until they are written; and how many texts were replaced.
+        self._to_replace: set[str] = set()
+        self._replaced = dict.fromkeys(INDEXED, 0)
         self._loaded: asyncio.Queue[_Batch | None] = asyncio.Queue(_WAITING)
         self._cut: asyncio.Queue[asyncio.Task[list[Prepared]] | None] = asyncio.Queue(_WAITING)
         self._embedded: asyncio.Queue[Prepared | None] = asyncio.Queue(_WAITING)
@@ -260,6 +263,7 @@ class Run:
             self._count_unchanged(changed.unchanged)
             if changed.again:
                 self._again.setdefault(batch.source_id, []).extend(changed.again)
+            self._to_replace |= changed.replaced
             if not changed.documents:
                 self._on_the_way -= 1
                 self._tell()
@@ -319,12 +323,15 @@ class Run:
 
     async def _make_room(self, part: Prepared, removing: contextlib.AsyncExitStack) -> None:
         """Let an embedded graph prepare, until the end of the run, for all texts that the run has replaced so far."""
-
+        rows = [row for row in part.rows if row.id in self._to_replace]
+        if not rows:
+            return
+        self._to_replace.difference_update(row.id for row in rows)
         graph = await self._client.connect()
         for label in self._replaced:
 
             async def replaced(label: Label = label) -> int:
-                number = await self._client.replaced_texts(label, part.rows)
+                number = await self._client.replaced_texts(label, rows)
                 self._replaced[label] += number
                 return self._replaced[label] if number else 0
 

@@ -26,11 +26,13 @@ class Changed:
         documents: Documents that have to be written.
         unchanged: Ids of documents that did not change.
         again: Ids of documents that this run already writes in the same state.
+        replaced: Ids of the documents that have to be written and that are, or may be, in the graph.
     """
 
     documents: list[Document]
     unchanged: list[str]
     again: list[str]
+    replaced: set[str]
 
 
 def state_hash(document: Document) -> str:
@@ -108,6 +110,7 @@ class StateReader:
         changed: list[Document] = []
         unchanged: list[str] = []
         again: list[str] = []
+        replaced: set[str] = set()
         fingerprints: list[dict[str, Any]] = []
         for identifier, document in zip(ids, documents, strict=True):
             row = stored.get(identifier)
@@ -119,6 +122,8 @@ class StateReader:
                 continue
             if row is None or not current or row["state_hash"] != state:
                 changed.append(document)
+                if row is not None or identifier in touched:
+                    replaced.add(identifier)
                 touched[identifier] = written
                 continue
             unchanged.append(identifier)
@@ -127,7 +132,7 @@ class StateReader:
                 fingerprints.append({"id": identifier, "fingerprint": fingerprint})
         if fingerprints:
             await self._client.set_fingerprints(fingerprints)
-        return Changed(changed, unchanged, again)
+        return Changed(changed, unchanged, again, replaced)
 
     async def vanished(
         self,

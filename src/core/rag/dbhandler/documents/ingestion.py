@@ -8,6 +8,7 @@ from typing import Any
 
 from core.rag.dbhandler.batches import run_for_ids, run_for_rows
 from core.rag.dbhandler.checks import check_kind, check_texts
+from core.rag.dbhandler.documents.indexed import indexed_texts
 from core.rag.dbhandler.documents.removing import remove_strays, remove_unused_sources
 from core.rag.dbhandler.documents.rows import merge_properties
 from core.rag.dbhandler.documents.writing import DocumentRow, WriteOutcome, write_documents
@@ -16,7 +17,7 @@ from core.rag.dbhandler.store import Row, Transaction
 from core.rag.dbhandler.vectors import VectorStoreInfo, VectorStoreOperations, check_vector_store
 from core.rag.errors import StoreConstraintError
 from core.rag.identity import source_id, standardize_resource_uri
-from core.rag.schema import FROM_TEXT, EdgeType, Label
+from core.rag.schema import FROM_TEXT, Label
 from core.rag.times import utc_now
 from libs.dataloader import SourceInfo
 
@@ -81,13 +82,15 @@ class IngestOperations(VectorStoreOperations):
             label: That of the index: chunks or records.
             documents: What will be written.
         """
-        edge = EdgeType.CHUNK_OF if label is Label.CHUNK else EdgeType.DEFINED_IN
         stored = await self.read_for_ids(
-            f"UNWIND $ids AS i MATCH (d:Document {{id: i}})<-[:{edge}]-(n:{label}) RETURN n.id AS id, n.terms AS terms",
-            [document.id for document in documents],
+            indexed_texts(label, "n.id AS id, n.terms AS terms"), [document.id for document in documents]
         )
-        terms = {chunk.id: chunk.properties.get("terms") for document in documents for chunk in document.chunks}
-        terms |= {record.id: record.terms for document in documents for record in document.records}
+        if not stored:
+            return 0
+        if label is Label.CHUNK:
+            terms = {chunk.id: chunk.properties.get("terms") for document in documents for chunk in document.chunks}
+        else:
+            terms = {record.id: record.terms for document in documents for record in document.records}
         return sum(row["terms"] != terms.get(row["id"]) for row in stored)
 
     async def ensure_source(self, source: SourceInfo) -> str:

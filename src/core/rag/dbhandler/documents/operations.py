@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack
 from typing import Any
 
 from core.rag.dbhandler.batches import batches, run_for_rows
@@ -15,6 +16,7 @@ from core.rag.dbhandler.checks import (
     check_vector,
 )
 from core.rag.dbhandler.documents.contents import CONTENT_COLUMNS, with_content
+from core.rag.dbhandler.documents.indexed import INDEXED, indexed_texts
 from core.rag.dbhandler.documents.ingestion import IngestOperations
 from core.rag.dbhandler.documents.removing import remove_documents
 from core.rag.dbhandler.documents.rows import (
@@ -243,20 +245,13 @@ class DocumentOperations(IngestOperations):
         graph = await self.connect()
         count = 0
 
-        async def chunks() -> int:
-            return sum((await self._chunk_counts(unique)).values())
+        async with AsyncExitStack() as removing:
+            for label in INDEXED:
 
-        async def records() -> int:
-            return len(
-                await self.read_for_ids(
-                    "UNWIND $ids AS i MATCH (d:Document {id: i})<-[:DEFINED_IN]-(r:Record) RETURN r.id AS id", unique
-                )
-            )
+                async def number(label: Label = label) -> int:
+                    return len(await self.read_for_ids(indexed_texts(label, "n.id AS id"), unique))
 
-        async with (
-            graph.removing_texts(TextIndex(Label.CHUNK, self._namespace), chunks),
-            graph.removing_texts(TextIndex(Label.RECORD, self._namespace), records),
-        ):
+                await removing.enter_async_context(graph.removing_texts(TextIndex(label, self._namespace), number))
             for part in batches(unique, max_rows=200):
 
                 async def work(tx: Transaction, part: list[str] = part) -> int:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from core.rag.dbhandler.batches import run_for_ids
+from core.rag.dbhandler.documents.indexed import indexed_texts
 from core.rag.dbhandler.documents.linking import write_links
 from core.rag.dbhandler.documents.removing import detach_vectors, existing_chunks, remove_chunks, remove_unused_vectors
 from core.rag.dbhandler.documents.writing import ChunkRow, DocumentRow, chain_chunks
@@ -143,11 +144,7 @@ async def count_of_gone(
     """
     rows = await read(f"UNWIND $ids AS i MATCH (d:Document {{id: i}}) RETURN {_HASHES}", versions)
     changed = [row["id"] for row in rows if _hashes(row) != versions[row["id"]].hashes]
-    edge = EdgeType.CHUNK_OF if label is Label.CHUNK else EdgeType.DEFINED_IN
-    there = await read(
-        f"UNWIND $ids AS i MATCH (d:Document {{id: i}})<-[:{edge}]-(n:{label}) RETURN d.id AS document, n.id AS id",
-        changed,
-    )
+    there = await read(indexed_texts(label, "d.id AS document, n.id AS id"), changed)
     return sum(row["id"] not in versions[row["document"]].chunks for row in there)
 
 
