@@ -1,7 +1,7 @@
 """Lets Python look for cycles of garbage less often while documents are ingested.
 
 By default it looks after every 700 objects that are new and still in use. An ingest makes millions that stay until they
-are written, and hardly a cycle among them, so that a tenth of the time went into looking for some.
+are written, and hardly a cycle among them.
 """
 
 from __future__ import annotations
