@@ -16,6 +16,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
         "libs.dataloader",
         "core.rag.bm25",
         "core.rag.errors",
+        "core.rag.file_status",
         "core.rag.headings",
         "core.rag.keyed",
         "core.rag.ports",

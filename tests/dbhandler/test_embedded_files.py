@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.permissions import locked
 
 from core.rag.dbhandler import MemGraphClient
 from core.rag.dbhandler.embedded import commitlog
@@ -290,12 +292,9 @@ async def test_a_graph_that_is_not_there_is_not_made_for_who_only_reads(graph_fi
     assert not graph_file.exists()
 
 
-async def test_a_folder_that_may_not_be_entered_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(path: Path) -> bool:
-        raise PermissionError(13, "Permission denied", str(path))
-
-    monkeypatch.setattr(Path, "is_dir", refuse)
-    with pytest.raises(StoreUnavailableError, match="may not enter its folder"):
+@pytest.mark.skipif(os.name == "nt", reason="folders are locked otherwise there")
+def test_a_folder_that_may_not_be_entered_is_said(tmp_path: Path) -> None:
+    with locked(tmp_path), pytest.raises(StoreUnavailableError, match="may not enter its folder"):
         grafeo_engine.graph_file(str(tmp_path / "graph"))
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from tests.graphs import snapshot
 from tests.maintenance.conftest import documents, opened
+from tests.permissions import locked
 
 from core.rag import KnowledgeBase
 from core.rag.dbhandler import MemGraphClient
@@ -381,16 +382,13 @@ def test_why_a_backup_cannot_be_written_is_said(refusal: str, said: str, tmp_pat
         grafeo_engine.save(Refusing(), tmp_path / ".copy.part", Path("copy"))
 
 
+@pytest.mark.skipif(os.name == "nt", reason="folders are locked otherwise there")
 async def test_a_backup_in_a_folder_that_may_not_be_entered_is_not_restored(
-    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
-    is_file = Path.is_file
-
-    def refuse(path: Path) -> bool:
-        if path.name == "backup.bak":
-            raise PermissionError(13, "Permission denied", str(path))
-        return is_file(path)
-
-    monkeypatch.setattr(Path, "is_file", refuse)
-    with pytest.raises(BackupError, match=r"backup\.bak cannot be read: this user may not enter its folder"):
-        await restore(f"embedded:{file}", tmp_path / "backup.bak")
+    folder = tmp_path_factory.mktemp("backups")
+    with (
+        locked(folder),
+        pytest.raises(BackupError, match=r"backup\.bak cannot be read: this user may not enter its folder"),
+    ):
+        await restore("embedded:graph.grafeo", folder / "backup.bak")

@@ -6,6 +6,7 @@ import asyncio
 import filecmp
 import os
 import shutil
+import stat
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -29,6 +30,7 @@ from core.rag.errors import (
     StoreReadOnlyError,
     StoreUnavailableError,
 )
+from core.rag.file_status import status_of
 from core.rag.maintenance.archive import export_namespaces, import_namespaces
 from core.rag.maintenance.backup import BackupReport, main_labels, sums
 from core.rag.maintenance.places import graph_file, is_there
@@ -121,14 +123,14 @@ async def _to_its_end[T](function: Callable[..., T], *files: Path, stop: Event |
 def _existing(file: str | os.PathLike[str]) -> Path:
     try:
         source = Path(file).expanduser().absolute()
-        if source.is_file():
-            return source
-        there = source.exists()
+        status = status_of(source)
     except PermissionError as error:
         raise BackupError(f"{source} cannot be read: this user may not enter its folder {source.parent}.") from error
     except (OSError, ValueError, RuntimeError) as error:
         raise BackupError(f"{str(file)[:500]!r} cannot be the name of a backup: {error}.") from error
-    if there:
+    if status is not None and stat.S_ISREG(status.st_mode):
+        return source
+    if status is not None:
         raise BackupError(f"{source} is not a file, and a backup is read twice: write it to a file first.")
     raise BackupError(f"There is no backup {str(source)[:500]}.")
 

@@ -6,6 +6,7 @@ Facts about the engine that the code relies on are those of Grafeo 0.6.
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -25,6 +26,7 @@ from core.rag.errors import (
     StoreError,
     StoreUnavailableError,
 )
+from core.rag.file_status import status_of
 
 # Without this the engine makes no checkpoints, and its log would grow forever.
 CHECKPOINT_SECONDS = 60
@@ -42,9 +44,8 @@ def graph_file(path: str) -> Path:
     """
     try:
         file = Path(path).expanduser().absolute()
-        folder = file.is_dir()
+        status = status_of(file)
         link = file.is_symlink()
-        hanging = link and not file.exists()
         str(file).encode()  # the engine takes UTF-8 only
     except PermissionError as error:
         raise StoreUnavailableError(
@@ -60,12 +61,12 @@ def graph_file(path: str) -> Path:
         raise StoreUnavailableError(f"{path[:200]!r} cannot be the path of a graph: {first_line(error)}.") from error
     if not path or "\0" in path:
         raise StoreUnavailableError(f"{path[:200]!r} is not a file name: name a file, such as graph.grafeo.")
-    if hanging:
+    if link and status is None:
         raise StoreUnavailableError(
             f"{file} is a link to {file.readlink()}, which does not exist: restore that file, or name a graph elsewhere"
             " (--db)."
         )
-    if folder:
+    if status is not None and stat.S_ISDIR(status.st_mode):
         raise StoreUnavailableError(f"{file} is a folder; name a file, such as {file / 'graph.grafeo'}.")
     if not link:
         return file

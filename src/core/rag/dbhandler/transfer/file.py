@@ -25,6 +25,7 @@ from typing import IO, Any
 from core.rag.dbhandler.checks import check_file
 from core.rag.dbhandler.embedded.commitlog import discard, sync_folder
 from core.rag.errors import BackupError
+from core.rag.file_status import status_of
 from core.rag.schema import SCHEMA_VERSION, EdgeType, Label
 from core.rag.times import utc_now
 
@@ -151,7 +152,7 @@ def new_file(file: str | os.PathLike[str]) -> Path:
         target = given.expanduser().absolute()
         if not str(file) or "\0" in str(file):
             raise ValueError("it is empty or has a NUL")
-        if target.exists():
+        if status_of(target) is not None:
             raise BackupError(f"{target} already exists; name a file that does not exist.")
         if not target.parent.is_dir():
             raise BackupError(f"The folder {target.parent} does not exist; create it first.")
