@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
 from core.rag.dbhandler.batches import MAX_ROWS, batches
 from core.rag.dbhandler.checks import check_kind, check_optional, check_text, check_texts
+from core.rag.dbhandler.documents.indexed import INDEXED
 from core.rag.dbhandler.gate import WriterGate
 from core.rag.dbhandler.store import DEFAULT_POOL_SIZE, GraphStore, Row, Transaction, open_store
 from core.rag.dbhandler.versions import mark_version, stored_version
@@ -159,6 +162,20 @@ class ClientBase:
         """Run a reading statement; ``$namespace`` is always set."""
         store = await self.connect()
         return await store.run(statement, {"namespace": self._namespace, **parameters})
+
+    @asynccontextmanager
+    async def removing_texts(self, number: Callable[[Label], Awaitable[int]]) -> AsyncIterator[None]:
+        """Let an embedded graph prepare for the removal of texts of documents; see ``GraphStore.removing_texts``.
+
+        Args:
+            number: Returns how many texts with a label are removed meanwhile.
+        """
+        graph = await self.connect()
+        async with AsyncExitStack() as removing:
+            for label in INDEXED:
+                index = TextIndex(label, self._namespace)
+                await removing.enter_async_context(graph.removing_texts(index, partial(number, label)))
+            yield
 
     async def read_for_ids(
         self, statement: str, ids: Iterable[str], *, at_once: int = MAX_ROWS, **parameters: Any

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from core.rag.extraction.mentions import EXTRACTION_VERSION
 from core.rag.extraction.records import FIELD_HINTS
-from core.rag.indexing.collecting import collected_seldom
 from core.rag.indexing.cutting import Cutter
 from core.rag.indexing.pruning import kept_though_gone
 from core.rag.indexing.pruning import prune as remove_gone
@@ -131,15 +130,14 @@ class Indexer:
 
         run = Run(self._client, workbench, self._tools_for, self._vector_store, report, stop or asyncio.Event(), tell)
         try:
-            with collected_seldom():
-                await run.all(loaders)
-                if prune and not run.stop.is_set():
-                    await remove_gone(self._client, self._tools.state, run.read, report)
-                elif not run.stop.is_set():
-                    report.warnings += await kept_though_gone(self._client, self._tools.state, run.read)
-                if self._extraction:
-                    await TitleLinker(self._client).link(await workbench.title_run())
-                report.warnings += await self._behind()
+            await run.all(loaders)
+            if prune and not run.stop.is_set():
+                await remove_gone(self._client, self._tools.state, run.read, report)
+            elif not run.stop.is_set():
+                report.warnings += await kept_though_gone(self._client, self._tools.state, run.read)
+            if self._extraction:
+                await TitleLinker(self._client).link(await workbench.title_run())
+            report.warnings += await self._behind()
         finally:
             await workbench.close()
             report.seconds = time.perf_counter() - started

@@ -8,12 +8,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from core.rag.dbhandler.batches import batches
-from core.rag.dbhandler.documents.indexed import INDEXED
 from core.rag.dbhandler.documents.rows import uri_of
 from core.rag.errors import EmbeddingInputError, InvalidInputError, MGRagError, QueryError, SourceError
 from core.rag.identity import document_id, standardize_resource_uri
@@ -25,7 +25,7 @@ from core.rag.indexing.state import StateReader
 from core.rag.indexing.stopping import out_of_patience, until
 from core.rag.indexing.storable import storable
 from core.rag.indexing.workbench import Workbench
-from core.rag.schema import Label, TextIndex
+from core.rag.schema import Label
 from libs.dataloader import Document, Loader, LoadError, LoadFailure, LoadResult, SourceInfo, Unchanged
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ class Run:
         self._barren: list[str] = []
         # Ids of documents that were in the graph before, until they are written; and how many texts were replaced.
         self._to_replace: set[str] = set()
-        self._replaced = dict.fromkeys(INDEXED, 0)
+        self._replaced: Counter[Label] = Counter()
         self._loaded: asyncio.Queue[_Batch | None] = asyncio.Queue(_WAITING)
         self._cut: asyncio.Queue[asyncio.Task[list[Prepared]] | None] = asyncio.Queue(_WAITING)
         self._embedded: asyncio.Queue[Prepared | None] = asyncio.Queue(_WAITING)
@@ -327,16 +327,13 @@ class Run:
         if not rows:
             return
         self._to_replace.difference_update(row.id for row in rows)
-        graph = await self._client.connect()
-        for label in self._replaced:
 
-            async def replaced(label: Label = label) -> int:
-                number = await self._client.replaced_texts(label, rows)
-                self._replaced[label] += number
-                return self._replaced[label] if number else 0
+        async def replaced(label: Label) -> int:
+            number = await self._client.replaced_texts(label, rows)
+            self._replaced[label] += number
+            return self._replaced[label] if number else 0
 
-            index = TextIndex(label, self._client.namespace)
-            await removing.enter_async_context(graph.removing_texts(index, replaced))
+        await removing.enter_async_context(self._client.removing_texts(replaced))
 
     async def _write_each(self, part: Prepared) -> None:
         """Write documents together, or one by one if the graph refuses one of them."""

@@ -85,7 +85,7 @@ _MEMGRAPH_STOPPING = re.compile(r"^Transaction was asked to abort because of dat
 _MEMGRAPH_NOT_WRITTEN = re.compile(r"^.{0,100}not (yet )?(implemented|supported)|^.{0,100}is not implemented yet", re.I)
 #: Message for an operation that the storage mode of the server does not support.
 _MEMGRAPH_STORAGE = re.compile(r"supported (in|using) (analytical|on-disk) storage mode", re.I)
-
+#: Message of a server that was started without properties of edges.
 _MEMGRAPH_BARE_EDGES = re.compile(r"^Can't set property because properties on edges are disabled", re.I)
 
 _MESSAGE = re.compile(r"\{message: (.*?)\} \{gql_status", re.S)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AsyncExitStack
 from typing import Any
 
 from core.rag.dbhandler.batches import batches, run_for_rows
@@ -16,7 +15,7 @@ from core.rag.dbhandler.checks import (
     check_vector,
 )
 from core.rag.dbhandler.documents.contents import CONTENT_COLUMNS, with_content
-from core.rag.dbhandler.documents.indexed import INDEXED, indexed_texts
+from core.rag.dbhandler.documents.indexed import indexed_texts
 from core.rag.dbhandler.documents.ingestion import IngestOperations
 from core.rag.dbhandler.documents.removing import remove_documents
 from core.rag.dbhandler.documents.rows import (
@@ -39,7 +38,7 @@ from core.rag.identity import (
     standardize_resource_uri,
     vector_id,
 )
-from core.rag.schema import Label, TextIndex
+from core.rag.schema import Label
 from core.rag.times import utc_now
 from libs.dataloader import Document, DocumentChunk, SourceInfo
 
@@ -242,16 +241,12 @@ class DocumentOperations(IngestOperations):
             InvalidInputError: on a single string instead of several ids, and on anything that is not text.
         """
         unique = sorted(set(check_texts("ids", ids)))
-        graph = await self.connect()
         count = 0
 
-        async with AsyncExitStack() as removing:
-            for label in INDEXED:
+        async def number(label: Label) -> int:
+            return len(await self.read_for_ids(indexed_texts(label, "n.id AS id"), unique))
 
-                async def number(label: Label = label) -> int:
-                    return len(await self.read_for_ids(indexed_texts(label, "n.id AS id"), unique))
-
-                await removing.enter_async_context(graph.removing_texts(TextIndex(label, self._namespace), number))
+        async with self.removing_texts(number):
             for part in batches(unique, max_rows=200):
 
                 async def work(tx: Transaction, part: list[str] = part) -> int:

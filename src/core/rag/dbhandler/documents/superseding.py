@@ -133,14 +133,14 @@ async def make_way(tx: Transaction, versions: Mapping[str, Version], namespace: 
 
 
 async def count_of_gone(
-    read: Callable[[str, Iterable[str]], Awaitable[list[Row]]], label: Label, versions: Mapping[str, Version]
+    read: Callable[[str, Iterable[str]], Awaitable[list[Row]]], versions: Mapping[str, Version], label: Label
 ) -> int:
     """Count the texts that :func:`make_way` will remove from a keyword index.
 
     Args:
         read: Runs a statement that reads for ids, ``$ids``.
-        label: That of the index: chunks or records.
         versions: By id of the document.
+        label: That of the index: chunks or records.
     """
     rows = await read(f"UNWIND $ids AS i MATCH (d:Document {{id: i}}) RETURN {_HASHES}", versions)
     changed = [row["id"] for row in rows if _hashes(row) != versions[row["id"]].hashes]

@@ -17,7 +17,6 @@ from typing import Any
 
 from core.rag.dbhandler.batches import batches, run_for_ids
 from core.rag.dbhandler.checks import check_file
-from core.rag.dbhandler.documents.indexed import INDEXED
 from core.rag.dbhandler.documents.linking import relink_incoming
 from core.rag.dbhandler.documents.superseding import count_of_gone, make_way, versions_of
 from core.rag.dbhandler.float_rows import float_rows
@@ -109,11 +108,7 @@ class TransferOperations(VectorStoreOperations):
         """
         there = set(await self._ids(Label.DOCUMENT))
         versions, changed = versions_of(reader.entries(), there)
-        graph = await self.connect()
-        async with AsyncExitStack() as removing:
-            for label in INDEXED:
-                number = partial(count_of_gone, self.read_for_ids, label, versions)
-                await removing.enter_async_context(graph.removing_texts(TextIndex(label, self._namespace), number))
+        async with self.removing_texts(partial(count_of_gone, self.read_for_ids, versions)):
             for part in batches(sorted(versions), max_rows=_DOCUMENTS):
                 wanted = {identifier: versions[identifier] for identifier in part}
                 changed += await self._write(partial(make_way, versions=wanted, namespace=self._namespace))
