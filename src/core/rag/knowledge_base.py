@@ -14,6 +14,7 @@ from core.rag.dbhandler.checks import check_number, check_optional, check_text
 from core.rag.dbhandler.vectors import VectorStoreInfo
 from core.rag.errors import ConfigurationError, StoreError
 from core.rag.graph.exploration import Exploration
+from core.rag.indexing.collecting import collected_seldom
 from core.rag.indexing.sources import Source, loaders_for, passing_over
 from core.rag.knowledge import Knowledge
 from core.rag.maintenance.places import graph_file, places_of, require_graph
@@ -269,7 +270,8 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
         # The graph file may be in a folder that is ingested; it changes while the folder is read.
         if own := places_of((await self._client.connect()).capabilities):
             loaders = passing_over(own, loaders)
-        report = await indexer.index(loaders, prune=prune, stop=stop, progress=progress)
+        with collected_seldom():
+            report = await indexer.index(loaders, prune=prune, stop=stop, progress=progress)
         if facts and not report.interrupted:
             report.facts = (await self.extract_facts(stop=stop)).to_dict()
         return report

@@ -89,6 +89,7 @@ class Worker:
         return self._finder
 
 
+@collected_seldom()
 def serve() -> None:
     """Answer requests until the input ends."""
     replies = os.fdopen(os.dup(1), "wb")
@@ -96,14 +97,13 @@ def serve() -> None:
     requests: queue.Queue[bytes | None] = queue.Queue(_AHEAD)
     threading.Thread(target=_read, args=(sys.stdin.buffer, requests), daemon=True).start()
     worker = Worker()
-    with collected_seldom():
-        while (request := requests.get()) is not None:
-            reply = _answer(worker, request)
-            try:
-                replies.write(len(reply).to_bytes(LENGTH_BYTES) + reply)
-                replies.flush()
-            except BrokenPipeError:
-                break
+    while (request := requests.get()) is not None:
+        reply = _answer(worker, request)
+        try:
+            replies.write(len(reply).to_bytes(LENGTH_BYTES) + reply)
+            replies.flush()
+        except BrokenPipeError:
+            break
     os._exit(0)  # at once: a pipe that nobody reads any more would be flushed with an error
 
 
