@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.embedders import HashEmbedder
 
-from core.rag import MemGraphClient
+from core.rag import KnowledgeBase, MemGraphClient
 from core.rag.dbhandler.documents import superseding
 from core.rag.dbhandler.embedded import dialect
 from core.rag.dbhandler.embedded.store import EmbeddedStore
@@ -17,6 +17,7 @@ from core.rag.dbhandler.store import Transaction
 from core.rag.errors import QueryError
 from core.rag.schema import Label, TextIndex
 from core.rag.settings import Settings
+from libs.dataloader import Document
 
 INDEX = TextIndex(Label.CHUNK, "default")
 MANY = 120
@@ -110,8 +111,6 @@ async def test_an_index_that_a_killed_process_left_out_is_made_by_a_search(tmp_p
 
 
 async def test_many_records_are_removed_with_one_new_index(tmp_path: Path, made: list[TextIndex]) -> None:
-    from core.rag import KnowledgeBase
-
     async with KnowledgeBase.open(f"embedded:{tmp_path}/graph.grafeo") as kb:
         ids = [(await kb.insert("people", {"name": f"Person {place}"})).id for place in range(MANY)]
         made.clear()
@@ -121,9 +120,6 @@ async def test_many_records_are_removed_with_one_new_index(tmp_path: Path, made:
 
 
 async def test_many_texts_are_replaced_with_one_new_index(tmp_path: Path, made: list[TextIndex]) -> None:
-    from core.rag import KnowledgeBase
-    from libs.dataloader import Document
-
     def documents(word: str, number: int = 2 * MANY) -> list[Document]:
         return [
             Document(path=f"{place}.txt", content=f"This is {word if place < number else 'old'} text number {place}.")
@@ -144,9 +140,6 @@ async def test_many_texts_are_replaced_with_one_new_index(tmp_path: Path, made: 
 async def test_documents_without_a_change_of_their_words_are_replaced_with_the_index_that_is_there(
     tmp_path: Path, made: list[TextIndex]
 ) -> None:
-    from core.rag import KnowledgeBase
-    from libs.dataloader import Document
-
     def documents(version: str) -> list[Document]:
         return [
             Document(path=f"{place}.txt", content=f"Text {place}.", metadata={"version": version})
@@ -175,8 +168,6 @@ async def test_an_import_over_what_is_there_makes_one_new_index(tmp_path: Path, 
 async def test_a_table_is_replaced_and_removed_with_one_new_index_of_its_rows(
     tmp_path: Path, made: list[TextIndex], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from core.rag import KnowledgeBase
-
     records = TextIndex(Label.RECORD, "default")
     table, graph = tmp_path / "people.csv", f"embedded:{tmp_path}/graph.grafeo"
 
@@ -221,9 +212,6 @@ async def test_a_table_is_replaced_and_removed_with_one_new_index_of_its_rows(
 async def test_an_import_of_other_versions_takes_the_index_away_before_their_texts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from core.rag import KnowledgeBase
-    from libs.dataloader import Document
-
     def documents(word: str) -> list[Document]:
         return [Document(path=f"{place}.txt", content=f"A {word} text, number {place}.") for place in range(MANY)]
 

@@ -12,6 +12,7 @@ from tests.embedders import HashEmbedder
 
 from core.rag import KnowledgeBase
 from core.rag.dbhandler import MemGraphClient
+from core.rag.dbhandler.documents.contents import CONTENT_COLUMNS, with_content
 from core.rag.indexing.report import IngestReport
 from core.rag.maintenance.soundness import Soundness
 from dbhandler.kit import Engine, make_settings
@@ -61,13 +62,12 @@ async def assert_sound(client: MemGraphClient, expected: Iterable[Document]) -> 
         expected: What was reported as ingested, and nothing else.
     """
     contents = {document.path: document.content for document in expected}
-    # A text of more than four million characters goes on in further properties.
     rows = await client.read(
-        "MATCH (d:Document) WHERE d.namespace = $namespace RETURN d.path AS path, d.content + "
-        "coalesce(d.content_2, '') + coalesce(d.content_3, '') + coalesce(d.content_4, '') AS c"
+        f"MATCH (d:Document) WHERE d.namespace = $namespace RETURN d.id AS id, d.path AS path, {CONTENT_COLUMNS}"
     )
+    rows = await with_content(rows, client.read)
     assert Counter(row["path"] for row in rows) == Counter(contents.keys())
-    assert {row["path"]: row["c"] for row in rows} == contents
+    assert {row["path"]: row["content"] for row in rows} == contents
 
     chunks = await client.read(
         "MATCH (c:DocumentChunk) WHERE c.namespace = $namespace OPTIONAL MATCH (c)-[r:CHUNK_OF]->(d:Document) "
