@@ -19,6 +19,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NoReturn
 
+from core.rag.dbhandler.embedded import engine
 from core.rag.dbhandler.embedded.store import EmbeddedStore
 from core.rag.dbhandler.store import Transaction
 from core.rag.errors import MGRagError
@@ -150,9 +151,7 @@ async def _fork_inside(store: EmbeddedStore) -> None:
 
 def write_for_ever(path: str, name: str) -> None:
     """Write documents until killed, and say of each when it was acknowledged."""
-    from core.rag.dbhandler.embedded import engine as grafeo_engine
-
-    grafeo_engine.CHECKPOINT_LOG_BYTES = 30_000  # so that some are killed while they write a checkpoint
+    engine.CHECKPOINT_LOG_BYTES = 30_000  # so that some are killed while they write a checkpoint
 
     async def main() -> None:
         store = await EmbeddedStore.open(path)
@@ -185,7 +184,7 @@ def full(path: str) -> None:
         say(stored=stored, errors=errors, there=await names(store))
         resource.setrlimit(resource.RLIMIT_FSIZE, (5_000, resource.RLIM_INFINITY))
         try:
-            await store.backup(path + ".copy")
+            await store.exclusively(lambda db: engine.save(db, Path(path + ".copy")), "A backup")
             say(backup="written")
         except MGRagError as error:
             say(backup=f"{type(error).__name__}: {error}")

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from core.rag.dbhandler.embedded import commitlog
+from core.rag.dbhandler.embedded import commitlog, engine
 from core.rag.dbhandler.embedded.store import EmbeddedStore
 from core.rag.errors import StoreError, StoreFullError, StoreUnavailableError
 from dbhandler.children import names, put
@@ -201,7 +201,7 @@ async def test_a_backup_is_on_the_disk_when_it_is_done(
 ) -> None:
     synchronized = synchronizing(monkeypatch)
     target = tmp_path / "copy"
-    await file_store.backup(str(target))
+    await file_store.exclusively(lambda db: engine.save(db, target), "A backup")
     assert {target.stat().st_ino, tmp_path.stat().st_ino} <= synchronized
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from array import array
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,7 +14,6 @@ from hypothesis import strategies as st
 
 from core.rag.dbhandler.store import GraphStore, Row, Transaction, open_store
 from core.rag.errors import (
-    BackupError,
     ConfigurationError,
     InvalidInputError,
     InvalidNameError,
@@ -427,43 +425,3 @@ async def test_what_was_committed_is_there_after_opening_again(engine: Engine) -
         assert await corner.stored(Label.CHUNK) == []
     finally:
         await second.close()
-
-
-async def test_a_backup_is_a_graph_of_its_own(corner: Corner, tmp_path: Path) -> None:
-    target = tmp_path / "copy of the graph"
-    if corner.store.capabilities.shared:
-        with pytest.raises(BackupError):
-            await corner.store.backup(str(target))
-        return
-    await corner.put("a", title="x")
-    text = await corner.text_index()
-    await corner.put_texts(text, {"c": "apple"})
-    vectors = await corner.vector_index(2)
-    await corner.put_vectors(vectors, {"v": (1, 2)})
-    await corner.store.backup(str(target))
-    await corner.put("later")
-    assert [path.name for path in tmp_path.iterdir() if path.name.startswith("copy")] == [target.name]
-
-    copy = await open_store(f"embedded:{target}")
-    try:
-        corner.store = copy
-        assert await corner.stored() == ["a"]
-        assert await corner.value("a", "title") == "x"
-        await copy.ensure_text_index(text)
-        assert corner.found(await copy.text_search(text, {"apple": 1.0}, 5)) == ["c"]
-        assert corner.found(await copy.vector_search(vectors, (1.0, 2.0), 5)) == ["v"]
-        await copy.ensure_schema()
-        await corner.put("b")
-        assert await corner.stored() == ["a", "b"]
-    finally:
-        await copy.close()
-
-
-async def test_a_backup_overwrites_nothing(store: GraphStore, tmp_path: Path) -> None:
-    there = tmp_path / "there"
-    there.write_text("precious")
-    for target in (there, tmp_path, tmp_path / "missing" / "copy", there / "copy"):
-        with pytest.raises(BackupError):
-            await store.backup(str(target))
-    assert there.read_text() == "precious"
-    assert [path.name for path in tmp_path.iterdir()] == ["there"]

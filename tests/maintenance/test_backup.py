@@ -38,7 +38,22 @@ async def test_a_backup_is_the_graph_and_opens_like_one(kb: KnowledgeBase, tmp_p
     assert report.checksum == digest_of_file(tmp_path / "copy.bak").checksum
     async with opened(tmp_path / "copy.bak") as copy:
         assert await snapshot(copy.client) == before
-        assert len(await copy.search("mill turned", mode="keyword")) == 5
+        for mode in ("keyword", "vector"):
+            assert await copy.search("mill turned", mode=mode) == await kb.search("mill turned", mode=mode)
+        await copy.ingest([Document(path="later", content="It rests.")])
+        assert await snapshot(copy.client) != before
+    assert await snapshot(kb.client) == before
+
+
+async def test_a_backup_overwrites_nothing(kb: KnowledgeBase, tmp_path: Path) -> None:
+    there = tmp_path / "there"
+    there.write_text("precious")
+    before = sorted(tmp_path.iterdir())
+    for target in (there, tmp_path, tmp_path / "missing" / "copy", there / "copy"):
+        with pytest.raises(BackupError):
+            await kb.backup(target)
+    assert there.read_text() == "precious"
+    assert sorted(tmp_path.iterdir()) == before
 
 
 async def test_a_copy_that_differs_is_not_kept(

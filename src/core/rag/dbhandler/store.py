@@ -226,14 +226,6 @@ class GraphStore(Protocol):
         """
         ...
 
-    async def backup(self, target: str) -> None:
-        """Write a copy of an embedded graph to a new file, which can be opened like any graph.
-
-        Raises:
-            BackupError: if the file exists or cannot be written.
-        """
-        ...
-
     async def close(self) -> None:
         """Release everything. Safe to call twice."""
         ...

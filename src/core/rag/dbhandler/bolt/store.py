@@ -39,7 +39,6 @@ from core.rag.dbhandler.nesting import outermost
 from core.rag.dbhandler.scan import scan_search, scan_text
 from core.rag.dbhandler.store import READING_ONLY, Capabilities, Match, Parameters, Row, Transaction
 from core.rag.errors import (
-    BackupError,
     StoreConflictError,
     StoreReadOnlyError,
 )
@@ -340,18 +339,6 @@ class BoltStore:
         problems = await unmarked_nodes(self, repair=repair)
         async with self._defining.hold():
             return problems + await self._dialect.check_indexes(repair=repair)
-
-    async def backup(self, target: str) -> None:
-        """Refuse: a server is backed up with its own tools.
-
-        Raises:
-            BackupError: always, naming these tools.
-        """
-        means = "CREATE SNAPSHOT" if self._dialect.name == "memgraph" else "neo4j-admin database dump"
-        raise BackupError(
-            f"{target} was not written: {self._address.location} is a server, and makes its own backups ({means}). A"
-            " copy that any engine can read is written by: mgrag export."
-        )
 
     async def close(self) -> None:
         """See :class:`~core.rag.dbhandler.store.GraphStore`."""

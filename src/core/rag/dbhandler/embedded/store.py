@@ -36,7 +36,6 @@ from core.rag.dbhandler.nesting import outermost
 from core.rag.dbhandler.scan import scan_text
 from core.rag.dbhandler.store import Capabilities, Match, Parameters, Row, Transaction
 from core.rag.errors import (
-    BackupError,
     StoreConflictError,
     StoreError,
     StoreFullError,
@@ -323,15 +322,6 @@ class EmbeddedStore:
         return await self.exclusively(
             lambda db: dialect.check_text_indexes(db, repair=repair), "Checking the keyword indexes"
         )
-
-    async def backup(self, target: str) -> None:
-        """See :class:`~core.rag.dbhandler.store.GraphStore`."""
-        destination = Path(target).expanduser().absolute()
-        if destination.exists():
-            raise BackupError(f"{destination} already exists; name a file that does not exist.")
-        if not destination.parent.is_dir():
-            raise BackupError(f"The folder {destination.parent} does not exist; create it first.")
-        await self.exclusively(lambda db: engine.save(db, destination), f"A backup to {destination}")
 
     async def close(self) -> None:
         """Write a checkpoint and let go of the file.
