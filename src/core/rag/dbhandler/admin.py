@@ -10,7 +10,6 @@ from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.checks import check_kind, check_text, check_texts
 from core.rag.dbhandler.documents.removing import remove_unused_sources
 from core.rag.dbhandler.revectoring import RevectoringOperations
-from core.rag.dbhandler.store import Transaction
 from core.rag.dbhandler.vectors import VectorStoreInfo
 from core.rag.schema import EMBEDDED_LABELS, EdgeType, Label, TextIndex
 
@@ -99,11 +98,7 @@ class AdminOperations(RevectoringOperations):
         for label in _EMPTYING:
             rows = await self.read(f"MATCH (n:{label}) WHERE n.namespace = $namespace RETURN n.id AS id")
             for part in batches([row["id"] for row in rows], max_rows=_DELETED_AT_ONCE):
-
-                async def work(tx: Transaction, part: list[str] = part, label: Label = label) -> None:
-                    await tx.run(f"UNWIND $ids AS i MATCH (n:{label} {{id: i}}) DETACH DELETE n", {"ids": part})
-
-                await self._write(work)
+                await self._write_one(f"UNWIND $ids AS i MATCH (n:{label} {{id: i}}) DETACH DELETE n", ids=part)
                 count += len(part)
         for store in stores:
             for target in EMBEDDED_LABELS:

@@ -208,6 +208,10 @@ class ClientBase:
             self._unmarked = False
         return await store.transaction(work)
 
+    async def _write_one(self, statement: str, **parameters: Any) -> list[Row]:
+        """Run one statement that is safe to repeat, as a transaction; ``$namespace`` is always set."""
+        return await self._write(lambda tx: tx.run(statement, {"namespace": self._namespace, **parameters}))
+
     async def _text_label(self, label: Label, *, patient: bool = False) -> str:
         """Return the ``:Label`` that nodes with ``terms`` need to be indexed, or an empty string.
 

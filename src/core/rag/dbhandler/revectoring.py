@@ -96,7 +96,7 @@ class RevectoringOperations(VectorStoreOperations):
                 await self._write(partial(_delete_vectors, ids=part))
         for page in batches(await self._document_ids()):
             await self._write(partial(_forget, page=page, store=store.id))
-        await self._write(lambda tx: tx.run("MATCH (s:VectorStore {id: $id}) DETACH DELETE s", {"id": store.id}))
+        await self._write_one("MATCH (s:VectorStore {id: $id}) DETACH DELETE s", id=store.id)
         graph = await self.connect()
         for index in indexes:
             await graph.drop_vector_index(index)

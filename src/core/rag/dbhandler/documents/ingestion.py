@@ -104,11 +104,7 @@ class IngestOperations(VectorStoreOperations):
         row = self._source_row(check_kind("source", source, SourceInfo))
         if await self.read("MATCH (s:Source {id: $id}) RETURN s.id AS id", id=row["id"]):
             return str(row["id"])
-
-        async def work(tx: Transaction) -> None:
-            await self._merge_sources(tx, [row])
-
-        await self._write(work)
+        await self._write(partial(self._merge_sources, rows=[row]))
         return str(row["id"])
 
     def _source_row(self, source: SourceInfo) -> Row:
@@ -165,13 +161,8 @@ class IngestOperations(VectorStoreOperations):
 
     async def set_fingerprints(self, rows: Sequence[dict[str, Any]]) -> None:
         """Store new fingerprints (``id``, ``fingerprint``) of documents that did not change."""
-
-        async def work(tx: Transaction) -> None:
-            await run_for_rows(
-                tx, "UNWIND $rows AS row MATCH (d:Document {id: row.id}) SET d.fingerprint = row.fingerprint", rows
-            )
-
-        await self._write(work)
+        statement = "UNWIND $rows AS row MATCH (d:Document {id: row.id}) SET d.fingerprint = row.fingerprint"
+        await self._write(partial(run_for_rows, statement=statement, rows=rows))
 
     async def add_to_source(self, ids: Sequence[str], source: str) -> None:
         """Add documents to a source, in addition to their other sources."""
@@ -181,19 +172,12 @@ class IngestOperations(VectorStoreOperations):
             source=source,
         )
         missing = sorted(set(ids) - {row["id"] for row in rows})
-        if not missing:
-            return
-
-        async def work(tx: Transaction) -> None:
-            await run_for_ids(
-                tx,
+        if missing:
+            statement = (
                 "MATCH (s:Source {id: $source}) UNWIND $ids AS i MATCH (d:Document {id: i}) "
-                "MERGE (d)-[:SOURCED_FROM]->(s)",
-                missing,
-                source=source,
+                "MERGE (d)-[:SOURCED_FROM]->(s)"
             )
-
-        await self._write(work)
+            await self._write(partial(run_for_ids, statement=statement, ids=missing, source=source))
 
     async def remove_from_source(self, ids: Sequence[str], source: str) -> None:
         """Remove documents from a source; a source that nothing refers to any more is removed."""

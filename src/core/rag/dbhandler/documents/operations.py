@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from core.rag.dbhandler.batches import batches, run_for_rows
@@ -248,11 +249,7 @@ class DocumentOperations(IngestOperations):
 
         async with self.removing_texts(number):
             for part in batches(unique, max_rows=200):
-
-                async def work(tx: Transaction, part: list[str] = part) -> int:
-                    return await remove_documents(tx, part, namespace=self._namespace)
-
-                count += await self._write(work)
+                count += await self._write(partial(remove_documents, ids=part, namespace=self._namespace))
         return count
 
     async def _require(self, path: str) -> dict[str, Any]:

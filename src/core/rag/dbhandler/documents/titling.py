@@ -76,15 +76,11 @@ class TitleOperations(ClientBase):
     async def set_linked(self, marks: Iterable[Unlinked]) -> None:
         """Record that titles were looked for. The mark of a source that was written to since it was read stays."""
         rows = [{"id": mark.source, "last": mark.last} for mark in marks]
-
-        async def work(tx: Transaction) -> None:
-            await tx.run(
-                "UNWIND $rows AS row MATCH (s:Source {id: row.id}) WHERE coalesce(s.unlinked_last, '') = row.last "
-                "SET s.unlinked = null, s.unlinked_last = null",
-                {"rows": rows},
-            )
-
-        await self._write(work)
+        await self._write_one(
+            "UNWIND $rows AS row MATCH (s:Source {id: row.id}) WHERE coalesce(s.unlinked_last, '') = row.last "
+            "SET s.unlinked = null, s.unlinked_last = null",
+            rows=rows,
+        )
 
     async def chunk_ids(self) -> list[str]:
         """Return the ids of all chunks of the namespace."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from core.rag.dbhandler.batches import batches, run_for_ids, run_for_rows
 from core.rag.dbhandler.checks import check_kind, check_limit, check_text, check_texts
@@ -72,11 +73,7 @@ class ConceptOperations(VectorStoreOperations):
         stands: dict[str, str] = {}
         created: set[str] = set()
         for part in batches(rows, max_rows=_PER_TRANSACTION):
-
-            async def work(tx: Transaction, part: list[ConceptRow] = part) -> tuple[dict[str, str], set[str]]:
-                return await self._put(tx, part)
-
-            some, new = await self._write(work)
+            some, new = await self._write(partial(self._put, rows=part))
             stands |= some
             created |= new
         return stands, created
@@ -145,11 +142,7 @@ class ConceptOperations(VectorStoreOperations):
             rows.append({"a": few, "b": many, "weight": weight})
         count = 0
         for part in batches(rows, max_rows=_PER_TRANSACTION):
-
-            async def work(tx: Transaction, part: list[Row] = part) -> int:
-                return await self._link(tx, part)
-
-            count += await self._write(work)
+            count += await self._write(partial(self._link, rows=part))
         return count
 
     async def _link(self, tx: Transaction, rows: Sequence[Row]) -> int:

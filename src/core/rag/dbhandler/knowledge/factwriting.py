@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from core.rag.dbhandler.base import ClientBase
 from core.rag.dbhandler.batches import batches, run_for_rows
@@ -81,13 +82,8 @@ class FactOperations(ClientBase):
     async def write_fact_failures(self, reasons: Mapping[str, str]) -> None:
         """Store why the extraction of facts failed, by id of the chunk; the next run tries these chunks again."""
         rows = [{"id": key, "reason": reason[:_MAX_REASON_CHARS]} for key, reason in sorted(reasons.items())]
-
-        async def work(tx: Transaction) -> None:
-            await run_for_rows(
-                tx, "UNWIND $rows AS row MATCH (c:DocumentChunk {id: row.id}) SET c.facts_error = row.reason", rows
-            )
-
-        await self._write(work)
+        statement = "UNWIND $rows AS row MATCH (c:DocumentChunk {id: row.id}) SET c.facts_error = row.reason"
+        await self._write(partial(run_for_rows, statement=statement, rows=rows))
 
     async def fact_counts(self) -> dict[str, int]:
         """Count chunks that a language model has read (``done``), failed on (``failed``) and not seen (``waiting``)."""

@@ -33,15 +33,13 @@ class LinkOperations(VectorStoreOperations):
         normalized = normalize_name(check_text("The name of an entity", name))
         identifier = entity_id(self._namespace, normalized)
         props = {"name": name, "normalized_name": normalized, "type": kind, "mention_count": 0, "origin": FROM_CALLER}
-
-        async def work(tx: Transaction) -> None:
-            await tx.run(
-                "MERGE (e:Entity {id: $id}) ON CREATE SET e += $props, e.namespace = $namespace, e.created_at = $now, "
-                "e.updated_at = $now",
-                {"id": identifier, "props": props, "namespace": self._namespace, "now": utc_now()},
-            )
-
-        await self._write(work)
+        await self._write_one(
+            "MERGE (e:Entity {id: $id}) ON CREATE SET e += $props, e.namespace = $namespace, e.created_at = $now, "
+            "e.updated_at = $now",
+            id=identifier,
+            props=props,
+            now=utc_now(),
+        )
         return identifier
 
     async def link_entities(self, source: str, target: str, relation: str, fact: str, weight: float) -> str:

@@ -13,7 +13,6 @@ from core.rag.dbhandler.documents.operations import DocumentOperations
 from core.rag.dbhandler.documents.rows import MAX_PATH_CHARS, merge_properties
 from core.rag.dbhandler.knowledge.concepts import ConceptOperations, ConceptRow
 from core.rag.dbhandler.knowledge.entities import FROM_CALLER
-from core.rag.dbhandler.store import Transaction
 from core.rag.embedder.base import clean_text
 from core.rag.errors import InvalidInputError, NotFoundError
 from core.rag.extraction.words import normalize_name
@@ -67,11 +66,7 @@ class KnowledgeOperations(DocumentOperations, ConceptOperations):
             NotFoundError: if there is no such document.
         """
         parent = await self._require(document)
-        rows = await self.read(
-            "UNWIND $ids AS i MATCH (r:Resource {id: i}) WHERE r.namespace = $namespace RETURN r.id AS id",
-            ids=[resource],
-        )
-        target = rows[0]["id"] if rows else await self.create_resource(resource)
+        target = await self._existing(Label.RESOURCE, resource) or await self.create_resource(resource)
         await self._refer(parent["id"], Label.RESOURCE, target, text)
         return target
 
@@ -128,14 +123,11 @@ class KnowledgeOperations(DocumentOperations, ConceptOperations):
         parent = await self._require(document)
         identifier = stable_id(Label.SYMBOL, self._namespace, parent["id"], kind, name)
         await self._merge(Label.SYMBOL, identifier, properties)
-
-        async def work(tx: Transaction) -> None:
-            await tx.run(
-                "MATCH (s:Symbol {id: $symbol}) MATCH (d:Document {id: $document}) MERGE (s)-[:DEFINED_IN]->(d)",
-                {"symbol": identifier, "document": parent["id"]},
-            )
-
-        await self._write(work)
+        await self._write_one(
+            "MATCH (s:Symbol {id: $symbol}) MATCH (d:Document {id: $document}) MERGE (s)-[:DEFINED_IN]->(d)",
+            symbol=identifier,
+            document=parent["id"],
+        )
         return identifier
 
     async def create_tool(
@@ -224,10 +216,7 @@ class KnowledgeOperations(DocumentOperations, ConceptOperations):
             NotFoundError: if there is no such document.
         """
         parent = await self._require(document)
-        rows = await self.read(
-            "UNWIND $ids AS i MATCH (t:Topic {id: i}) WHERE t.namespace = $namespace RETURN t.id AS id", ids=[topic]
-        )
-        target = rows[0]["id"] if rows else await self.create_or_get_topic(topic)
+        target = await self._existing(Label.TOPIC, topic) or await self.create_or_get_topic(topic)
         await self._say(parent["id"], EdgeType.ABOUT, Label.TOPIC, target)
         return target
 
@@ -254,41 +243,45 @@ class KnowledgeOperations(DocumentOperations, ConceptOperations):
         there = await self.concept_rows([check_text("A concept", concept)]) if concept else {}
         return next(iter(there), None) or await self.create_or_get_concept(concept)
 
-    async def _say(self, document: str, edge: EdgeType, label: Label, target: str) -> None:
-        async def work(tx: Transaction) -> int:
-            rows = await tx.run(
-                f"MATCH (a:Document {{id: $document}}) MATCH (b:{label} {{id: $target}}) MERGE (a)-[r:{edge}]->(b) "
-                "ON CREATE SET r.origin = $origin, r.created_at = $now RETURN b.id AS id",
-                {"document": document, "target": target, "origin": FROM_CALLER, "now": utc_now()},
-            )
-            return len(rows)
-
-        if not await self._write(work):
-            raise NotFoundError(f"{label} {target!r} was removed in the meantime.")
+    async def _existing(self, label: Label, given: str) -> str | None:
+        """Return what was given if it is the id of a node of the namespace."""
+        rows = await self.read(
+            f"UNWIND $ids AS i MATCH (n:{label} {{id: i}}) WHERE n.namespace = $namespace RETURN n.id AS id",
+            ids=[given],
+        )
+        return rows[0]["id"] if rows else None
 
     async def _merge(self, label: Label, identifier: str, properties: Mapping[str, Any]) -> str:
-        async def work(tx: Transaction) -> None:
-            await tx.run(
-                f"MERGE (n:{label} {{id: $id}}) ON CREATE SET n.namespace = $namespace, n.created_at = $now "
-                "SET n += $props, n.updated_at = $now",
-                {"id": identifier, "namespace": self._namespace, "props": dict(properties), "now": utc_now()},
-            )
-
-        await self._write(work)
+        await self._write_one(
+            f"MERGE (n:{label} {{id: $id}}) ON CREATE SET n.namespace = $namespace, n.created_at = $now "
+            "SET n += $props, n.updated_at = $now",
+            id=identifier,
+            props=dict(properties),
+            now=utc_now(),
+        )
         return identifier
 
     async def _refer(self, document: str, label: Label, target: str, text: str | None) -> None:
         check_optional(text=text)
+        stated = "SET r.origin = $origin, r.text = $text"
+        await self._connect(document, EdgeType.REFERENCES, label, target, stated, text=text or "")
 
-        async def work(tx: Transaction) -> int:
-            rows = await tx.run(
-                f"MATCH (a:Document {{id: $document}}) MATCH (b:{label} {{id: $target}}) MERGE (a)-[r:REFERENCES]->(b) "
-                "SET r.origin = $origin, r.text = $text RETURN b.id AS id",
-                {"document": document, "target": target, "origin": FROM_CALLER, "text": text or ""},
-            )
-            return len(rows)
+    async def _say(self, document: str, edge: EdgeType, label: Label, target: str) -> None:
+        stated = "ON CREATE SET r.origin = $origin, r.created_at = $now"
+        await self._connect(document, edge, label, target, stated, now=utc_now())
 
-        if not await self._write(work):
+    async def _connect(
+        self, document: str, edge: EdgeType, label: Label, target: str, stated: str, **parameters: str
+    ) -> None:
+        """Connect a document with a node; ``stated`` is the clause that sets the properties of the edge ``r``."""
+        if not await self._write_one(
+            f"MATCH (a:Document {{id: $document}}) MATCH (b:{label} {{id: $target}}) MERGE (a)-[r:{edge}]->(b) "
+            f"{stated} RETURN b.id AS id",
+            document=document,
+            target=target,
+            origin=FROM_CALLER,
+            **parameters,
+        ):
             raise NotFoundError(f"{label} {target!r} was removed in the meantime.")
 
 

@@ -160,13 +160,9 @@ class RecordChanges:
         ledger = self._ledger
         label = f"r:{check_name(text_label[1:])}, " if text_label else ""
         rows = [
-            {
-                "id": row.id,
-                "document": row.document,
-                "props": row.properties,
-            }
+            {"id": row.id, "document": row.document, "props": properties}
             for row in self._rows
-            if self._stored.get(row.id) != row.properties
+            if (properties := row.properties) != self._stored.get(row.id)
         ]
         await run_for_rows(
             tx,

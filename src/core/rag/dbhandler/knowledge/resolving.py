@@ -65,13 +65,12 @@ class ResolutionOperations(ClientBase):
             found |= {(row["a"], row["b"]) for row in rows}
         return found
 
-    async def same_entities(self, origin: str | None = None) -> list[Row]:
+    async def same_entities(self) -> list[Row]:
         """Return the SAME_AS edges: ``alias``, ``entity``, ``method``, ``score``, ``origin``."""
-        rows = await self.read(
+        return await self.read(
             "MATCH (a:Entity)-[s:SAME_AS]->(b:Entity) WHERE a.namespace = $namespace RETURN a.id AS alias, "
             "b.id AS entity, s.method AS method, s.score AS score, s.origin AS origin"
         )
-        return [row for row in rows if origin is None or row["origin"] == origin]
 
     async def distinct_entities(self) -> set[tuple[str, str]]:
         """Return the pairs of ids (each in sorted order) that a person declared to be different entities."""

@@ -51,14 +51,12 @@ class ConversationOperations(MessageReading):
         """
         row = await self._require_conversation(conversation_id)
         text = checked_name(title, "The title")
-
-        async def work(tx: Transaction) -> None:
-            await tx.run(
-                "MATCH (c:Conversation {id: $id}) SET c.title = $title, c.updated_at = $now",
-                {"id": row["node_id"], "title": text, "now": utc_now()},
-            )
-
-        await self._write(work)
+        await self._write_one(
+            "MATCH (c:Conversation {id: $id}) SET c.title = $title, c.updated_at = $now",
+            id=row["node_id"],
+            title=text,
+            now=utc_now(),
+        )
 
     async def delete_conversation(self, conversation_id: str) -> bool:
         """Remove a conversation with its messages, their vectors and edges, and resources only they referred to.
@@ -69,12 +67,8 @@ class ConversationOperations(MessageReading):
         row = await self._find_conversation(conversation_id)
         if row is None:
             return False
-
-        async def work(tx: Transaction) -> None:
-            await remove_conversation(tx, row["node_id"], utc_now())
-
         try:
-            await self._write(work)
+            await self._write(lambda tx: remove_conversation(tx, row["node_id"], utc_now()))
         except NotFoundError:  # another client was faster
             return False
         return True
@@ -151,11 +145,7 @@ class ConversationOperations(MessageReading):
         if not rows:
             raise NotFoundError(f"There is no message {message_id[:200]!r} in namespace {self._namespace!r}.")
         message = InteractionRow(message_id, {}, retrieved=retrieved_rows(hits))
-
-        async def work(tx: Transaction) -> None:
-            await refer(tx, [message], namespace=self._namespace, now=utc_now())
-
-        await self._write(work)
+        await self._write(lambda tx: refer(tx, [message], namespace=self._namespace, now=utc_now()))
 
     async def delete_messages(self, conversation_id: str, message_ids: Sequence[str]) -> int:
         """Remove messages from a conversation, and link the messages before and after them.
@@ -169,22 +159,18 @@ class ConversationOperations(MessageReading):
         """
         ids = check_texts("message_ids", message_ids)
         row = await self._require_conversation(conversation_id)
-
-        async def work(tx: Transaction) -> int:
-            return await remove_messages(tx, row["node_id"], ids, utc_now())
-
-        return await self._write(work)
+        return await self._write(lambda tx: remove_messages(tx, row["node_id"], ids, utc_now()))
 
     async def append_interactions(
         self, conversation: str, messages: Sequence[InteractionRow], *, embedding: Sequence[float] | None = None
     ) -> None:
         """Embed messages and append them to a conversation (id of its node) in one transaction."""
         indexes = await self.message_indexes(messages, embedding=embedding)
-
-        async def work(tx: Transaction) -> None:
-            await append_messages(tx, conversation, messages, namespace=self._namespace, indexes=indexes, now=utc_now())
-
-        await self._write(work)
+        await self._write(
+            lambda tx: append_messages(
+                tx, conversation, messages, namespace=self._namespace, indexes=indexes, now=utc_now()
+            )
+        )
 
     async def message_indexes(
         self, messages: Sequence[InteractionRow], *, embedding: Sequence[float] | None = None
@@ -217,7 +203,7 @@ class ConversationOperations(MessageReading):
         """
         if not user_id or user_id == conversation["user_id"]:
             return user_id or ""
-        known = await self._find_user(user_id)
+        known = await self.find_user(user_id)
         user = known["id"] if known else await self.create_or_get_user(user_id)
         external = str(known["external_id"]) if known else user_id
         node = conversation["node_id"]
@@ -227,19 +213,12 @@ class ConversationOperations(MessageReading):
             id=node,
         ):
             return external
-
-        async def work(tx: Transaction) -> None:
-            await tx.run(
-                "MATCH (u:User {id: $user}) MATCH (c:Conversation {id: $id}) MERGE (c)<-[:SPOKE_IN]-(u)",
-                {"user": user, "id": node},
-            )
-
-        await self._write(work)
+        await self._write_one(
+            "MATCH (u:User {id: $user}) MATCH (c:Conversation {id: $id}) MERGE (c)<-[:SPOKE_IN]-(u)", user=user, id=node
+        )
         return external
 
-    async def _open_conversation(
-        self, title: str | None = None, user_id: str | None = None, conversation_id: str | None = None
-    ) -> Row:
+    async def _open_conversation(self, title: str | None, user_id: str | None, conversation_id: str | None) -> Row:
         """Return the conversation with this id, created if missing."""
         if title is not None:
             title = checked_name(title, "The title")
@@ -252,7 +231,7 @@ class ConversationOperations(MessageReading):
         user: Row | None = None
         if user_id is not None:
             await self.create_or_get_user(user_id)
-            user = await self._find_user(user_id)
+            user = await self.find_user(user_id)
         if existing is not None:
             node, session = existing["node_id"], existing["id"]
         elif conversation_id is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
+from functools import partial
 from typing import Any
 
 from core.rag.dbhandler.batches import batches, run_for_rows
@@ -119,17 +120,12 @@ class ErasureOperations(RecollectionOperations):
             for row in rows
             if (new := rewrite(row["query"])) != row["query"]
         ]
-
-        async def work(tx: Transaction) -> None:
-            await run_for_rows(
-                tx,
-                "UNWIND $rows AS row MATCH (u:User {id: row.user})-[r:RATED]->(c:DocumentChunk {id: row.chunk}) "
-                "WHERE r.key = row.key SET r.query = row.new, r.key = row.new_key",
-                changed,
-            )
-
         if changed:
-            await self._write(work)
+            statement = (
+                "UNWIND $rows AS row MATCH (u:User {id: row.user})-[r:RATED]->(c:DocumentChunk {id: row.chunk}) "
+                "WHERE r.key = row.key SET r.query = row.new, r.key = row.new_key"
+            )
+            await self._write(partial(run_for_rows, statement=statement, rows=changed))
 
     async def resources_of_messages(self, ids: Sequence[str]) -> dict[str, list[str]]:
         """Return the URIs of resources that messages refer to, by id of the message."""

@@ -133,7 +133,7 @@ class MessageReading(UserOperations):
             return await self.read(
                 f"MATCH (c:Conversation) WHERE c.namespace = $namespace RETURN {CONVERSATION_COLUMNS}"
             )
-        user = await self._find_user(user_id)
+        user = await self.find_user(user_id)
         if user is None:
             return []
         return await self.read(
@@ -142,7 +142,7 @@ class MessageReading(UserOperations):
 
     async def conversations_with(self, user_id: str) -> list[Row]:
         """Return conversations that a user owns or has spoken in, as from :meth:`conversations_of`."""
-        user = await self._find_user(user_id)
+        user = await self.find_user(user_id)
         if user is None:
             return []
         return await self.read(

@@ -19,6 +19,7 @@ from core.rag.dbhandler.messages.interactions import (
     lock_conversation,
     move_to_end,
 )
+from core.rag.dbhandler.messages.removal import remove_message_vectors
 from core.rag.dbhandler.messages.rows import (
     MAX_TAGS,
     MESSAGE_COLUMNS,
@@ -137,22 +138,16 @@ class RecollectionOperations(ConversationOperations):
 
     async def touch_messages(self, ids: Sequence[str], now: str) -> None:
         """Record that messages were recalled, unless the graph is open for reading only."""
-
-        async def work(tx: Transaction) -> None:
-            await tx.run(
-                "UNWIND $ids AS i MATCH (m:Interaction {id: i}) SET m.last_accessed_at = $now",
-                {"ids": list(ids), "now": now},
-            )
-
         if ids and not (await self.connect()).capabilities.read_only:
-            await self._write(work)
+            await self._write_one(
+                "UNWIND $ids AS i MATCH (m:Interaction {id: i}) SET m.last_accessed_at = $now", ids=list(ids), now=now
+            )
 
     async def session_rows(self, nodes: Sequence[str]) -> list[Row]:
         """Return what ranking needs of the messages of conversations (ids of their nodes), except the vectors.
 
         Returns:
-            ``session, id, sequence, terms, tags, role, timestamp,
-            last_said_at``; compacted messages are left out.
+            ``session, id, sequence, terms, tags, role, timestamp, last_said_at``; compacted messages are left out.
         """
         return await self.read(
             "UNWIND $ids AS i MATCH (c:Conversation {id: i})<-[:PART_OF]-(m:Interaction) "
@@ -236,10 +231,7 @@ class RecollectionOperations(ConversationOperations):
                     "m.updated_at = $now",
                     {"ids": part, "summary": summary.id, "now": now},
                 )
-                await tx.run(
-                    "UNWIND $ids AS i MATCH (m:Interaction {id: i})<-[:EMBEDDING_OF]-(v:Vector) DETACH DELETE v",
-                    {"ids": part},
-                )
+            await remove_message_vectors(tx, replaced)
             return True
 
         return summary.id if await self._write(work) else None

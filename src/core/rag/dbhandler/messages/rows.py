@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
@@ -218,8 +219,6 @@ def retrieved_rows(hits: Iterable[Any]) -> list[Row]:
     Raises:
         InvalidInputError: on anything else.
     """
-    from core.rag.dbhandler.messages.users import finite
-
     if isinstance(hits, str) or not isinstance(hits, Iterable):
         raise InvalidInputError(f"What was retrieved is a sequence of hits or ids of chunks, not {str(hits)[:50]!r}.")
     rows: dict[str, Row] = {}
@@ -230,7 +229,7 @@ def retrieved_rows(hits: Iterable[Any]) -> list[Row]:
         else:
             try:
                 chunk = hit["chunk_id"]
-                score = finite(hit["score"])
+                score = _finite(hit["score"])
             except KeyError as error:
                 if error.args != ("score",):
                     raise InvalidInputError(f"A hit has a chunk_id; {json.dumps(str(hit)[:50])} has none.") from error
@@ -240,3 +239,8 @@ def retrieved_rows(hits: Iterable[Any]) -> list[Row]:
             raise InvalidInputError(f"{str(chunk)[:50]!r} is not the id of a chunk.")
         rows.setdefault(chunk, {"chunk": chunk, "rank": len(rows) + 1, "score": score})
     return list(rows.values())
+
+
+def _finite(score: Any) -> float:
+    """Return a score as a float that every engine stores; 0 if it is not a number."""
+    return float(score) if isinstance(score, int | float) and math.isfinite(score) else 0.0

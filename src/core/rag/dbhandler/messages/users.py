@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import uuid
 from typing import Any
 
@@ -37,28 +36,21 @@ class UserOperations(DocumentOperations):
         Raises:
             InvalidInputError: if the id is empty, too long, or not text.
         """
-        existing = await self._find_user(user_id)
+        existing = await self.find_user(user_id)
         properties = merge_properties({"name": name}, external_id=user_id)
         if existing is not None and (name is None or existing["name"] == name):
             return str(existing["id"])
         identifier = existing["id"] if existing else self._user_node(user_id)
         if existing:
             properties = {"name": name}
-
-        async def work(tx: Transaction) -> None:
-            now = utc_now()
-            await tx.run(
-                "MERGE (u:User {id: $id}) ON CREATE SET u.namespace = $namespace, u.created_at = $now "
-                "SET u += $props, u.updated_at = $now",
-                {"id": identifier, "namespace": self._namespace, "props": properties, "now": now},
-            )
-
-        await self._write(work)
+        await self._write_one(
+            "MERGE (u:User {id: $id}) ON CREATE SET u.namespace = $namespace, u.created_at = $now "
+            "SET u += $props, u.updated_at = $now",
+            id=identifier,
+            props=properties,
+            now=utc_now(),
+        )
         return identifier
-
-    async def find_user(self, user_id: str) -> dict[str, Any] | None:
-        """Return the user with this id (``id, external_id, name, created_at, updated_at``) or ``None``."""
-        return await self._find_user(user_id)
 
     async def track_user_viewed_document(self, user_id: str, document: str) -> int:
         """Record that a user viewed a document.
@@ -102,7 +94,7 @@ class UserOperations(DocumentOperations):
 
     async def viewed_documents(self, user_id: str) -> list[dict[str, Any]]:
         """Return documents a user viewed: ``document_id, path, title, count, first_at, last_at``, latest first."""
-        user = await self._find_user(user_id)
+        user = await self.find_user(user_id)
         if user is None:
             return []
         rows = await self.read(
@@ -178,7 +170,7 @@ class UserOperations(DocumentOperations):
 
     async def ratings_of_user(self, user_id: str) -> list[dict[str, Any]]:
         """Return the ratings of a user: ``chunk_id, path, value, query, rated_at``, latest first."""
-        user = await self._find_user(user_id)
+        user = await self.find_user(user_id)
         if user is None:
             return []
         rows = await self.read(
@@ -204,7 +196,8 @@ class UserOperations(DocumentOperations):
             )
         return sorted(row["id"] for row in rows)
 
-    async def _find_user(self, user_id: str) -> Row | None:
+    async def find_user(self, user_id: str) -> Row | None:
+        """Return the user with this id (``id, external_id, name, created_at, updated_at``) or ``None``."""
         if not isinstance(user_id, str):
             raise InvalidInputError(
                 f"The id of a user must be text, not {type(user_id).__name__}: use {str(user_id)[:50]!r}."
@@ -228,8 +221,3 @@ class UserOperations(DocumentOperations):
 def rating_key(query: str) -> str:
     """Return the key of a rating among those of one user for one chunk, which depends on the question."""
     return content_hash(query.casefold())[:16]
-
-
-def finite(score: Any) -> float:
-    """Return a score as a float that every engine stores; 0 if it is not a number."""
-    return float(score) if isinstance(score, int | float) and math.isfinite(score) else 0.0

@@ -115,11 +115,9 @@ class TransferOperations(VectorStoreOperations):
         # Either side may name titles of the other. Where the graph has more, the file may also say of a passage that it
         # mentions a title within a longer one, which only the graph has.
         if there and (changed or there - versions.keys()):
-            await self._write(
-                lambda tx: tx.run(
-                    "MATCH (s:Source) WHERE s.namespace = $namespace SET s.unlinked = true, s.unlinked_last = $now",
-                    {"namespace": self._namespace, "now": utc_now()},
-                )
+            await self._write_one(
+                "MATCH (s:Source) WHERE s.namespace = $namespace SET s.unlinked = true, s.unlinked_last = $now",
+                now=utc_now(),
             )
 
     async def read_section(self, reader: ExportReader) -> None:
