@@ -191,9 +191,9 @@ def test_names_that_are_no_utf_8_are_printed_as_json(tmp_path: Path) -> None:
 def test_an_unexpected_error_is_one_line_or_with_debug_all(tmp_path: Path) -> None:
     program = (
         "import sys; sys.argv = {arguments}\n"
-        "import mgrag.cli.search\n"
-        "async def broken(*_): raise ZeroDivisionError('oops')\n"
-        "mgrag.cli.search._search = broken\n"
+        "from core.rag import KnowledgeBase\n"
+        "def broken(*_, **__): raise ZeroDivisionError('oops')\n"
+        "KnowledgeBase.open = broken\n"
         "from mgrag.cli import main\n"
         "main()\n"
     )

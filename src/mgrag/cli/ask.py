@@ -22,7 +22,7 @@ from mgrag.cli.options import (
     target_file,
 )
 from mgrag.cli.output import clean, line, note, print_json, write_on
-from mgrag.cli.runtime import fail, open_kb, run, telling_errors, text_or_input
+from mgrag.cli.runtime import fail, open_kb, telling_errors, text_or_input, with_kb
 
 if TYPE_CHECKING:
     import asyncio
@@ -101,12 +101,13 @@ def ask(
     chosen = common(context, db, namespace, as_json)
     options = {"k": k, "filters": filters, "user_id": user, "extracts": extracts}
     asked = text_or_input(question)
-
-    async def work() -> Answer:
-        async with open_kb(chosen, model=model, create=False) as kb:
-            return await _answer(kb, chosen, asked, strategy, conversation, options, mermaid)
-
-    _show(run(work), chosen, show_context=show_context)
+    answer = with_kb(
+        chosen,
+        lambda kb: _answer(kb, chosen, asked, strategy, conversation, options, mermaid),
+        embedding=True,
+        model=model,
+    )
+    _show(answer, chosen, show_context=show_context)
 
 
 def chat(

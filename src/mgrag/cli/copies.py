@@ -10,10 +10,11 @@ import typer
 
 from mgrag.cli.options import Common, DbOption, JsonOption, NamespaceOption, common
 from mgrag.cli.output import counts, line, print_json, progress, size
-from mgrag.cli.runtime import existing_graph, open_kb, run
+from mgrag.cli.runtime import open_kb, run, with_kb
 
 if TYPE_CHECKING:
     from core.rag.dbhandler.transfer.file import TransferReport
+    from core.rag.knowledge_base import KnowledgeBase
     from core.rag.maintenance.backup import BackupReport
 
 AllNamespaces = Annotated[bool, typer.Option("--all-namespaces", help="All namespaces instead of one.")]
@@ -40,14 +41,8 @@ def backup(
     """
     _check_named(file)
     chosen = common(context, db, namespace, as_json)
-    report = run(lambda: _backup(chosen, file))
+    report = with_kb(chosen, lambda kb: kb.backup(file), doing="Copying …")
     _show(chosen, report, f"Written and verified: {report.file} ({size(report.bytes)}).")
-
-
-async def _backup(chosen: Common, file: str) -> BackupReport:
-    with progress("Copying …", quiet=chosen.json):
-        async with existing_graph(chosen) as kb:
-            return await kb.backup(file)
 
 
 def restore(
@@ -96,16 +91,14 @@ def export(
     """Write a namespace to a JSON Lines file for any engine."""
     _check_named(file)
     chosen = common(context, db, namespace, as_json)
-    found = run(lambda: _export(chosen, file, everything=all_namespaces))
+
+    async def work(kb: KnowledgeBase) -> dict[str, TransferReport]:
+        # One that is named has to be there: an empty export would pass for a copy of it.
+        named = None if chosen.namespace is None else [chosen.namespace]
+        return await kb.export(file, namespaces=list(await kb.namespaces()) if all_namespaces else named)
+
+    found = with_kb(chosen, work, doing="Exporting …")
     _show_transfer(chosen, file, found, "Exported")
-
-
-async def _export(chosen: Common, file: str, *, everything: bool) -> dict[str, TransferReport]:
-    with progress("Exporting …", quiet=chosen.json):
-        async with existing_graph(chosen) as kb:
-            # One that is named has to be there: an empty export would pass for a copy of it.
-            named = None if chosen.namespace is None else [chosen.namespace]
-            return await kb.export(file, namespaces=list(await kb.namespaces()) if everything else named)
 
 
 def import_(

@@ -50,17 +50,13 @@ def open_kb(options: Common, **more: Any) -> KnowledgeBase:
     return KnowledgeBase.open(options.db, namespace=options.namespace, **more)
 
 
-def existing_graph(options: Common) -> KnowledgeBase:
-    """Return the knowledge base for commands that need no embedding service and create no graph."""
-    return open_kb(options, create=False, embedding=False)
-
-
 def with_kb[T](
     options: Common,
     work: Callable[[KnowledgeBase], Awaitable[T]],
     *,
     embedding: bool = False,
     create: bool = False,
+    model: str | None = None,
     doing: str = "",
 ) -> T:
     """Open the knowledge base, and do one thing with it.
@@ -70,12 +66,13 @@ def with_kb[T](
         work: What to do.
         embedding: Whether it needs the embedding service.
         create: Whether a missing graph may be created.
+        model: The embedding model; ``None``: that of the settings.
         doing: What to show on a terminal meanwhile, if it may take long.
     """
 
     async def call() -> T:
         with progress(doing, quiet=options.json or not doing):
-            async with open_kb(options, create=create, embedding=embedding) as kb:
+            async with open_kb(options, create=create, embedding=embedding, model=model) as kb:
                 return await work(kb)
 
     return run(call)

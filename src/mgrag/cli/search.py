@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mgrag.cli.options import Common, DbOption, FilterOption, JsonOption, ModelOption, NamespaceOption, common
+from mgrag.cli.options import DbOption, FilterOption, JsonOption, ModelOption, NamespaceOption, common
 from mgrag.cli.output import Styled, line, note, print_json
-from mgrag.cli.runtime import open_kb, run
+from mgrag.cli.runtime import with_kb
 
 if TYPE_CHECKING:
     from core.rag.retrieval.hits import Because, Hit
@@ -58,7 +58,9 @@ def search(
 ) -> None:
     """Find passages by keyword, by meaning and by graph."""
     chosen = common(context, db, namespace, as_json)
-    hits = run(lambda: _search(chosen, model, query, k, mode, filters, expand))
+    hits = with_kb(
+        chosen, lambda kb: kb.search(query, k, mode.value, filters=filters, expand=expand), embedding=True, model=model
+    )
     if chosen.json:
         print_json([hit.to_dict() for hit in hits])
         return
@@ -68,13 +70,6 @@ def search(
         line("Nothing found.")
     elif mode in _BY_WORDS_TOO and not any("keyword" in hit.scores or _is_led_to(hit) for hit in hits):
         note("mgrag: No passage has a word of the query; these are the nearest in meaning.")
-
-
-async def _search(
-    chosen: Common, model: str | None, query: str, k: int, mode: Mode, filters: str | None, expand: int
-) -> list[Hit]:
-    async with open_kb(chosen, model=model, create=False) as kb:
-        return await kb.search(query, k, mode.value, filters=filters, expand=expand)
 
 
 def _show(number: int, hit: Hit, query: str) -> None:

@@ -25,6 +25,7 @@ from core.rag.errors import ConfigurationError, EmbeddingAuthError, EmbeddingErr
 from core.rag.openai_api import ApiClient, ApiFailure, FailureKind, MalformedAnswerError, Timing
 from core.rag.openai_endpoint import find_endpoint
 from core.rag.settings import Settings, settings_for
+from core.rag.together import all_together
 
 if TYPE_CHECKING:
     from pydantic import SecretStr
@@ -202,16 +203,12 @@ class OpenAICompatibleEmbedding(EmbeddingService):
             for text, index in first.items()
         ]
         await self._check_lengths(inputs)
-        try:
-            async with asyncio.TaskGroup() as group:
-                tasks = [group.create_task(self._embed(batch)) for batch in self._batches(inputs)]
-        except BaseExceptionGroup as errors:
-            raise errors.exceptions[0] from errors.exceptions[0].__cause__
+        embedded = await all_together(self._embed(batch) for batch in self._batches(inputs))
         if checked:
             await self.prepare()
         # The blank vector stands last, where the row -1 of blank texts finds it.
         dimension = self._dimension or 0
-        vectors = np.concatenate([task.result() for task in tasks] + [blank_vector(dimension)[np.newaxis]])
+        vectors = np.concatenate([*embedded, blank_vector(dimension)[np.newaxis]])
         rows = {text: row for row, text in enumerate(first)}
         return np.asarray(vectors[[rows.get(text, -1) for text in checked]])
 
