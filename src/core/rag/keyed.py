@@ -1,4 +1,4 @@
-"""Results whose fields can be read like the items of a dict."""
+"""Results that convert to dicts, and results whose fields can be read like the items of one."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import Field, asdict
 from typing import Any, ClassVar
 
 
-class Keyed:
-    """A dataclass for code that treats results as dicts."""
+class Plain:
+    """A dataclass whose fields are plain values, or hold them."""
 
     __slots__ = ()
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
@@ -16,6 +16,12 @@ class Keyed:
     def to_dict(self) -> dict[str, Any]:
         """Convert to plain values that JSON can hold."""
         return asdict(self)
+
+
+class Keyed(Plain):
+    """A dataclass for code that treats results as dicts."""
+
+    __slots__ = ()
 
     def __getitem__(self, key: str) -> Any:
         """Return a field by its name.

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from core.rag.answering.metrics import Metrics
 from core.rag.headings import heading_path
+from core.rag.keyed import Plain
 from core.rag.retrieval.hits import Hit
 
 Intent = Literal["factual", "relationship", "summary", "exploration"]
@@ -175,7 +176,7 @@ class Context:
 
 
 @dataclass(frozen=True, slots=True)
-class Citation:
+class Citation(Plain):
     """A source of an answer.
 
     Attributes:
@@ -201,10 +202,6 @@ class Citation:
     end_char: int
     quote: str
 
-    def to_dict(self) -> dict[str, Any]:
-        """Convert to plain values that JSON can hold."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
 class UnsupportedSentence:
@@ -222,7 +219,7 @@ class UnsupportedSentence:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Plain):
     """An answer with its sources.
 
     Attributes:
@@ -276,7 +273,3 @@ class Answer:
     def mermaid_diagram(self) -> str:
         """``mermaid``."""
         return self.mermaid
-
-    def to_dict(self) -> dict[str, Any]:
-        """Convert to plain values that JSON can hold."""
-        return asdict(self)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from core.rag.keyed import Keyed
+from core.rag.keyed import Keyed, Plain
 
 if TYPE_CHECKING:
     from core.rag.dbhandler.store import Row
@@ -79,7 +79,7 @@ class GraphEdge:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(Plain):
     """A part of the graph.
 
     Attributes:
@@ -103,13 +103,9 @@ class Piece:
         """Return the names of all nodes, including the start, by id."""
         return {node.id: node.name for node in (self.start, *self.nodes)}
 
-    def to_dict(self) -> dict[str, Any]:
-        """Convert to plain values that JSON can hold."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
-class EdgePage:
+class EdgePage(Plain):
     """Edges of the entity graph.
 
     Attributes:
@@ -122,13 +118,9 @@ class EdgePage:
     names: dict[str, str]
     next: str = ""
 
-    def to_dict(self) -> dict[str, Any]:
-        """Convert to plain values that JSON can hold."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
-class NeighbourPage:
+class NeighbourPage(Plain):
     """The neighbours of a node.
 
     Attributes:
@@ -148,10 +140,6 @@ class NeighbourPage:
     truncated: bool = False
     next: str = ""
     symbols: list[GraphNode] = field(default_factory=list)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Convert to plain values that JSON can hold."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from itertools import batched
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from core.rag.embedder import embed_texts
 from core.rag.extraction.resolution import Candidate, Sameness, abbreviations, alike, comparable, resolve
+from core.rag.keyed import Plain
 from core.rag.unit_vectors import unit_vectors
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class Same:
 
 
 @dataclass(slots=True)
-class ResolutionReport:
+class ResolutionReport(Plain):
     """The result of entity resolution.
 
     Attributes:
@@ -59,10 +60,6 @@ class ResolutionReport:
     same: list[Same] = field(default_factory=list)
     added: int = 0
     removed: int = 0
-
-    def to_dict(self) -> dict[str, Any]:
-        """Convert to plain values that JSON can hold."""
-        return asdict(self)
 
 
 async def resolve_names_after(client: MemGraphClient, changed: int) -> None:

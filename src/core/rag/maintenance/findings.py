@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from core.rag.keyed import Plain
 
 #: ``ok``; ``note`` (worth knowing, nothing to do); ``problem``; ``mended`` (was a problem until now).
 Level = Literal["ok", "note", "problem", "mended"]
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class Check(Plain):
     """One check.
 
     Attributes:
@@ -26,10 +28,6 @@ class Check:
     level: Level
     message: str
     advice: str = ""
-
-    def to_dict(self) -> dict[str, str]:
-        """Convert to plain values that JSON can hold."""
-        return asdict(self)
 
 
 @dataclass(slots=True)

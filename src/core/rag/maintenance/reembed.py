@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from core.rag.dbhandler.documents.rows import display_title, from_json
 from core.rag.dbhandler.documents.writing import ChunkRow
@@ -14,6 +14,7 @@ from core.rag.errors import StoreConflictError
 from core.rag.identity import content_hash, vector_id
 from core.rag.indexing.stopping import check_callbacks
 from core.rag.indexing.texts import embedding_text
+from core.rag.keyed import Plain
 from libs.dataloader import ChunkMetadata, Document, DocumentChunk
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ _ROUNDS = 10
 
 
 @dataclass(slots=True)
-class ReembedReport:
+class ReembedReport(Plain):
     """The result of a reembedding.
 
     Attributes:
@@ -51,10 +52,6 @@ class ReembedReport:
     dropped: list[str] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
     interrupted: bool = False
-
-    def to_dict(self) -> dict[str, Any]:
-        """Convert to plain values that JSON can hold."""
-        return asdict(self)
 
 
 async def reembed(

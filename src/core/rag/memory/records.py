@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from core.rag.dbhandler.messages.rows import speaker_of
+from core.rag.keyed import Plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +92,7 @@ class Memory:
 
 
 @dataclass(frozen=True, slots=True)
-class Forgotten:
+class Forgotten(Plain):
     """What was removed.
 
     Attributes:
@@ -106,7 +107,3 @@ class Forgotten:
 
     def __add__(self, other: Forgotten) -> Forgotten:
         return Forgotten(self.memories + other.memories, self.sessions + other.sessions, self.users + other.users)
-
-    def to_dict(self) -> dict[str, int]:
-        """Convert to plain values that JSON can hold."""
-        return asdict(self)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
+
+from core.rag.keyed import Plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +118,7 @@ class Path:
 
 
 @dataclass(frozen=True, slots=True)
-class InferredConnection:
+class InferredConnection(Plain):
     """A likely connection that the graph does not have.
 
     Attributes:
@@ -135,13 +137,9 @@ class InferredConnection:
     reasoning: str
     strategy: str = "semantic"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Convert to plain values that JSON can hold."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
-class KnowledgeGap:
+class KnowledgeGap(Plain):
     """A gap in the paths that were found.
 
     Attributes:
@@ -156,10 +154,6 @@ class KnowledgeGap:
     description: str
     node_ids: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Convert to plain values that JSON can hold."""
-        return asdict(self)
 
 
 @dataclass(slots=True)
