@@ -85,7 +85,7 @@ async def test_unchanged_files_are_not_converted_again(tmp_path: Path, monkeypat
     assert len(first.documents) == 4
 
     converted: list[str] = []
-    from libs.dataloader import document as module
+    from libs.dataloader import reading as module
 
     original = module.read_document
 
@@ -114,7 +114,7 @@ async def test_other_settings_or_readers_mean_changed(tmp_path: Path, monkeypatc
     assert (await load(tmp_path, memory, encoding="latin-1")).unchanged
     assert (await load(tmp_path, memory, readers={".txt": lambda path: path.read_text().upper()})).documents
     await load(tmp_path, memory)
-    monkeypatch.setattr("libs.dataloader.document.READERS_VERSION", "next")
+    monkeypatch.setattr("libs.dataloader.reading.READERS_VERSION", "next")
     assert (await load(tmp_path, memory)).documents
 
 

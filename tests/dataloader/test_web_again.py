@@ -8,7 +8,7 @@ import pytest
 from webserver import Crawled, Reply, Request, WebServer, crawl, page, redirect
 
 from libs.dataloader import Document, KnownDocument, LoadFailure, Unchanged, WebLoader
-from libs.dataloader.document import READERS_VERSION
+from libs.dataloader.reading import READERS_VERSION
 
 DATE = "Wed, 21 Oct 2026 07:28:00 GMT"
 

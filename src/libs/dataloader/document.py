@@ -5,28 +5,23 @@ from __future__ import annotations
 import asyncio
 import codecs
 import copy
-import hashlib
 import os
 import re
 import stat
 from collections import deque
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from dataclasses import replace
 from typing import Any, Self
 from urllib.parse import unquote_to_bytes
 
 from libs.dataloader.errors import InvalidSourceError, LoadError, NothingMatchedError, SourceNotFoundError
-from libs.dataloader.formats import FORMATS, MARKDOWN, FileData, UnreadableError, read_document
-from libs.dataloader.formats.archive import size_text
-from libs.dataloader.notes import Notes, find_note_links
+from libs.dataloader.formats import FORMATS
+from libs.dataloader.notes import Notes
 from libs.dataloader.paths import namesake, printable, uri_of_path
-from libs.dataloader.types import Known, LoadFailure, LoadResult, SourceInfo, Unchanged
+from libs.dataloader.reading import File, FileReader
+from libs.dataloader.types import Known, LoadResult, SourceInfo
 from libs.dataloader.walk import Found, Selection, Walker, describe_os_error
-
-#: Part of every fingerprint: raised when a reader changes, so that files and pages are converted again.
-READERS_VERSION = "18"
 
 _BATCH_FILES = 256
 _BATCH_BYTES = 32_000_000
@@ -36,22 +31,6 @@ _WORKERS = max(2, min(4, os.cpu_count() or 1))
 _AHEAD = 2 * _WORKERS
 _ADDRESS = re.compile(r"https?:|www\.|(?:localhost|[\w-]+(?:\.[\w-]+)+)(?::[0-9]+|/|$)", re.IGNORECASE)
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+")
-
-
-@dataclass(slots=True)
-class _File:
-    """A file being processed: it is read, then found unchanged, converted, or reported."""
-
-    path: str
-    uri: str
-    place: str
-    trouble: str | None = None
-    data: bytes | None = None
-    gone: bool = False
-    modified: float = 0.0
-    fingerprint: Mapping[str, str] | None = None
-    unchanged: bool = False
-    notes: Notes | None = None
 
 
 class DocumentLoader:
@@ -123,12 +102,10 @@ class DocumentLoader:
             gitignore,
             hidden,
         )
-        self._max_bytes = max_bytes
-        self._encoding = encoding
         self.notes: tuple[str, ...] = ()
-        self._readers = {f".{name.lower().lstrip('.')}": reader for name, reader in (readers or {}).items()}
         self._place = os.path.abspath(self._given)  # noqa: PTH100 - resolves ".." but not links, like the URIs
         self._uri = uri_of_path(self._place)
+        self._reader = FileReader(self._place, self._uri, max_bytes=max_bytes, encoding=encoding, readers=readers)
         shown = printable(self._given).replace("\\", "/") if os.sep == "\\" else printable(self._given)
         self._shown = shown.rstrip("/") or "/"
         while self._shown.startswith("./") and len(self._shown) > 2:
@@ -184,13 +161,13 @@ class DocumentLoader:
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
 
-    def _results(self, group: Sequence[_File], pool: ThreadPoolExecutor) -> asyncio.Future[list[LoadResult]]:
+    def _results(self, group: Sequence[File], pool: ThreadPoolExecutor) -> asyncio.Future[list[LoadResult]]:
         """Return the results for files: immediately if none has to be converted, else from a thread."""
         loop = asyncio.get_running_loop()
         if not all(file.unchanged or file.trouble for file in group):
             return loop.run_in_executor(pool, self._convert, group)
         settled: asyncio.Future[list[LoadResult]] = loop.create_future()
-        settled.set_result([_settled(file) for file in group])
+        settled.set_result([file.settled() for file in group])
         return settled
 
     # -- in threads ------------------------------------------------------------------------------------------------
@@ -221,14 +198,14 @@ class DocumentLoader:
             " (download anything else first)",
         )
 
-    def _batches(self) -> Iterator[list[_File]]:
+    def _batches(self) -> Iterator[list[File]]:
         """Yield files with their bytes and hashes, in batches that fit a fixed amount of memory."""
-        batch: list[_File] = []
+        batch: list[File] = []
         size = 0
         notes = Notes(self._uri, self._names) if self._is_folder() else None
         for file in self._files():
             if file.trouble is None:
-                self._read(file, notes)
+                self._reader.read(file, notes)
             size += len(file.data or b"")
             batch.append(file)
             if len(batch) >= _BATCH_FILES or size >= _BATCH_BYTES:
@@ -240,9 +217,9 @@ class DocumentLoader:
     def _names(self) -> Iterator[str]:
         return (printable(found.relative) for found in Walker(self._place, self._selection).walk() if not found.trouble)
 
-    def _files(self) -> Iterator[_File]:
+    def _files(self) -> Iterator[File]:
         if not self._is_folder():
-            yield _File(self._shown, self._uri, self._place, namesake(self._place))
+            yield File(self._shown, self._uri, self._place, namesake(self._place))
             return
         walker = Walker(self._place, self._selection)
         is_bare = True
@@ -259,100 +236,19 @@ class DocumentLoader:
         if is_bare:
             self.notes = (f"{self._shown} has no files to load: {walker.passed_over or 'it is an empty folder'}.",)
 
-    def _file(self, found: Found) -> _File:
+    def _file(self, found: Found) -> File:
         relative = printable(found.relative)
         path = relative if self._shown == "." else f"{self._shown.rstrip('/')}/{relative}"
         place = f"{self._place}/{found.relative}"
-        return _File(
+        return File(
             path,
             f"{self._uri.rstrip('/')}/{relative}".replace("\\", "/"),
             place,
             found.trouble or namesake(place),
         )
 
-    def _read(self, file: _File, notes: Notes | None) -> None:
-        try:
-            # Non-blocking, because something that is not a file after all (a pipe) would block the thread forever.
-            handle = os.open(file.place, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
-            try:
-                status = os.fstat(handle)
-                if not stat.S_ISREG(status.st_mode):
-                    file.trouble = "it is not a regular file"
-                    return
-                file.modified = status.st_mtime
-                if status.st_size <= self._max_bytes:
-                    file.data = _read_all(handle, status.st_size, self._max_bytes)
-            finally:
-                os.close(handle)
-        except FileNotFoundError:
-            file.trouble, file.gone = "it was removed before it could be read", True
-            return
-        except OSError as error:
-            file.trouble = describe_os_error(error)
-            return
-        if file.data is None:
-            limit = size_text(self._max_bytes)
-            file.trouble = f"it is too large: {size_text(status.st_size)}; the limit is {limit}"
-        elif not file.data:
-            file.trouble = "it is empty"
-        else:
-            fingerprint = {"sha256": hashlib.sha256(file.data).hexdigest(), "reader": READERS_VERSION}
-            if self._encoding is not None:
-                fingerprint["encoding"] = self._encoding
-            if (reader := self._own_reader(file.path)) is not None:
-                fingerprint["reader"] = f"{type(reader).__module__}.{type(reader).__qualname__}"
-            elif b"[[" in file.data and FORMATS.get(os.path.splitext(file.path)[1].lower()) == MARKDOWN:  # noqa: PTH122
-                self._link(file, notes, fingerprint)
-            file.fingerprint = fingerprint
-
-    def _link(self, file: _File, notes: Notes | None, fingerprint: dict[str, str]) -> None:
-        """Resolve links like ``[[Name]]`` to files; the result also depends on which other files exist."""
-        names = {name for name, _ in find_note_links((file.data or b"").decode("utf-8", "replace"))}
-        if notes is None:  # of a single file, the notes beside it
-            folder = os.path.dirname(self._place)  # noqa: PTH120
-            beside = [f"{name}.md" for name in names if ".." not in name]
-            notes = Notes(
-                os.path.dirname(self._uri),  # noqa: PTH120
-                lambda: [name for name in beside if os.path.isfile(os.path.join(folder, name))],  # noqa: PTH113, PTH118
-            )
-        if targets := sorted(filter(None, (notes.find(name, file.uri) for name in names))):
-            file.notes = notes
-            fingerprint["notes"] = hashlib.sha256("\n".join(targets).encode("utf-8", "replace")).hexdigest()[:16]
-
-    def _own_reader(self, path: str) -> Any:
-        if not self._readers:
-            return None
-        name = path.rpartition("/")[2].lower()
-        return next((reader for ending, reader in self._readers.items() if name.endswith(ending)), None)
-
-    def _convert(self, group: Sequence[_File]) -> list[LoadResult]:
-        return [_settled(file) if file.unchanged or file.trouble else self._convert_one(file) for file in group]
-
-    def _convert_one(self, file: _File) -> LoadResult:
-        data, file.data = file.data or b"", None
-        try:
-            if (reader := self._own_reader(file.path)) is not None:
-                from libs.dataloader.llama import read_with
-
-                document = read_with(reader, file.place, file.path, file.uri)
-            else:
-                document = read_document(
-                    FileData(
-                        path=file.path,
-                        data=data,
-                        uri=file.uri,
-                        root_uri=self._uri if self._uri != file.uri else None,
-                        encoding=self._encoding,
-                        notes=file.notes,
-                        max_bytes=self._max_bytes,
-                    )
-                )
-        except UnreadableError as error:
-            return LoadFailure(file.path, error.reason, gone=error.gone)
-        metadata = {"size": len(data), **document.metadata}
-        if "modified" not in metadata and (moment := _iso(file.modified)):
-            metadata["modified"] = moment
-        return replace(document, metadata=metadata, fingerprint=file.fingerprint or {})
+    def _convert(self, group: Sequence[File]) -> list[LoadResult]:
+        return [self._reader.result(file) for file in group]
 
 
 def _named_by(given: str) -> str:
@@ -371,13 +267,7 @@ def _looks_like_address(given: str) -> bool:
     return "/" in given or ending == ".org" or ending not in FORMATS
 
 
-def _settled(file: _File) -> LoadResult:
-    if file.trouble is not None:
-        return LoadFailure(file.path, file.trouble, gone=file.gone)
-    return Unchanged(file.path, file.uri)
-
-
-async def _mark_unchanged(batch: Sequence[_File], known: Known | None) -> None:
+async def _mark_unchanged(batch: Sequence[File], known: Known | None) -> None:
     if known is None:
         return
     stored = await known([file.uri for file in batch if file.trouble is None])
@@ -387,9 +277,9 @@ async def _mark_unchanged(batch: Sequence[_File], known: Known | None) -> None:
             file.unchanged, file.data = True, None
 
 
-def _groups(batch: Sequence[_File]) -> Iterator[list[_File]]:
+def _groups(batch: Sequence[File]) -> Iterator[list[File]]:
     """Group neighbouring files for one call each, as a call per small file would cost more than the file."""
-    group: list[_File] = []
+    group: list[File] = []
     size = 0
     for file in batch:
         weight = len(file.data or b"")
@@ -402,27 +292,8 @@ def _groups(batch: Sequence[_File]) -> Iterator[list[_File]]:
         yield group
 
 
-def _read_all(handle: int, expected: int, limit: int) -> bytes | None:
-    """Read the whole file; return ``None`` if it turns out to be larger than the limit."""
-    pieces: list[bytes] = []
-    size = 0
-    while piece := os.read(handle, max(expected - size, 0) + 1):
-        pieces.append(piece)
-        size += len(piece)
-        if size > limit:
-            return None
-    return pieces[0] if len(pieces) == 1 else b"".join(pieces)
-
-
 def _patterns(name: str, given: Iterable[str], path: str) -> tuple[str, ...]:
     patterns = (given,) if isinstance(given, str) else tuple(given) if isinstance(given, Iterable) else (given,)
     if wrong := [pattern for pattern in patterns if not isinstance(pattern, str)]:
         raise InvalidSourceError(path, f"{name} takes patterns such as '*.md', not {type(wrong[0]).__name__}")
     return patterns
-
-
-def _iso(moment: float) -> str | None:
-    try:
-        return datetime.fromtimestamp(int(moment), UTC).isoformat() if moment > 0 else None
-    except (OverflowError, OSError, ValueError):
-        return None

@@ -14,7 +14,7 @@ import httpx
 from libs.dataloader.crawl.media import Kind
 from libs.dataloader.crawl.traps import Trace
 from libs.dataloader.crawl.urls import extension_of, join_url, origin, path_key, path_of
-from libs.dataloader.document import READERS_VERSION
+from libs.dataloader.reading import READERS_VERSION
 from libs.dataloader.types import Document, KnownDocument, Link
 
 if TYPE_CHECKING:
