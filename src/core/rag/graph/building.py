@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Edge = tuple[UndirectedNode, UndirectedNode] | tuple[UndirectedNode, UndirectedNode, float]
 
 
-class OnAClient(Protocol):
+class HasClient(Protocol):
     """An object with a client, such as a knowledge base."""
 
     @property
@@ -35,7 +35,7 @@ class GraphBuilder:
 
     def __init__(
         self,
-        client: MemGraphClient | OnAClient,
+        client: MemGraphClient | HasClient,
         embedder: EmbeddingService | None = None,
         *,
         merge_similar: bool = False,

@@ -13,20 +13,12 @@ from core.rag.answering.drift.paths import Path
 from core.rag.answering.drift.vectors import Vectors
 from core.rag.dbhandler import MemGraphClient
 from core.rag.errors import InvalidInputError, ModelMismatchError
+from core.rag.graph.building import HasClient
 from core.rag.llm import open_language_model
 from core.rag.llm.base import checked_model
 
 if TYPE_CHECKING:
     from core.rag.llm import LanguageModel
-
-
-class HasClient(Protocol):
-    """An object with a client, such as :class:`core.rag.KnowledgeBase` or :class:`core.rag.KnowledgeGraph`."""
-
-    @property
-    def client(self) -> MemGraphClient:
-        """The graph."""
-        ...
 
 
 class Infers(Protocol):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from core.rag.dbhandler.store import MAX_K, Match, Parameters, Row
-from core.rag.errors import InvalidInputError, ModelMismatchError, QueryError, StoreConstraintError, StoreDamagedError
+from core.rag.errors import InvalidInputError, QueryError, StoreConstraintError, StoreDamagedError
 from core.rag.schema import Label, TextIndex, VectorIndex, check_name
 
 #: Words of one search; Lucene takes 1,024 clauses.
@@ -311,14 +311,6 @@ async def define(runner: Runner, statement: str, what: str, *, there: re.Pattern
 def scores_by_id(rows: Sequence[Row]) -> dict[str, float]:
     """Return the scores of nodes by id, from rows that hold the two as lists ``ids`` and ``scores``."""
     return {i: score for row in rows for i, score in zip(row["ids"], row["scores"], strict=True)}
-
-
-def other_dimension(index: VectorIndex, dimension: int) -> ModelMismatchError:
-    """Return the error for a vector index that is there with another dimension."""
-    return ModelMismatchError(
-        f"The vector index {index.name} holds vectors of {dimension} dimensions, not of {index.dimension}: use the"
-        " embedding model that it was built with, or another vector store."
-    )
 
 
 def differs(label: Label, indexed: int, there: int) -> str:

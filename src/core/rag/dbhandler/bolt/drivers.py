@@ -17,7 +17,8 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
-from core.rag.dbhandler.bolt.errors import closed, exhausted
+from core.rag.dbhandler.bolt.errors import exhausted
+from core.rag.dbhandler.misuse import closed
 
 if TYPE_CHECKING:
     from neo4j import AsyncDriver, AsyncSession

@@ -148,11 +148,6 @@ def timed_out(what: str, seconds: float, address: Address) -> StoreTimeoutError:
     )
 
 
-def closed(what: str) -> StoreUnavailableError:
-    """Return the error for a store that was closed."""
-    return StoreUnavailableError(f"{what} was sent after the graph was closed; open it again.")
-
-
 def exhausted(connections: int, seconds: float, address: Address) -> StoreUnavailableError:
     """Return the error for a pool that stays empty."""
     return StoreUnavailableError(

@@ -19,7 +19,6 @@ from core.rag.dbhandler.bolt.dialect import (
     matches,
     more_than,
     not_created,
-    other_dimension,
     text_index_name,
     vector_index_names,
     word_queries,
@@ -27,6 +26,7 @@ from core.rag.dbhandler.bolt.dialect import (
 )
 from core.rag.dbhandler.bolt.hints import hinted
 from core.rag.dbhandler.bolt.memgraph_settings import unfit_settings
+from core.rag.dbhandler.misuse import other_dimension
 from core.rag.dbhandler.store import MAX_K, Match, Row
 from core.rag.errors import StoreConflictError
 from core.rag.schema import SERVER_INDEXES, Label, TextIndex, VectorIndex, check_name

@@ -19,13 +19,13 @@ from core.rag.dbhandler.bolt.dialect import (
     matches,
     more_than,
     not_created,
-    other_dimension,
     scores_by_id,
     text_index_name,
     vector_index_names,
     word_queries,
     words_query,
 )
+from core.rag.dbhandler.misuse import other_dimension
 from core.rag.dbhandler.store import Match, Row
 from core.rag.errors import StoreTimeoutError
 from core.rag.schema import SERVER_INDEXES, Label, TextIndex, VectorIndex, check_name

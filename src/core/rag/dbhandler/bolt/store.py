@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 from core.rag.dbhandler.bolt.address import bolt_address
 from core.rag.dbhandler.bolt.dialect import Dialect, IndexMissingError, labels_statement, plain_words
 from core.rag.dbhandler.bolt.drivers import Drivers
-from core.rag.dbhandler.bolt.errors import closed
 from core.rag.dbhandler.bolt.greeting import check_database, greet, recognise
 from core.rag.dbhandler.bolt.server_checks import unmarked_nodes
 from core.rag.dbhandler.bolt.turns import Turns
@@ -35,6 +34,7 @@ from core.rag.dbhandler.bolt.work import (
 from core.rag.dbhandler.checks import check_k, check_parameters, check_path, check_reading, check_terms, check_vector
 from core.rag.dbhandler.commits import Commits
 from core.rag.dbhandler.gate import WriterGate
+from core.rag.dbhandler.misuse import closed
 from core.rag.dbhandler.nesting import outermost
 from core.rag.dbhandler.scan import scan_search, scan_text
 from core.rag.dbhandler.store import READING_ONLY, Capabilities, Match, Parameters, Row, Transaction

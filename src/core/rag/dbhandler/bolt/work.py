@@ -14,6 +14,7 @@ from core.rag.dbhandler.bolt.errors import Again, Failure, failure, timed_out
 from core.rag.dbhandler.checks import check_parameters
 from core.rag.dbhandler.finishing import finish
 from core.rag.dbhandler.gate import WriterGate
+from core.rag.dbhandler.misuse import ended, spoiled
 from core.rag.dbhandler.store import Parameters, Row
 from core.rag.errors import MGRagError, QueryError, StoreConflictError
 
@@ -172,10 +173,7 @@ class BoltTransaction:
 
     def _open(self) -> AsyncTransaction:
         if self._ended or self._transaction is None:
-            raise QueryError(
-                "A statement was sent after its transaction had ended: use the transaction only inside the unit of"
-                " work."
-            )
+            raise ended()
         if self._spoiled is not None:
             raise QueryError(
                 "A statement came after another one of its transaction had failed or was cancelled"
@@ -192,10 +190,7 @@ class BoltTransaction:
             if self._spoiled is not None:
                 if self._failure is not None and self._failure.again is not Again.NEVER:
                     raise RetryableError(self._failure)
-                raise QueryError(
-                    "Nothing was stored: a statement of the transaction had failed or was cancelled, but the unit of"
-                    f" work went on ({str(self._spoiled) or 'cancelled'})."
-                ) from self._spoiled
+                raise spoiled(self._spoiled) from self._spoiled
             assert self._transaction is not None
             self._ended = True
             await self._answered(self._transaction.commit(), "A commit")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from core.rag.bm25 import K1, B
 from core.rag.dbhandler.float_rows import float_rows
-from core.rag.errors import ModelMismatchError
+from core.rag.dbhandler.misuse import other_dimension
 from core.rag.schema import PROPERTY_INDEXES, Label, TextIndex, VectorIndex
 
 if TYPE_CHECKING:
@@ -285,10 +285,7 @@ def check_dimension(db: Runner, index: VectorIndex) -> None:
     statement = f"MATCH (v:{index.label}) WHERE v.embedding IS NOT NULL RETURN v.embedding AS embedding LIMIT 1"
     for row in db.execute_cypher(statement):
         if len(row["embedding"]) != index.dimension:
-            raise ModelMismatchError(
-                f"The vector index {index.name} holds vectors of {len(row['embedding'])} dimensions, not of"
-                f" {index.dimension}: use the embedding model that it was built with, or another vector store."
-            )
+            raise other_dimension(index, len(row["embedding"]))
 
 
 def shortest_path(

@@ -20,7 +20,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapp
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from core.rag.dbhandler.checks import check_k, check_parameters, check_path, check_reading, check_terms, check_vector
 from core.rag.dbhandler.commits import Commits
@@ -32,6 +32,7 @@ from core.rag.dbhandler.embedded.vector_table import VectorTables
 from core.rag.dbhandler.embedded.word_scores import WordScores
 from core.rag.dbhandler.finishing import finish
 from core.rag.dbhandler.gate import WriterGate
+from core.rag.dbhandler.misuse import closed
 from core.rag.dbhandler.nesting import outermost
 from core.rag.dbhandler.scan import scan_text
 from core.rag.dbhandler.store import Capabilities, Match, Parameters, Row, Transaction
@@ -43,14 +44,11 @@ from core.rag.errors import (
     StoreUnavailableError,
 )
 from core.rag.schema import Label, TextIndex, VectorIndex, check_name
-
-if TYPE_CHECKING:
-    from core.rag.settings import Settings
+from core.rag.settings import Settings, settings_for
 
 _READERS = 4
 _WRITERS = 2  # one runs the statements of a transaction while the other stores the commit before
 _FIRST_RETRY_SECONDS = 0.02
-_LOCK_TIMEOUT_SECONDS = 5.0
 _WORDS_AT_LEAST = 100  # results of a keyword search in the engine
 _REMOVED_AT_ONCE = 100  # texts that are taken out of a keyword index by making it anew
 
@@ -109,8 +107,8 @@ class EmbeddedStore:
 
         Args:
             path: A file path, or ``:memory:`` for a graph that is gone with the process.
-            settings: For ``read_only``, ``sync_every_commit``, ``retry_deadline`` and ``lock_timeout``; ``None``: the
-                defaults.
+            settings: For ``read_only``, ``sync_every_commit``, ``retry_deadline`` and ``lock_timeout``; ``None``: read
+                from the environment.
 
         Raises:
             StoreLockedError: if another process has it open beyond ``lock_timeout``, or this one has already.
@@ -119,16 +117,19 @@ class EmbeddedStore:
             StoreFullError: if there is no room for its log, and it cannot be read without.
             StoreUnavailableError: if it cannot be opened for another reason (no graph, a folder).
         """
-        sync = settings.sync_every_commit if settings else True
-        deadline = settings.retry_deadline if settings else 30.0
+        settings = settings_for(settings)
         file = None if path == ":memory:" else engine.graph_file(path)
-        patience = settings.lock_timeout if settings else _LOCK_TIMEOUT_SECONDS
         if file is None:
             opened = Opened(engine.open_engine(None))
         else:
-            reading = settings is not None and settings.read_only
-            opened = await open_file(file, patience, reading=reading, is_open_here=_is_open)
-        return cls(opened.db, file, sync=sync, retry_deadline=deadline, read_only=opened.read_only)
+            opened = await open_file(file, settings.lock_timeout, reading=settings.read_only, is_open_here=_is_open)
+        return cls(
+            opened.db,
+            file,
+            sync=settings.sync_every_commit,
+            retry_deadline=settings.retry_deadline,
+            read_only=opened.read_only,
+        )
 
     @property
     def capabilities(self) -> Capabilities:
@@ -407,11 +408,11 @@ class EmbeddedStore:
         try:
             return threads.submit(engine.call, function, self._db, what)
         except RuntimeError as error:  # closed by another thread, or the interpreter is about to end
-            raise StoreUnavailableError(f"{what} was sent after the graph was closed; open it again.") from error
+            raise closed(what) from error
 
     def _check_usable(self, what: str) -> None:
         if self._closed:
-            raise StoreUnavailableError(f"{what} was sent after the graph was closed; open it again.")
+            raise closed(what)
         if self._pid != os.getpid():
             raise StoreUnavailableError(
                 "The graph was opened in the parent of this process. An embedded graph belongs to one process: open it"

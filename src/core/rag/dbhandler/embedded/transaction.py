@@ -12,8 +12,9 @@ from core.rag.dbhandler.commits import Commits
 from core.rag.dbhandler.embedded import engine
 from core.rag.dbhandler.embedded.vector_table import VectorTables
 from core.rag.dbhandler.embedded.word_scores import WordScores
+from core.rag.dbhandler.misuse import ended, spoiled
 from core.rag.dbhandler.store import Parameters, Row
-from core.rag.errors import QueryError, StoreConflictError
+from core.rag.errors import StoreConflictError
 
 
 class EmbeddedTransaction:
@@ -62,10 +63,7 @@ class EmbeddedTransaction:
     def _run(self, statement: str, parameters: Parameters | None) -> list[Row]:
         with self._running:
             if self._ended:
-                raise QueryError(
-                    "A statement was sent after its transaction had ended: use the transaction only inside the unit"
-                    " of work."
-                )
+                raise ended()
             self._statements.add(statement)
             try:
                 return engine.call(lambda handle: engine.rows(handle, statement, parameters), self._handle, "A write")
@@ -87,10 +85,7 @@ class EmbeddedTransaction:
             if isinstance(self._spoiled, StoreConflictError):
                 raise self._spoiled
             if self._spoiled is not None:
-                raise QueryError(
-                    "Nothing was stored: a statement of the transaction had failed or was cancelled, but the unit of"
-                    f" work went on ({str(self._spoiled) or 'cancelled'})."
-                ) from self._spoiled
+                raise spoiled(self._spoiled) from self._spoiled
             self._ended = True
             try:
                 with self._words.changing(self._statements):

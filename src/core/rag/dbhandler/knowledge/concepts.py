@@ -175,21 +175,17 @@ class ConceptOperations(VectorStoreOperations):
     async def unlink_concepts(self, edges: Iterable[tuple[str, str]]) -> int:
         """Remove edges by the ids of their ends; return how many existed."""
         rows = [{"a": a, "b": b} for a, b in _undirected((a, b, None) for a, b in edges)]
+        pattern = (
+            "UNWIND $rows AS row MATCH (a:Concept {id: row.a})-[r:RELATED_TO]-(b:Concept {id: row.b}) "
+            "WHERE a.namespace = $namespace "
+        )
 
         async def work(tx: Transaction) -> int:
             count = 0
             for part in batches(rows):
-                found = await tx.run(
-                    "UNWIND $rows AS row MATCH (a:Concept {id: row.a})-[:RELATED_TO]-(b:Concept {id: row.b}) "
-                    "WHERE a.namespace = $namespace RETURN a.id AS a",
-                    {"rows": part, "namespace": self._namespace},
-                )
-                count += len(found)
-                await tx.run(
-                    "UNWIND $rows AS row MATCH (a:Concept {id: row.a})-[r:RELATED_TO]-(b:Concept {id: row.b}) "
-                    "WHERE a.namespace = $namespace DELETE r",
-                    {"rows": part, "namespace": self._namespace},
-                )
+                parameters = {"rows": part, "namespace": self._namespace}
+                count += len(await tx.run(f"{pattern}RETURN a.id AS a", parameters))
+                await tx.run(f"{pattern}DELETE r", parameters)
             return count
 
         return await self._write(work) if rows else 0

@@ -118,11 +118,9 @@ class FactOperations(ClientBase):
         found = await self.read_for_ids("UNWIND $ids AS i MATCH (c:DocumentChunk {id: i}) RETURN c.id AS id", chunks)
         check_there(chunks, {row["id"] for row in found}, self._namespace)
         for part in batches(clean, max_rows=500):
-
-            async def work(tx: Transaction, part: list[Triple] = part) -> None:
-                await write_triples(tx, part, names, self._namespace, utc_now())
-
-            await self._write(work)
+            await self._write(
+                partial(write_triples, triples=part, names=names, namespace=self._namespace, now=utc_now())
+            )
         return len({(names[t.subject], t.relation, names[t.object]) for t in clean})
 
 

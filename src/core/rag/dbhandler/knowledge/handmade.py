@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from core.rag.dbhandler.batches import run_for_rows
 from core.rag.dbhandler.checks import check_optional, check_text, check_texts
@@ -87,21 +88,15 @@ class LinkOperations(VectorStoreOperations):
         Returns:
             How many links are in the graph now; those of entities that no longer exist are skipped.
         """
-
-        async def work(tx: Transaction) -> int:
-            found = await run_for_rows(
-                tx,
-                "UNWIND $rows AS row MATCH (a:Entity {id: row.a}) MATCH (b:Entity {id: row.b}) "
-                "WHERE a.namespace = $namespace AND b.namespace = $namespace "
-                "MERGE (a)-[r:RELATED {id: row.link}]->(b) "
-                "ON CREATE SET r.created_at = $now SET r += row.props, r.updated_at = $now RETURN a.id AS id",
-                rows,
-                namespace=self._namespace,
-                now=utc_now(),
-            )
-            return len(found)
-
-        return await self._write(work) if rows else 0
+        if not rows:
+            return 0
+        statement = (
+            "UNWIND $rows AS row MATCH (a:Entity {id: row.a}) MATCH (b:Entity {id: row.b}) "
+            "WHERE a.namespace = $namespace AND b.namespace = $namespace MERGE (a)-[r:RELATED {id: row.link}]->(b) "
+            "ON CREATE SET r.created_at = $now SET r += row.props, r.updated_at = $now RETURN a.id AS id"
+        )
+        work = partial(run_for_rows, statement=statement, rows=rows, namespace=self._namespace, now=utc_now())
+        return len(await self._write(work))
 
     async def unlink_entities(self, a: str, b: str, *, relation: str | None = None, link: str | None = None) -> int:
         """Remove links made by hand between two entities, in either direction: all, those of a relation, or one.
