@@ -33,7 +33,7 @@ class GraphNode:
 
     @classmethod
     def of(cls, row: Row, distance: int = 0) -> GraphNode:
-        """From a row of :mod:`core.rag.dbhandler.knowledge.traversal`."""
+        """From a row of :mod:`core.rag.dbhandler.knowledge.nodes`."""
         return cls(row["id"], row["name"], str(row["label"]), row["kind"], distance, row.get("mentions"))
 
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from core.rag.dbhandler.batches import batches
-from core.rag.dbhandler.checks import check_characters, check_limit, check_mapping, check_text, check_texts
+from core.rag.dbhandler.checks import check_limit, check_mapping, check_texts
 from core.rag.dbhandler.documents.rows import from_json
+from core.rag.dbhandler.knowledge.nodes import NodeOperations, node_columns, plain_node
 from core.rag.dbhandler.store import Row
-from core.rag.dbhandler.vectors import VectorStoreOperations
-from core.rag.extraction.symbols import PROTOTYPE
-from core.rag.extraction.words import is_unspaced, normalize_name
-from core.rag.identity import concept_id, entity_id, knowledge_key, topic_id
 from core.rag.schema import EdgeType, Label, check_name
 
 #: Edges that connect entities with entities, and concepts with concepts.
@@ -25,21 +21,6 @@ DOCUMENT_EDGES: tuple[EdgeType, ...] = (EdgeType.TITLED, EdgeType.ABOUT, EdgeTyp
 #: Edges to and from what documents define (symbols and records); also followed from such a document.
 DEFINED_EDGES: tuple[EdgeType, ...] = (EdgeType.DEFINED_IN, EdgeType.CALLS, EdgeType.IMPORTS, EdgeType.HAS_ENTITY)
 
-#: Labels of the nodes that callers can name, in order of precedence.
-NAMED_LABELS: tuple[Label, ...] = (Label.ENTITY, Label.CONCEPT, Label.TOPIC)
-
-_LABELS = frozenset(Label)
-
-
-def node_columns(variable: str) -> str:
-    """Return the result columns of a node: ``id``, ``labels``, ``name``, ``kind``, ``heading``."""
-    v = check_name(variable)
-    return (
-        f"{v}.id AS id, labels({v}) AS labels, coalesce({v}.name, {v}.title, {v}.path, {v}.heading, {v}.uri) AS name, "
-        f"coalesce({v}.type, {v}.label, {v}.collection, {v}.kind) AS kind, {v}.heading AS heading"
-    )
-
-
 # The names that nodes are sorted by: those of node_columns, except for chunks.
 _SHOWN = "coalesce(m.name, m.title, m.path, m.uri, '') AS shown"
 
@@ -48,78 +29,13 @@ _EDGE_COLUMNS = (
     "r.origin AS origin"
 )
 
-_FEWER_MENTIONS = (
-    "WHERE mentions < $mentions OR (mentions = $mentions AND (name > $name OR (name = $name AND id > $after))) "
-    "WITH id, name, kind, mentions "
-)
 
-
-class TraversalOperations(VectorStoreOperations):
+class TraversalOperations(NodeOperations):
     """Reading nodes and edges around a node.
 
     Ids belong to a namespace, so statements for an id that was found there do not test the namespace again: together
     with an id as a parameter, that test makes Grafeo scan the label.
     """
-
-    async def nodes_by_id(self, ids: Sequence[str], labels: Sequence[Label] = NAMED_LABELS) -> dict[str, Row]:
-        """Return nodes with one of the labels, by id: ``id``, ``label``, ``name``, ``kind``."""
-        found: dict[str, Row] = {}
-        for label in labels:
-            rows = await self.read_for_ids(
-                f"UNWIND $ids AS i MATCH (n:{label} {{id: i}}) WHERE n.namespace = $namespace "
-                f"RETURN {node_columns('n')}",
-                [identifier for identifier in check_texts("ids", ids) if identifier not in found],
-            )
-            found.update((row["id"], plain_node(row)) for row in rows)
-        return found
-
-    async def named_node(self, name: str) -> Row | None:
-        """Return the node with this id, or the entity, concept or topic with this name, as from :meth:`nodes_by_id`.
-
-        Raises:
-            InvalidInputError: if the name is not text, or has a lone surrogate.
-        """
-        check_characters(check_text("The name or id of a node", name), "name")
-        text = " ".join(name.split())
-        if not text:
-            return None
-        wanted = [name, concept_id(self._namespace, knowledge_key(text)), topic_id(self._namespace, text)]
-        if normalized := normalize_name(text):
-            wanted.insert(0, entity_id(self._namespace, normalized))
-        there = await self.nodes_by_id(wanted)
-        return next((there[identifier] for identifier in wanted if identifier in there), None)
-
-    async def node_in_any_case(self, name: str) -> Row | None:
-        """Return the first concept or topic with this name, ignoring case, as from :meth:`nodes_by_id`.
-
-        Entities need no such search: their ids are made from the name regardless of its case.
-        """
-        for label in (Label.CONCEPT, Label.TOPIC):
-            rows = await self.read(
-                f"MATCH (n:{label}) WHERE n.namespace = $namespace AND n.normalized_name = $name "
-                f"WITH n, n.name AS shown, n.id AS i ORDER BY shown, i LIMIT 1 RETURN {node_columns('n')}",
-                name=normalize_name(check_text("The name of a node", name)),
-            )
-            if rows:
-                return plain_node(rows[0])
-        return None
-
-    async def symbols_called(self, name: str, limit: int) -> list[Row]:
-        """Return symbols of source code by name or id, as from :meth:`nodes_by_id`, with the ``path`` of their file.
-
-        Prototypes are returned only if nothing defines what they declare.
-        """
-        rows: list[Row] = []
-        for is_kind in ("<>", "="):
-            rows = rows or await self.read(
-                "MATCH (s:Symbol)-[:DEFINED_IN]->(d:Document) WHERE s.namespace = $namespace "
-                f"AND (s.name = $name OR s.id = $name) AND s.kind {is_kind} $prototype "
-                f"WITH s, d.path AS path, s.id AS i ORDER BY path, i LIMIT {check_limit(limit)} "
-                f"RETURN {node_columns('s')}, path",
-                name=name,
-                prototype=PROTOTYPE,
-            )
-        return [{**plain_node(row), "path": row["path"]} for row in rows]
 
     async def hop(
         self, nodes: Mapping[Label, Sequence[str]], edges: Sequence[EdgeType], direction: str, limit: int
@@ -137,11 +53,9 @@ class TraversalOperations(VectorStoreOperations):
             the edge (``edge``, ``edge_id``, ``relation``, ``fact``, ``weight``, ``count``, ``origin``), in any order;
             ``None`` if there are more than ``limit``.
         """
-        types = _any_of(edges)
         rows: list[Row] = []
         for label, ids in check_mapping("nodes", nodes).items():
-            for outward in _outward(direction):
-                pattern = f"-[r:{types}]->(m)" if outward else f"<-[r:{types}]-(m)"
+            for outward, pattern in _ways(edges, direction):
                 for part in batches(check_texts("ids", ids), max_rows=1000):
                     found = await self.read(
                         f"UNWIND $ids AS i MATCH (n:{check_name(label)} {{id: i}}){pattern} "
@@ -158,10 +72,8 @@ class TraversalOperations(VectorStoreOperations):
         self, label: Label, node: str, edges: Sequence[EdgeType], direction: str, limit: int
     ) -> list[Row]:
         """Return the heaviest edges of a node; rows as from :meth:`hop`, by weight, then name and id."""
-        types = _any_of(edges)
         rows: list[Row] = []
-        for outward in _outward(direction):
-            pattern = f"-[r:{types}]->(m)" if outward else f"<-[r:{types}]-(m)"
+        for outward, pattern in _ways(edges, direction):
             found = await self.read(
                 f"MATCH (n:{check_name(label)} {{id: $id}}){pattern} "
                 f"WITH r, m, coalesce(r.weight, r.count, 0) AS w, {_SHOWN}, "
@@ -268,58 +180,6 @@ class TraversalOperations(VectorStoreOperations):
             found.update((row["i"], row["n"]) for row in rows)
         return found
 
-    async def nodes_with_words(
-        self, words: Sequence[str], limit: int, kind: str | None = None, labels: Sequence[Label] = NAMED_LABELS
-    ) -> list[Row]:
-        """Return nodes whose names have words with one of the given normalised prefixes, the most mentioned first.
-
-        Returns:
-            Rows as from :meth:`nodes_by_id`, with ``mentions``; at most ``limit`` of each label.
-        """
-        found: list[Row] = []
-        for label in labels:
-            type_key = {Label.ENTITY: "n.type", Label.CONCEPT: "n.label"}.get(label, "''")
-            rows = await self.read(
-                f"MATCH (n:{label}) WHERE n.namespace = $namespace "
-                "AND any(w IN $words WHERE (' ' + n.normalized_name) CONTAINS w) "
-                + (f"AND {type_key} = $kind " if kind is not None else "")
-                + "WITH n, coalesce(n.mention_count, 0) AS mentions, n.name AS shown, n.id AS i "
-                f"ORDER BY mentions DESC, shown, i LIMIT {check_limit(limit)} RETURN {node_columns('n')}, mentions",
-                words=[word if is_unspaced(word) else f" {word}" for word in words],
-                kind=kind or "",
-            )
-            found += [{**plain_node(row), "mentions": row["mentions"]} for row in rows]
-        return found
-
-    async def list_entities(
-        self, *, kind: str | None, after: tuple[int, str, str], limit: int, by_mentions: bool = False
-    ) -> list[Row]:
-        """Return a page of entities by name and id; rows as from :meth:`nodes_with_words`.
-
-        Args:
-            kind: Only those of this type.
-            after: Mentions, name and id of the last entity of the page before.
-            limit: Maximum number.
-            by_mentions: The most mentioned first, and those that are mentioned equally often by name.
-        """
-        by_name = "" if by_mentions else "AND n.name >= $name AND (n.name > $name OR n.id > $after) "
-        order = "mentions DESC, name, id" if by_mentions else "name, id"
-        rows = await self.read(
-            f"MATCH (n:Entity) WHERE n.namespace = $namespace {by_name}"
-            + ("AND n.type = $kind " if kind is not None else "")
-            # Not the nodes themselves: the embedded engine would load each of them to sort them.
-            + "WITH n.id AS id, n.name AS name, n.type AS kind, coalesce(n.mention_count, 0) AS mentions "
-            + (_FEWER_MENTIONS if by_mentions else "")
-            + f"ORDER BY {order} LIMIT {check_limit(limit)} RETURN id, name, kind, mentions",
-            kind=kind or "",
-            mentions=after[0],
-            name=after[1],
-            after=after[2],
-        )
-        return [
-            {**row, "label": Label.ENTITY, "name": row["name"] or row["id"], "kind": row["kind"] or ""} for row in rows
-        ]
-
     async def entity_graph_counts(self) -> dict[str, Any]:
         """Count entities by type, edges between them by relation, and related nodes and edges."""
         nodes = await self.read(
@@ -381,15 +241,6 @@ _COUNTED = {
 }
 
 
-def plain_node(row: Row) -> Row:
-    """Return ``id``, ``label`` (of the schema), ``name`` and ``kind`` of a row with ``node_columns``."""
-    label = next((Label(name) for name in sorted(row["labels"]) if name in _LABELS), Label.ENTITY)
-    name = row["name"] or row["id"]
-    if label is Label.CHUNK:  # chunks of a document have the same path
-        name = ": ".join(part for part in (posixpath.basename(name.rstrip("/")) or name, row["heading"]) if part)
-    return {"id": row["id"], "label": label, "name": name, "kind": row["kind"] or ""}
-
-
 def strength(row: Row) -> tuple[float, str, str, str]:
     """Return the sort key of an edge: the heaviest first, then by name and id of the node that it leads to."""
     weight = row["weight"] if row["weight"] is not None else row["count"]
@@ -401,5 +252,8 @@ def _any_of(edges: Sequence[EdgeType]) -> str:
     return "|".join(map(check_name, check_texts("edges", edges)))
 
 
-def _outward(direction: str) -> tuple[bool, ...]:
-    return {"out": (True,), "in": (False,)}.get(direction, (True, False))
+def _ways(edges: Sequence[EdgeType], direction: str) -> list[tuple[bool, str]]:
+    """Return whether edges lead outward, and their pattern, for each direction to follow; ``m`` is at their ends."""
+    types = _any_of(edges)
+    ways = {"out": f"-[r:{types}]->(m)", "in": f"<-[r:{types}]-(m)"}
+    return [(way == "out", pattern) for way, pattern in ways.items() if direction == way or direction not in ways]
