@@ -26,7 +26,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
         "core.rag.openai_events",
     ),
     ("core.rag.identity", "core.rag.schema", "core.rag.settings"),
-    ("core.rag.openai_endpoint",),
+    ("core.rag.openai_endpoint", "core.rag.openai_failures"),
     ("core.rag.openai_api",),
     ("core.rag.analysis",),
     ("core.rag.extraction",),

@@ -20,77 +20,22 @@ import random
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from core.rag.errors import MissingDependencyError
 from core.rag.openai_endpoint import PLACEHOLDER_KEY
 from core.rag.openai_events import MalformedAnswerError, server_sent_events
-from libs.dataloader.network import retry_after
-
-__all__ = ["ApiClient", "ApiFailure", "FailureKind", "MalformedAnswerError", "Tally", "Timing"]
+from core.rag.openai_failures import ApiFailure, FailureKind, failure_of_status
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from core.rag.openai_endpoint import Endpoint
 
-_RETRIED = {408, 409, 425, 429}
-_NOT_RETRIED = {501, 505}
 _FIRST_DELAY = 0.5
 _LONGEST_DELAY = 30.0
 # Tries in a row where the server does not say when to come back; a rate limit is waited for until the deadline.
 _ATTEMPTS = {"unavailable": 6, "malformed": 3}
 
 _log = logging.getLogger(__name__)
-
-
-class FailureKind(Enum):
-    """What went wrong, as far as the caller can do something about it."""
-
-    AUTH = "auth"
-    NOT_FOUND = "not found"
-    REFUSED = "refused"
-    LIMITED = "limited"
-    UNAVAILABLE = "unavailable"
-    MALFORMED = "malformed"
-
-
-class ApiFailure(Exception):  # noqa: N818 - callers turn it into an error of theirs
-    """A request failed for good.
-
-    Attributes:
-        kind: What went wrong.
-        status: The HTTP status, if there was an answer.
-        message: What the server said, without keys.
-        retryable: Whether repeating it could have helped.
-        retry_after: Seconds that the server asked to wait.
-        unreached: Whether there was no connection at all: refused, or the name of the server is not known.
-    """
-
-    def __init__(
-        self,
-        kind: FailureKind,
-        message: str,
-        *,
-        status: int | None = None,
-        retryable: bool = False,
-        retry_after: float | None = None,
-        unreached: bool = False,
-    ) -> None:
-        super().__init__(message)
-        self.kind = kind
-        self.message = message
-        self.status = status
-        self.retryable = retryable
-        self.retry_after = retry_after
-        self.unreached = unreached
-        self.attempts = 1
-
-    def __str__(self) -> str:
-        status = f" (HTTP {self.status})" if self.status is not None else ""
-        times = f", {self.attempts} times in a row" if self.attempts > 1 else ""
-        return f"{self.message}{status}{times}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,7 +272,7 @@ class ApiClient:
         try:
             yield
         except openai.APIStatusError as error:
-            raise self._status_failure(error) from self._cause(error)
+            raise failure_of_status(error, self.redact, self._timing.wall()) from self._cause(error)
         except (TimeoutError, openai.APITimeoutError, http.TimeoutException) as error:
             message = f"there was no answer within {self._timeout:g} s"
             raise ApiFailure(FailureKind.UNAVAILABLE, message, retryable=True) from self._cause(error)
@@ -341,27 +286,6 @@ class ApiClient:
         except ValueError as error:
             reason = str(error) if isinstance(error, MalformedAnswerError) else f"the answer is not JSON ({error})"
             raise ApiFailure(FailureKind.MALFORMED, self.redact(reason), retryable=True) from self._cause(error)
-
-    def _status_failure(self, error: Any) -> ApiFailure:
-        status: int = error.status_code
-        headers: Mapping[str, str] = error.response.headers
-        message = self.redact(_server_message(error))
-        if status in (401, 403):
-            return ApiFailure(FailureKind.AUTH, message, status=status)
-        if status == 404:
-            return ApiFailure(FailureKind.NOT_FOUND, message, status=status)
-        retryable = status in _RETRIED or (status >= 500 and status not in _NOT_RETRIED)
-        # No waiting helps against an empty account.
-        if error.code == "insufficient_quota" or headers.get("x-should-retry") == "false":
-            retryable = False
-        kind = FailureKind.LIMITED if status == 429 else FailureKind.UNAVAILABLE
-        return ApiFailure(
-            kind if status in _RETRIED or status >= 500 else FailureKind.REFUSED,
-            message,
-            status=status,
-            retryable=retryable,
-            retry_after=_asked_wait(headers, self._timing.wall()),
-        )
 
     def _delay(self, failure: ApiFailure, attempts: int) -> float:
         jitter = self._timing.jitter()
@@ -386,16 +310,3 @@ async def _joined(begins: bytes, rest: AsyncIterator[bytes]) -> AsyncGenerator[b
     yield begins
     async for part in rest:
         yield part
-
-
-def _server_message(error: Any) -> str:
-    body = error.body
-    message = body.get("message") if isinstance(body, dict) else None
-    text = message if isinstance(message, str) else str(body or error.message)
-    return text if len(text) <= 500 else text[:500] + "…"
-
-
-def _asked_wait(headers: Mapping[str, str], now: float) -> float | None:
-    """Seconds, by ``retry-after-ms`` or ``Retry-After``."""
-    milliseconds = retry_after(headers.get("retry-after-ms", ""), now)
-    return milliseconds / 1000 if milliseconds is not None else retry_after(headers.get("retry-after", ""), now)

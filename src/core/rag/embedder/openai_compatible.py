@@ -22,8 +22,10 @@ from core.rag.embedder.base import (
 )
 from core.rag.embedder.openai_tokens import LONGEST_TOKEN_BYTES, offline_counter
 from core.rag.errors import ConfigurationError, EmbeddingAuthError, EmbeddingError, EmbeddingInputError
-from core.rag.openai_api import ApiClient, ApiFailure, FailureKind, MalformedAnswerError, Timing
+from core.rag.openai_api import ApiClient, Timing
 from core.rag.openai_endpoint import find_endpoint
+from core.rag.openai_events import MalformedAnswerError
+from core.rag.openai_failures import ApiFailure, FailureKind
 from core.rag.settings import Settings, settings_for
 from core.rag.together import all_together
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from core.rag.llm.base import FinishReason
-from core.rag.openai_api import MalformedAnswerError
+from core.rag.openai_events import MalformedAnswerError
 
 _REASONS: dict[str, FinishReason] = {"length": "length", "content_filter": "content_filter"}
 

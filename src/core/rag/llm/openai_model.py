@@ -23,8 +23,10 @@ from core.rag.llm.base import Completion, Delta, FinishReason, Message, Usage
 from core.rag.llm.options import Options
 from core.rag.llm.structured import Mode, parse, repair
 from core.rag.llm.thinking import ThinkingFilter, opened_before, without_thinking
-from core.rag.openai_api import ApiClient, ApiFailure, FailureKind, MalformedAnswerError, Tally, Timing
+from core.rag.openai_api import ApiClient, Tally, Timing
 from core.rag.openai_endpoint import find_endpoint
+from core.rag.openai_events import MalformedAnswerError
+from core.rag.openai_failures import ApiFailure, FailureKind
 from core.rag.settings import Settings, settings_for
 
 if TYPE_CHECKING:

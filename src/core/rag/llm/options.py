@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from core.rag.llm.base import Message
-    from core.rag.openai_api import ApiFailure
+    from core.rag.openai_failures import ApiFailure
 
 
 @dataclass(slots=True)
