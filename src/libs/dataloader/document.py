@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import Any, Self
 from urllib.parse import unquote_to_bytes
 
+from libs.dataloader.batches import in_batches
 from libs.dataloader.errors import InvalidSourceError, LoadError, NothingMatchedError, SourceNotFoundError
 from libs.dataloader.formats import FORMATS
 from libs.dataloader.notes import Notes
@@ -279,17 +280,7 @@ async def _mark_unchanged(batch: Sequence[File], known: Known | None) -> None:
 
 def _groups(batch: Sequence[File]) -> Iterator[list[File]]:
     """Group neighbouring files for one call each, as a call per small file would cost more than the file."""
-    group: list[File] = []
-    size = 0
-    for file in batch:
-        weight = len(file.data or b"")
-        if group and (len(group) >= _GROUP_FILES or size + weight > _GROUP_BYTES):
-            yield group
-            group, size = [], 0
-        group.append(file)
-        size += weight
-    if group:
-        yield group
+    return in_batches(batch, (len(file.data or b"") for file in batch), _GROUP_FILES, _GROUP_BYTES)
 
 
 def _patterns(name: str, given: Iterable[str], path: str) -> tuple[str, ...]:

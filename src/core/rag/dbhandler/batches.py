@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from core.rag.dbhandler.checks import check_texts
+from libs.dataloader.batches import in_batches
 
 if TYPE_CHECKING:
     from core.rag.dbhandler.store import Row, Transaction
@@ -28,16 +29,7 @@ def batches[T](items: Sequence[T], max_rows: int = MAX_ROWS, max_bytes: int = MA
         max_rows: Maximum length of a list.
         max_bytes: Approximate maximum size of a list in bytes; a list always has at least one item.
     """
-    batch: list[T] = []
-    size = 0
-    for item, weight in zip(items, _sizes(items), strict=True):
-        if batch and (len(batch) >= max_rows or size + weight > max_bytes):
-            yield batch
-            batch, size = [], 0
-        batch.append(item)
-        size += weight
-    if batch:
-        yield batch
+    return in_batches(items, _sizes(items), max_rows, max_bytes)
 
 
 async def run_for_ids(tx: Transaction, statement: str, ids: Sequence[str], **parameters: Any) -> list[Row]:

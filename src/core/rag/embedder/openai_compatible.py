@@ -28,6 +28,7 @@ from core.rag.openai_events import MalformedAnswerError
 from core.rag.openai_failures import ApiFailure, FailureKind
 from core.rag.settings import Settings, settings_for
 from core.rag.together import all_together
+from libs.dataloader.batches import in_batches
 
 if TYPE_CHECKING:
     from pydantic import SecretStr
@@ -235,17 +236,8 @@ class OpenAICompatibleEmbedding(EmbeddingService):
 
     def _batches(self, inputs: list[_Input]) -> Iterator[list[_Input]]:
         """Fill requests up to the limits; bytes stand for tokens, of which there are never more."""
-        batch: list[_Input] = []
-        size = 0
-        for item in inputs:
-            length = utf8_length(item.text)
-            if batch and (len(batch) >= self._max_inputs or size + length > MAX_REQUEST_TOKENS):
-                yield batch
-                batch, size = [], 0
-            batch.append(item)
-            size += length
-        if batch:
-            yield batch
+        sizes = (utf8_length(item.text) for item in inputs)
+        return in_batches(inputs, sizes, self._max_inputs, MAX_REQUEST_TOKENS)
 
     async def _embed(self, batch: list[_Input]) -> Vectors:
         """Embed a batch, in halves if the server finds it too much, down to the text that is."""
