@@ -1,4 +1,4 @@
-"""``python -m benchmarks [NAME …] [--eval FOLDER]``: quality, ingest, scale, conversation, memory, answers …"""
+"""``python -m benchmarks [NAME …] [--eval FOLDER]``: graph, ingest, scale, conversation, memory, answers …"""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ import argparse
 import asyncio
 from pathlib import Path
 
-from benchmarks import answers, conversation, dialogues, drift, graph, ingest, memory, quality, scale
+from benchmarks import answers, conversation, dialogues, drift, graph, ingest, memory, scale
 
 BENCHMARKS = {
-    "quality": quality.main,
     "ingest": ingest.main,
     "scale": scale.main,
     "graph": graph.main,
