@@ -33,6 +33,37 @@ async def test_another_model_is_refused_or_builds_a_second_store(tmp_path: Path)
         assert (await kb.search(PARAGRAPHS[0], mode="vector"))[0].path == "a"
 
 
+async def test_another_model_is_also_refused_where_nothing_else_opened_the_graph_before(tmp_path: Path) -> None:
+    uri = f"embedded:{tmp_path / 'graph.grafeo'}"
+    async with KnowledgeBase.open(uri, embedder=HashEmbedder()) as kb:
+        await kb.ingest([document("a", text(0))])
+        await kb.remember("s", "user", PARAGRAPHS[0])
+    kb = KnowledgeBase.open(uri, embedder=HashEmbedder(dimension=24, model="other"))
+    try:
+        for call in (
+            lambda: kb.search(PARAGRAPHS[0], mode="vector"),
+            lambda: kb.search(PARAGRAPHS[0]),
+            lambda: kb.ask(PARAGRAPHS[0], "basic"),
+            lambda: kb.recall(query=PARAGRAPHS[0]),
+        ):
+            with pytest.raises(ModelMismatchError, match=r"'default' was built with .* words \(32 .*, not with other"):
+                await call()
+        assert await kb.search(PARAGRAPHS[0], mode="keyword")
+    finally:
+        await kb.close()
+
+
+async def test_a_namespace_of_another_model_is_refused_not_empty(tmp_path: Path) -> None:
+    uri = f"embedded:{tmp_path / 'graph.grafeo'}"
+    other = HashEmbedder(dimension=24, model="other")
+    async with KnowledgeBase.open(uri, namespace="apart", embedder=other) as kb:
+        await kb.ingest([document("a", text(0))])
+    async with KnowledgeBase.open(uri, embedder=HashEmbedder()) as kb:
+        with pytest.raises(ModelMismatchError, match="'apart' was built with the embedding model other"):
+            await kb.search(PARAGRAPHS[0], namespace="apart")
+        assert await kb.search(PARAGRAPHS[0], namespace="nothing yet") == []
+
+
 async def test_an_ingest_tells_of_chunks_without_a_vector_of_the_active_model(tmp_path: Path) -> None:
     uri = f"embedded:{tmp_path / 'graph.grafeo'}"
     first, second = HashEmbedder(), HashEmbedder(dimension=24, model="second")

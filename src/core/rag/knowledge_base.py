@@ -135,7 +135,15 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
             settings = settings.model_copy(update=given)
         if embedding and embedder is None:
             embedder = open_embedder(model, settings)
-        client = MemGraphClient(uri, username, password, namespace=namespace, embedder=embedder, settings=settings)
+        client = MemGraphClient(
+            uri,
+            username,
+            password,
+            namespace=namespace,
+            embedder=embedder,
+            settings=settings,
+            check_model=check_model,
+        )
         must_exist = None if create else graph_file(uri, settings)
         return cls(
             client,

@@ -36,6 +36,7 @@ class ClientBase:
         namespace: str | None = None,
         embedder: EmbeddingService | None = None,
         settings: Settings | None = None,
+        check_model: bool = True,
     ) -> None:
         """Create a client; the graph is opened by the first call, or by :meth:`connect`.
 
@@ -48,6 +49,8 @@ class ClientBase:
             namespace: The namespace to read and write; ``None``: ``MGRAG_NAMESPACE``, else ``default``.
             embedder: Embeds texts; without one, callers pass embeddings.
             settings: ``None``: read from the environment.
+            check_model: Refuse to search with an embedder of another model than that of the namespace; otherwise,
+                its vectors are left out.
 
         Raises:
             InvalidInputError: if the namespace is not allowed, or another argument has the wrong type.
@@ -73,6 +76,7 @@ class ClientBase:
         self._max_connection_pool_size = None if default else max_connection_pool_size
         self._namespace = check_namespace(self._settings.namespace if namespace is None else namespace)
         self._embedder = embedder
+        self._check_model = check_model
         self._store: GraphStore | None = None
         self._closed = False
         self._opening = WriterGate()

@@ -102,11 +102,21 @@ class VectorStoreOperations(ClientBase):
         return [self._info(row) for row in rows]
 
     async def vector_store_for(self, embedder: EmbeddingService) -> VectorStoreInfo | None:
-        """Return the vector store with an embedder's model and dimension; ``None`` if nothing was embedded with it."""
-        for store in await self.vector_stores():
-            if store.model == embedder.model and store.dimension == await dimension_of(embedder):
+        """Return the vector store with an embedder's model and dimension; ``None`` if nothing was embedded yet.
+
+        Raises:
+            ModelMismatchError: if the namespace only has vectors of other models, unless this client takes any model.
+        """
+        stores = await self.vector_stores()
+        if not stores:
+            return None
+        dimension = await dimension_of(embedder)
+        for store in stores:
+            if store.model == embedder.model and store.dimension == dimension:
                 return store
-        return None
+        if not self._check_model:
+            return None
+        raise self._other_model(stores[0], embedder.model, dimension)
 
     async def find_vector_store(self, index_name: str = DEFAULT_VECTOR_INDEX) -> VectorStoreInfo:
         """Return the vector store with this index.
@@ -160,14 +170,16 @@ class VectorStoreOperations(ClientBase):
                 break
         else:
             if stores and not new_store:
-                there = stores[0]
-                raise ModelMismatchError(
-                    f"Namespace {self._namespace!r} was built with the embedding model {there.model} ({there.dimension}"
-                    f" dimensions), not with {model[:200]} ({dimension}). Use that model (MGRAG_EMBEDDING_MODEL)"
-                    " or another namespace; make all vectors anew (mgrag reembed, kb.reembed); or build a second vector"
-                    " store beside it (mgrag ingest --new-store, new_store=True)."
-                )
+                raise self._other_model(stores[0], model, dimension)
         return await self._create(model, dimension, first=not stores)
+
+    def _other_model(self, there: VectorStoreInfo, model: str, dimension: int) -> ModelMismatchError:
+        return ModelMismatchError(
+            f"Namespace {self._namespace!r} was built with the embedding model {there.model} ({there.dimension}"
+            f" dimensions), not with {model[:200]} ({dimension}). Use that model (MGRAG_EMBEDDING_MODEL)"
+            " or another namespace; make all vectors anew (mgrag reembed, kb.reembed); or build a second vector"
+            " store beside it (mgrag ingest --new-store, new_store=True)."
+        )
 
     async def _create(self, model: str, dimension: int, *, first: bool, status: str = ACTIVE) -> VectorStoreInfo:
         identifier = vector_store_id(self._namespace, model, dimension)
