@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 
@@ -12,7 +13,7 @@ from answering.people import fill
 from core.rag import KnowledgeBase
 from core.rag.answering.analysis import fallback_entities
 from core.rag.answering.context import build_context
-from core.rag.answering.flow import KnowledgeRAGFlow
+from core.rag.answering.flow import AnswerChunk, KnowledgeRAGFlow
 from core.rag.answering.intents import intent_of, subject_of
 from core.rag.answering.types import FoundEntity, FoundFact, Knowledge
 from dbhandler.kit import Engine
@@ -74,6 +75,20 @@ async def test_streaming_response(kb: KnowledgeBase, said: Talking) -> None:
     assert (asked["temperature"], asked["max_tokens"], asked["stream"]) == (0.3, 4096, True)
     assert result.metrics.response_metrics.streaming_chunks == 3
     assert result.metrics.usage.requests == 2
+
+
+async def test_a_callback_may_be_asynchronous(kb: KnowledgeBase, said: Talking) -> None:
+    said.chat.then(json.dumps({"entities": ["Alice"], "intent": "factual"}), Stream(["Alice started ", "in 2020 [1]."]))
+    flow = KnowledgeRAGFlow(kb, said.model)
+    parts: list[str] = []
+
+    async def send(chunk: AnswerChunk) -> None:
+        await asyncio.sleep(0)
+        parts.append(chunk.choices[0].delta.content)
+
+    flow.set_callbacks(on_new_chunk=send)
+    await flow.run({"query": "When did Alice start at Google?"})
+    assert "".join(parts) == "Alice started in 2020 [1]."
 
 
 def test_the_format_of_the_context() -> None:

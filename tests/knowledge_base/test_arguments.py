@@ -240,6 +240,52 @@ CALLS: dict[str, tuple[Callable[[Any], Awaitable[object]], str]] = {
     "who answers": (lambda kb: returned(BasicRAG(kb, "gpt")), "A str is not a language model"),
     "who answers, too": (lambda kb: returned(KnowledgeRAGFlow(kb, "gpt")), "A str is not a language model"),
     "who infers": (lambda kb: returned(DRIFTRAG(kb, language_model="gpt")), "A str is not a language model"),
+    "who answers without a graph": (lambda kb: returned(BasicRAG(None)), "A NoneType is not a knowledge base: .*open"),  # type: ignore[arg-type]
+    "who answers from a client": (
+        lambda kb: returned(KnowledgeRAGFlow(kb.client)),
+        "A MemGraphClient is not a knowledge base: KnowledgeBase.open opens one",
+    ),
+    "who infers by name": (lambda kb: returned(DRIFTRAG(kb, inference_engine="x")), "A str is not an inference engine"),  # type: ignore[arg-type]
+    "a session by another name": (
+        lambda kb: KnowledgeRAGFlow(kb).run({"query": "mill?", "sessionId": "s"}),
+        "A state has query and session_id, not 'sessionId'",
+    ),
+    "who gets the parts of an answer": (
+        lambda kb: returned(KnowledgeRAGFlow(kb).set_callbacks("print")),
+        "on_new_chunk must be a function that takes a part of an answer, not str",
+    ),
+    "several starts": (lambda kb: DRIFTRAG(kb).dynamic_traversal([], "mill"), "start must be one node .*, not list"),
+    "no start": (lambda kb: DRIFTRAG(kb).dynamic_traversal(None, "mill"), "start must be one node .*, not NoneType"),
+    "a filter": (
+        lambda kb: DRIFTRAG(kb).dynamic_traversal("x", "mill", node_filter=3),
+        "node_filter must be a function that takes a node, not int",
+    ),
+    "a filter that waits": (
+        lambda kb: DRIFTRAG(kb).dynamic_traversal("x", "mill", node_filter=returned),
+        r"node_filter must be a plain function .*, not an asynchronous one \(async def\)",
+    ),
+    "progress that waits": (
+        lambda kb: kb.ingest(Document(path="a", content="b"), progress=returned),
+        "progress must be a plain function that takes a report, not an asynchronous one",
+    ),
+    "paths": (
+        lambda kb: DRIFTRAG(kb).infer_connections(None, "mill"),
+        "paths must be a sequence of Path .*, not NoneT",
+    ),
+    "a path of text": (lambda kb: DRIFTRAG(kb).identify_knowledge_gaps("ab", "mill"), "a sequence of Path .*, not str"),
+    "paths of an answer": (
+        lambda kb: DRIFTRAG(kb).generate_response("mill", [None]),
+        r"paths must be a sequence of Path \(.*a result has them in .paths\), but one of them is NoneType",
+    ),
+    "ranked paths": (lambda kb: returned(DRIFTRAG(kb).aggregate_and_rank_paths(3)), "a sequence of Path .*, not int"),
+    "inferences": (
+        lambda kb: DRIFTRAG(kb).store_inferences([("a", "b")]),
+        "inferences must be a sequence of InferredConnection .*, but one of them is tuple",
+    ),
+    "inferences for paths": (
+        lambda kb: returned(DRIFTRAG(kb).aggregate_and_rank_paths([], None)),
+        "inferences must be a sequence of InferredConnection .*, not NoneType",
+    ),
     "k where there are ratings": (lambda kb: rated(kb, k=-1), "k is -1, but has to be a whole number from 1 to 10000"),
     "no k where there are ratings": (lambda kb: rated(kb, k="3"), "k is '3', but has to be a whole number from 1"),
 }

@@ -12,7 +12,7 @@ from core.rag.answering.intents import intent_of
 from core.rag.answering.metrics import Metrics
 from core.rag.answering.pipeline import answered
 from core.rag.answering.relevant import judge
-from core.rag.answering.services import AnsweringBase, Services
+from core.rag.answering.services import AnsweringBase, Services, checked_base
 from core.rag.answering.types import Analysis, Answer, Knowledge
 from core.rag.dbhandler.checks import check_text
 from core.rag.llm.base import checked_model
@@ -35,8 +35,11 @@ class BasicRAG:
             kb: The knowledge base.
             model: The language model; ``None``: that of the knowledge base.
             top_k: Number of passages.
+
+        Raises:
+            InvalidInputError: on what is no knowledge base or language model.
         """
-        self._services = Services(kb, checked_model(model) or kb.language_model, passages=top_k)
+        self._services = Services(checked_base(kb), checked_model(model) or kb.language_model, passages=top_k)
 
     async def query(self, question: str) -> Answer:
         """Answer a question.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import time
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ from core.rag.answering.reaching import tried_once
 from core.rag.answering.recording import recorded
 from core.rag.answering.response import Response, generate_response
 from core.rag.answering.retrieval import RetrievalOptions, retrieve_knowledge
-from core.rag.answering.services import AnsweringBase, Services
+from core.rag.answering.services import AnsweringBase, Services, checked_base
 from core.rag.answering.types import Analysis, Answer, Context, Knowledge
 from core.rag.errors import InvalidInputError
 from core.rag.llm.base import checked_model
@@ -47,7 +48,7 @@ class AnswerChunk:
     choices: tuple[ChunkChoice, ...]
 
 
-OnNewChunk = Callable[[AnswerChunk], None]
+OnNewChunk = Callable[[AnswerChunk], Awaitable[None] | None]
 
 
 async def flow_events(question: str, services: Services) -> AsyncGenerator[Event, None]:
@@ -82,13 +83,24 @@ class KnowledgeRAGFlow:
         Args:
             kb: The knowledge base.
             model: The language model; ``None``: that of the knowledge base.
+
+        Raises:
+            InvalidInputError: on what is no knowledge base or language model.
         """
-        self._kb = kb
+        self._kb = checked_base(kb)
         self._model = checked_model(model) or kb.language_model
         self._on_new_chunk: OnNewChunk | None = None
 
     def set_callbacks(self, on_new_chunk: OnNewChunk | None = None) -> None:
-        """Set the functions that receive the parts of answers as they arrive."""
+        """Set the functions that receive the parts of answers as they arrive. They may be asynchronous.
+
+        Raises:
+            InvalidInputError: on what is no function.
+        """
+        if on_new_chunk is not None and not callable(on_new_chunk):
+            raise InvalidInputError(
+                f"on_new_chunk must be a function that takes a part of an answer, not {type(on_new_chunk).__name__}."
+            )
         self._on_new_chunk = on_new_chunk
 
     async def run(self, state: Mapping[str, str] | str) -> Answer:
@@ -98,7 +110,7 @@ class KnowledgeRAGFlow:
             state: The question, or a mapping with ``query`` and perhaps ``session_id``.
 
         Raises:
-            InvalidInputError: if the state has no question.
+            InvalidInputError: if the state has no question, or anything that is not known.
             LanguageModelError: if the model fails while it writes the answer.
             StoreError: if the graph fails.
         """
@@ -109,7 +121,9 @@ class KnowledgeRAGFlow:
         ) as events:
             async for event in events:
                 if isinstance(event, TokenEvent) and self._on_new_chunk is not None:
-                    self._on_new_chunk(AnswerChunk((ChunkChoice(ChunkDelta(event.text)),)))
+                    done = self._on_new_chunk(AnswerChunk((ChunkChoice(ChunkDelta(event.text)),)))
+                    if inspect.isawaitable(done):
+                        await done
                 if isinstance(event, DoneEvent):
                     return event.answer
         raise AssertionError("an answer ends with its end")
@@ -136,8 +150,13 @@ class KnowledgeRAGFlow:
         raise AssertionError("an answer ends with its end")
 
 
+_STATE = ("query", "session_id")
+
+
 def _question(state: Mapping[str, str] | str) -> str:
     question = state.get("query") if isinstance(state, Mapping) else state
     if not isinstance(question, str) or not question.strip():
         raise InvalidInputError("There is no question: pass {'query': '…'}.")
+    if unknown := [str(key)[:50] for key in state if key not in _STATE] if isinstance(state, Mapping) else ():
+        raise InvalidInputError(f"A state has {' and '.join(_STATE)}, not {', '.join(map(repr, unknown))}.")
     return question

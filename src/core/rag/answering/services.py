@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from core.rag.answering.context import TOKEN_BUDGET
 from core.rag.answering.retrieval import Searching
+from core.rag.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from core.rag.embedder import EmbeddingService
@@ -25,6 +26,17 @@ class AnsweringBase(Searching, Protocol):
     def language_model(self) -> LanguageModel | None:
         """Its language model; ``None``: answers are extracts."""
         ...
+
+
+def checked_base[Base: AnsweringBase](kb: Base) -> Base:
+    """Refuse anything that is not a knowledge base, such as its client.
+
+    Raises:
+        InvalidInputError: saying what was given.
+    """
+    if not callable(getattr(kb, "search", None)) or not hasattr(kb, "language_model"):
+        raise InvalidInputError(f"A {type(kb).__name__} is not a knowledge base: KnowledgeBase.open opens one.")
+    return kb
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import operator
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from numbers import Real
 from pathlib import Path
@@ -124,6 +125,53 @@ def check_texts(name: str, values: Iterable[str]) -> list[str]:
         for text in texts:
             check_text(f"Each of {name}", text)
     return texts
+
+
+def check_items[T](name: str, values: Iterable[T], kind: type[T], origin: str) -> list[T]:
+    """Refuse anything but items of one type.
+
+    Args:
+        name: The argument.
+        values: The items.
+        kind: Their type.
+        origin: Where callers get them from, for the error.
+
+    Raises:
+        InvalidInputError: naming the argument.
+    """
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise InvalidInputError(
+            f"{name} must be a sequence of {kind.__name__} ({origin}), not {type(values).__name__}."
+        )
+    items = list(values)
+    for item in items:
+        if not isinstance(item, kind):
+            raise InvalidInputError(
+                f"{name} must be a sequence of {kind.__name__} ({origin}), but one of them is {type(item).__name__}."
+            )
+    return items
+
+
+def check_function[F: Callable[..., Any] | None](name: str, function: F, takes: str) -> F:
+    """Refuse what cannot be called, and asynchronous functions, for whose result nobody would wait.
+
+    Args:
+        name: The argument.
+        function: The function, or ``None``.
+        takes: What it is called with, for the error.
+
+    Raises:
+        InvalidInputError: naming the argument.
+    """
+    if function is None:
+        return function
+    if not callable(function):
+        raise InvalidInputError(f"{name} must be a function that takes {takes}, not {type(function).__name__}.")
+    if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__):
+        raise InvalidInputError(
+            f"{name} must be a plain function that takes {takes}, not an asynchronous one (async def)."
+        )
+    return function
 
 
 def check_file(file: str | os.PathLike[str]) -> Path:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 
+from core.rag.dbhandler.checks import check_function
 from core.rag.errors import InvalidInputError
 from libs.dataloader import LoadResult
 
@@ -20,8 +21,7 @@ def check_callbacks(stop: asyncio.Event | None, progress: Callable[..., None] | 
     """
     if stop is not None and not isinstance(stop, asyncio.Event):
         raise InvalidInputError(f"stop must be an asyncio.Event, not {type(stop).__name__}.")
-    if progress is not None and not callable(progress):
-        raise InvalidInputError(f"progress must be a function that takes a report, not {type(progress).__name__}.")
+    check_function("progress", progress, "a report")
 
 
 async def out_of_patience(stop: asyncio.Event) -> None:

@@ -71,6 +71,11 @@ class DRIFTBase:
         if language_model is None:
             language_model = getattr(knowledge_graph, "language_model", None)
         self._language_model = checked_model(language_model)
+        if inference_engine is not None and not callable(getattr(inference_engine, "infer", None)):
+            raise InvalidInputError(
+                f"A {type(inference_engine).__name__} is not an inference engine: it needs a method infer, as"
+                " core.rag.answering.drift.InferenceEngine has."
+            )
         self._engine: Infers = inference_engine or InferenceEngine(client, language_model=language_model)
 
     @property

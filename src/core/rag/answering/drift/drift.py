@@ -24,6 +24,7 @@ from core.rag.answering.drift.traversal import Limits, NodeFilter, Traversal
 from core.rag.answering.drift.validation import valid_only
 from core.rag.answering.drift.words import QueryWords
 from core.rag.answering.drift.writing import store_inferences
+from core.rag.dbhandler.checks import check_function, check_items
 from core.rag.errors import (
     EmptyGraphError,
     InvalidInputError,
@@ -167,9 +168,12 @@ class DRIFTRAG(DRIFTBase):
 
         Raises:
             NotFoundError: if there is no such node.
-            InvalidInputError: if the depth or direction is invalid.
+            InvalidInputError: if the start, depth, direction or filter is invalid.
         """
         query = _checked(query)
+        if not isinstance(start, Node | str):
+            raise InvalidInputError(f"start must be one node or its id, not {type(start).__name__}.")
+        check_function("node_filter", node_filter, "a node")
         changes = {"max_traversal_depth": max_depth, "traversal_direction": direction}
         config = self.config.updated(**{key: value for key, value in changes.items() if value is not None})
         node = start if isinstance(start, Node) else await GraphReader(self.client).find(start)
@@ -201,8 +205,9 @@ class DRIFTRAG(DRIFTBase):
             Valid connections, best first. Nothing is written; see :meth:`store_inferences`.
 
         Raises:
-            InvalidInputError: if the strategy is unknown.
+            InvalidInputError: if the strategy is unknown, or the paths are none.
         """
+        paths = _paths(paths)
         config = self.config if strategy is None else self.config.updated(inference_strategy=strategy)
         return (await self._infer(paths, _checked(query), config.inference_strategy)).connections
 
@@ -210,9 +215,9 @@ class DRIFTRAG(DRIFTBase):
         """Find gaps in the paths: missing words of the query, unconnected parts, weak edges.
 
         Raises:
-            InvalidInputError: if the query is empty.
+            InvalidInputError: if the query is empty, or the paths are none.
         """
-        return find_gaps(paths, _checked(query))
+        return find_gaps(_paths(paths), _checked(query))
 
     def aggregate_and_rank_paths(
         self, paths: Iterable[Path], inferences: Sequence[InferredConnection] = ()
@@ -225,9 +230,13 @@ class DRIFTRAG(DRIFTBase):
 
         Returns:
             At most ``top_k_paths``, none below ``min_path_score``, best first.
+
+        Raises:
+            InvalidInputError: on anything but paths and inferred connections.
         """
         config = self.config
-        return rank(paths, valid_only(inferences), top_k=config.top_k_paths, min_score=config.min_path_score)
+        valid = valid_only(_inferences(inferences))
+        return rank(_paths(paths), valid, top_k=config.top_k_paths, min_score=config.min_path_score)
 
     async def generate_response(
         self, query: str, paths: Sequence[Path], include_provenance: bool = False
@@ -243,10 +252,12 @@ class DRIFTRAG(DRIFTBase):
             The answer, which prints as its text.
 
         Raises:
-            InvalidInputError: on an empty query.
+            InvalidInputError: on an empty query, or anything but paths.
         """
         query = _checked(query)
-        return await respond(self.client, self.language_model, query, paths, include_provenance=include_provenance)
+        return await respond(
+            self.client, self.language_model, query, _paths(paths), include_provenance=include_provenance
+        )
 
     async def store_inferences(self, inferences: Sequence[InferredConnection]) -> int:
         """Write inferred connections between entities into the graph, marked ``inferred``.
@@ -260,6 +271,7 @@ class DRIFTRAG(DRIFTBase):
         Raises:
             InvalidInputError: on an invalid one; nothing is written then.
         """
+        inferences = _inferences(inferences)
         ends = {end for item in inferences for end in (item.source, item.target) if isinstance(end, str) and end}
         entities = await GraphReader(self.client).nodes({Label.ENTITY: sorted(ends)})
         return await store_inferences(self.client, inferences, entities.keys())
@@ -354,6 +366,14 @@ class DRIFTRAG(DRIFTBase):
         if cached:
             self._cache.put(key, Entry(traversal.reads, paths, traversal.stats))
         return list(paths)
+
+
+def _paths(paths: Iterable[Path]) -> list[Path]:
+    return check_items("paths", paths, Path, "as dynamic_traversal returns them; a result has them in .paths")
+
+
+def _inferences(inferences: Iterable[InferredConnection]) -> list[InferredConnection]:
+    return check_items("inferences", inferences, InferredConnection, "as infer_connections returns them")
 
 
 def _checked(query: Any) -> str:
