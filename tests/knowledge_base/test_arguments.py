@@ -240,6 +240,20 @@ CALLS: dict[str, tuple[Callable[[Any], Awaitable[object]], str]] = {
     "who answers": (lambda kb: returned(BasicRAG(kb, "gpt")), "A str is not a language model"),
     "who answers, too": (lambda kb: returned(KnowledgeRAGFlow(kb, "gpt")), "A str is not a language model"),
     "who infers": (lambda kb: returned(DRIFTRAG(kb, language_model="gpt")), "A str is not a language model"),
+    "an edge": (
+        lambda kb: kb.knowledge_graph.add_edges([{"from": "a", "to": "b"}]),
+        r"An edge must be \(node, node\) or \(node, node, weight\), not {'from': 'a', 'to': 'b'}",
+    ),
+    "one edge": (lambda kb: kb.knowledge_graph.add_edges(("a", "b")), "An edge must be .*, not 'a'"),
+    "no edges": (lambda kb: kb.knowledge_graph.add_edges(None), "Edges are needed, but this is NoneType"),
+    "a vector": (
+        lambda kb: returned(UndirectedNode("mill", embedding="grain")),
+        "The embedding of a node is not a sequence of numbers: could not convert string to float: 'g'",
+    ),
+    "no vector": (
+        lambda kb: returned(UndirectedNode("mill", embedding=[None])),
+        "is not a sequence of numbers: .*None",
+    ),
     "who answers without a graph": (lambda kb: returned(BasicRAG(None)), "A NoneType is not a knowledge base: .*open"),  # type: ignore[arg-type]
     "who answers from a client": (
         lambda kb: returned(KnowledgeRAGFlow(kb.client)),

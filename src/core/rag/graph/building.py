@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from core.rag.dbhandler import MemGraphClient
@@ -127,9 +127,10 @@ class GraphBuilder:
         """Connect many pairs of nodes of the graph, in batches. A pair of a node with itself is skipped.
 
         Raises:
+            InvalidInputError: on anything but edges; nothing is stored then.
             NotFoundError: if one of the nodes is not in the graph; all other edges are stored.
         """
-        rows = [(self._id(edge[0]), self._id(edge[1]), edge[2] if len(edge) == 3 else None) for edge in edges]
+        rows = [(self._id(edge[0]), self._id(edge[1]), edge[2] if len(edge) == 3 else None) for edge in _edges(edges)]
         wanted = {frozenset((a, b)) for a, b, _ in rows if a != b}
         made = await self._client.link_concepts(rows)
         if made < len(wanted):
@@ -226,6 +227,15 @@ def _nodes(given: Iterable[UndirectedNode]) -> list[UndirectedNode]:
     if not isinstance(given, Iterable):
         raise InvalidInputError(f"Nodes are needed, but this is {type(given).__name__}: perhaps it was not found?")
     return list(given)
+
+
+def _edges(given: Iterable[Edge]) -> Iterator[Edge]:
+    if not isinstance(given, Iterable):
+        raise InvalidInputError(f"Edges are needed, but this is {type(given).__name__}.")
+    for edge in given:
+        if not isinstance(edge, tuple | list) or len(edge) not in (2, 3):
+            raise InvalidInputError(f"An edge must be (node, node) or (node, node, weight), not {repr(edge)[:100]}.")
+        yield edge
 
 
 def _check_nodes(nodes: Iterable[UndirectedNode]) -> None:

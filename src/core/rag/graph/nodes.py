@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from core.rag.dbhandler.checks import check_text
 from core.rag.dbhandler.knowledge.concepts import ConceptRow
 from core.rag.embedder.base import clean_text
-from core.rag.errors import InvalidInputError
+from core.rag.errors import InvalidInputError, InvalidVectorError
 from core.rag.identity import knowledge_key
 
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ class UndirectedNode:
 
         Raises:
             InvalidInputError: if the content is blank or too large, or the id or label is invalid.
+            InvalidVectorError: if the embedding is not a sequence of numbers.
         """
         self.content = _text(content, "The content of a node", MAX_CONTENT_BYTES)
         if not self.content.strip():
@@ -67,7 +68,7 @@ class UndirectedNode:
         if not self.id:
             raise InvalidInputError("The id of a node is empty; leave it out to have one derived from the content.")
         self.appendix = appendix
-        self.embedding: list[float] | None = None if embedding is None else [float(value) for value in embedding]
+        self.embedding: list[float] | None = None if embedding is None else _numbers(embedding)
         self.trunks: list[str] = []
         self.trunks_embedding: list[list[float]] = []
         self.similarity: float | None = None
@@ -169,6 +170,13 @@ class Nodes(list[UndirectedNode]):
     def __init__(self, nodes: Iterable[UndirectedNode] = (), *, truncated: bool = False) -> None:
         super().__init__(nodes)
         self.truncated = truncated
+
+
+def _numbers(embedding: Sequence[float]) -> list[float]:
+    try:
+        return [float(value) for value in embedding]
+    except (TypeError, ValueError) as error:
+        raise InvalidVectorError(f"The embedding of a node is not a sequence of numbers: {error}.") from error
 
 
 def _text(value: Any, what: str, longest: int) -> str:
