@@ -201,6 +201,38 @@ async def test_a_link_by_hand_is_context_without_a_source(wiki: KnowledgeBase) -
     assert chunk.source_doc_id is None
 
 
+async def test_the_source_of_a_relation_is_a_record_that_states_it(kb: KnowledgeBase) -> None:
+    await kb.insert("people", {"_id": "a", "name": "Bo Lund", "team": "Backend", "project": "Platform Core"})
+    await kb.insert("projects", {"_id": "z", "name": "Platform Core", "tags": ["backend"]})
+    chunks = (await kb.ask_context("What about Platform Core?", limit=10)).context_chunks
+    [working] = [chunk for chunk in chunks if "→ works_on → Platform Core" in chunk.text and "Backend" in chunk.text]
+    [tagged] = [chunk for chunk in chunks if "→ tagged → Backend" in chunk.text]
+    assert (working.source_doc_id, tagged.source_doc_id) == ("a", "z")
+
+
+async def test_a_relation_has_its_source_also_if_that_is_not_among_the_results(kb: KnowledgeBase) -> None:
+    await kb.insert_many("people", [{"name": f"Person {n}", "company": "TechCorp"} for n in range(150)])
+    context = await kb.ask_context("TechCorp", limit=100)
+    records = {document["_id"]: document["name"] for document in context.source_documents}
+    relations = [chunk for chunk in context.context_chunks if " → works_at → " in chunk.text]
+    shown = {chunk.source_doc_id for chunk in context.context_chunks if " → " not in chunk.text}
+    assert len(relations) == 50
+    assert {chunk.source_doc_id for chunk in relations} - shown
+    for chunk in relations:
+        assert chunk.text.startswith(f"{records[str(chunk.source_doc_id)]} (name)")
+
+
+async def test_the_source_of_a_fact_is_the_document_that_it_is_from(kb: KnowledgeBase) -> None:
+    await kb.ingest([Document(f"{n}.md", "Ada Lane met Rust Oak Mill.", "Note") for n in "abc"])
+    [chunk] = await kb.client.get_document_chunks("b.md")
+    await kb.add_triples(
+        [{"subject": "Ada Lane", "relation": "owns", "object": "Rust Oak Mill", "chunk_ids": [chunk["chunk_id"]]}]
+    )
+    context = await kb.ask_context("What about Ada Lane?", limit=6)
+    [found] = [chunk for chunk in context.context_chunks if "→ owns →" in chunk.text]
+    assert {row["_id"]: row["path"] for row in context.source_documents}[str(found.source_doc_id)] == "b.md"
+
+
 async def test_nothing_known_gives_no_context(kb: KnowledgeBase) -> None:
     context = await kb.ask_context("Who is there?")
     assert (context.context_chunks, context.graph_path, context.source_documents) == ([], [], [])

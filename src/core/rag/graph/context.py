@@ -7,10 +7,10 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from core.rag.dbhandler.checks import check_number
-from core.rag.dbhandler.knowledge.entities import FROM_CALLER
 from core.rag.extraction.records import TOGETHER, record_line
 from core.rag.graph.parts import GraphEdge
 from core.rag.graph.searching import KnowledgeHit, fields_of, search_around, shown
+from core.rag.graph.sources import sources_of
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
@@ -29,7 +29,7 @@ class ContextChunk:
     Attributes:
         text: The text.
         relevance: Relevance to the question, 0 to 1.
-        source_doc_id: Id of the record or document that it comes from; ``None`` for a link made by hand.
+        source_doc_id: Id of the record or document that it comes from; ``None`` for a link by hand without one.
     """
 
     text: str
@@ -109,7 +109,7 @@ def _path(around: Surroundings, limit: int) -> list[str]:
 async def _relations(
     client: MemGraphClient, around: Surroundings, hits: list[KnowledgeHit], limit: int
 ) -> list[ContextChunk]:
-    """Return the edges nearest to the entities in the question, as sentences, each with a record that has both ends."""
+    """Return the edges nearest to the entities in the question, as sentences, each with what states it."""
     best = max((around.closeness([edge.source, edge.target]) for edge in around.edges.values()), default=0.0) or 1.0
 
     def relevance(edge: GraphEdge) -> float:
@@ -121,19 +121,8 @@ async def _relations(
         return -relevance(edge), edge.type == TOGETHER and not edge.fact, -edge.weight, edge.key
 
     ranked = sorted(around.edges.values(), key=place)[:limit]
-    ends = {end for edge in ranked for end in (edge.source, edge.target)}
-    known = {hit.id for hit in hits}
-    holders: dict[str, set[str]] = {}
-    for row in await client.attached(sorted(ends), 10_000):
-        holders.setdefault(row["entity"], set()).add(row["id"])
-    chunks = []
-    for edge in ranked:
-        both = holders.get(edge.source, set()) & holders.get(edge.target, set())
-        source = (
-            None if edge.origin == FROM_CALLER else min(both, key=lambda key: (key not in known, key), default=None)
-        )
-        chunks.append(ContextChunk(_sentence(edge, around), min(relevance(edge), 1.0), source))
-    return chunks
+    sources = await sources_of(client, ranked, {hit.id for hit in hits})
+    return [ContextChunk(_sentence(edge, around), min(relevance(edge), 1.0), sources.get(edge.key)) for edge in ranked]
 
 
 def _sentence(edge: GraphEdge, around: Surroundings) -> str:

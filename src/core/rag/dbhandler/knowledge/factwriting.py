@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -100,6 +100,23 @@ class FactOperations(ClientBase):
             "MATCH (c:DocumentChunk) WHERE c.namespace = $namespace AND c.facts_error IS NOT NULL "
             f"RETURN c.id AS id, c.path AS path, c.facts_error AS reason ORDER BY path, id LIMIT {check_limit(limit)}"
         )
+
+    async def chunks_of_facts(self, pairs: Iterable[tuple[str, str]]) -> dict[tuple[str, str, str], str]:
+        """Return the chunk that a fact comes from, by the ids of its ends and its relation; the first of several.
+
+        Args:
+            pairs: Ids of two entities each, in the direction of the fact.
+        """
+        found: dict[tuple[str, str, str], str] = {}
+        for part in batches([{"a": a, "b": b} for a, b in dict.fromkeys(pairs)], max_rows=100):
+            for row in await self.read(
+                "UNWIND $rows AS row MATCH (a:Entity {id: row.a})-[r:RELATED]->(b:Entity {id: row.b}) "
+                "WHERE r.chunk_ids IS NOT NULL RETURN row.a AS a, row.b AS b, r.type AS type, r.chunk_ids AS chunks",
+                rows=part,
+            ):
+                if row["chunks"]:
+                    found[row["a"], row["b"], row["type"]] = row["chunks"][0]
+        return found
 
     async def add_triples(self, triples: Sequence[Triple]) -> int:
         """Add facts; missing entities are created, and stay until a person removes them.

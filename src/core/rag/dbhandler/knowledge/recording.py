@@ -8,12 +8,12 @@ from typing import Any
 
 from core.rag.dbhandler.base import ClientBase
 from core.rag.dbhandler.batches import batches
-from core.rag.dbhandler.checks import check_number, check_text, check_texts
+from core.rag.dbhandler.checks import check_limit, check_number, check_text, check_texts
 from core.rag.dbhandler.documents.rows import from_json
 from core.rag.dbhandler.knowledge.entities import EntityLedger
 from core.rag.dbhandler.knowledge.record_rows import MAX_COLLECTION_CHARS, record_row
 from core.rag.dbhandler.knowledge.records import RecordChanges, RecordRow
-from core.rag.dbhandler.store import Transaction
+from core.rag.dbhandler.store import Row, Transaction
 from core.rag.embedder.base import clean_text
 from core.rag.errors import InvalidInputError
 from core.rag.extraction.records import FIELD_HINTS, Relation, relations_of
@@ -150,6 +150,40 @@ class RecordOperations(ClientBase):
             "RETURN r.id AS id, r.collection AS collection, d.id AS document, d.path AS path",
             ids,
         )
+
+    async def entities_of_records(self, ids: Sequence[str]) -> list[Row]:
+        """Return the entities of records: ``record``, ``entity`` (ids), ``name``, ``field``, ``type`` and ``text``."""
+        return await self.read_for_ids(
+            "UNWIND $ids AS i MATCH (n:Record {id: i})-[h:HAS_ENTITY]->(e:Entity) WHERE n.namespace = $namespace "
+            "RETURN i AS record, e.id AS entity, e.normalized_name AS name, h.field AS field, h.type AS type, "
+            "h.text AS text",
+            ids,
+        )
+
+    async def records_of_both(self, pairs: Iterable[tuple[str, str]], limit: int = 200) -> list[Row]:
+        """Return records that have two entities, as from :meth:`entities_of_records`, with these two entities only.
+
+        Args:
+            pairs: Ids of two entities each.
+            limit: Maximum number of records for each pair.
+        """
+        rows: list[Row] = []
+        for part in batches([{"a": a, "b": b} for a, b in dict.fromkeys(pairs)], max_rows=100):
+            rows += await self.read(
+                "UNWIND $rows AS row MATCH (a:Entity {id: row.a}) MATCH (b:Entity {id: row.b}) "
+                "CALL { WITH a, b MATCH (a)<-[x:HAS_ENTITY]-(n:Record)-[y:HAS_ENTITY]->(b) "
+                f"WITH n, x, y LIMIT {check_limit(limit)} RETURN n.id AS record, x.field AS fx, x.type AS tx, "
+                "x.text AS sx, y.field AS fy, y.type AS ty, y.text AS sy } "
+                "RETURN record, a.id AS a, a.normalized_name AS na, fx, tx, sx, b.id AS b, b.normalized_name AS nb, "
+                "fy, ty, sy",
+                rows=part,
+            )
+        names = ("entity", "name", "field", "type", "text")
+        return [
+            {"record": row["record"], **dict(zip(names, (row[key] for key in keys), strict=True))}
+            for row in rows
+            for keys in (("a", "na", "fx", "tx", "sx"), ("b", "nb", "fy", "ty", "sy"))
+        ]
 
 
 def _inserted(rows: Sequence[RecordRow], names: set[str], relations: set[Relation]) -> dict[str, Inserted]:

@@ -1,0 +1,74 @@
+"""Finds the record or document that an edge comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
+
+from core.rag.dbhandler.knowledge.entities import FROM_CALLER
+from core.rag.dbhandler.knowledge.records import FROM_RECORD
+from core.rag.extraction.records import RecordEntity, relations_of
+from core.rag.graph.parts import GraphEdge
+
+if TYPE_CHECKING:
+    from core.rag.dbhandler import MemGraphClient
+    from core.rag.dbhandler.store import Row
+
+_MAX_ATTACHED = 10_000
+
+Key = tuple[str, str, str, str]
+
+
+async def sources_of(client: MemGraphClient, edges: Sequence[GraphEdge], shown: Collection[str]) -> dict[Key, str]:
+    """Return ids of records and documents by the ``key`` of the edges that they state.
+
+    Args:
+        client: The graph.
+        edges: Edges between entities.
+        shown: Ids of records that are preferred to others, as they are shown anyway.
+
+    Returns:
+        Of a link between fields, a record that has both in such fields; of a fact, a document of its chunks; of any
+        other edge, what has or mentions both of its ends. Links made by hand without chunks are left out.
+    """
+    from_records = [edge for edge in edges if edge.origin == FROM_RECORD]
+    found = _stated(from_records, await client.entities_of_records(sorted(shown)))
+    rest = [edge for edge in from_records if edge.key not in found]
+    found |= _stated(rest, await client.records_of_both([(edge.source, edge.target) for edge in rest]))
+    others = [edge for edge in edges if edge.origin != FROM_RECORD]
+    supported = await client.chunks_of_facts([(edge.source, edge.target) for edge in others])
+    chunks = {edge.key: supported.get((edge.source, edge.target, edge.type)) for edge in others}
+    read = await client.chunks_by_id([chunk for chunk in chunks.values() if chunk])
+    found |= {key: read[chunk]["document_id"] for key, chunk in chunks.items() if chunk in read}
+    rest = [edge for edge in others if edge.key not in found and edge.origin != FROM_CALLER]
+    return found | await _with_both(client, rest, shown)
+
+
+def _stated(edges: Sequence[GraphEdge], rows: Sequence[Row]) -> dict[Key, str]:
+    """Return the first record by id that states each edge, of those whose entities are in the rows."""
+    entities: dict[str, dict[str, RecordEntity]] = {}
+    for row in rows:
+        entity = RecordEntity(row["field"], row["type"], row["name"], row["text"])
+        entities.setdefault(row["record"], {})[row["entity"]] = entity
+    found: dict[Key, str] = {}
+    for record, of_it in sorted(entities.items()):
+        for edge in edges:
+            if edge.key not in found and edge.source in of_it and edge.target in of_it:
+                a, b = of_it[edge.source], of_it[edge.target]
+                [relation] = relations_of([a, b])
+                if (relation.source, relation.target, relation.type) == (a.name, b.name, edge.type):
+                    found[edge.key] = record
+    return found
+
+
+async def _with_both(client: MemGraphClient, edges: Sequence[GraphEdge], shown: Collection[str]) -> dict[Key, str]:
+    holders: dict[str, set[str]] = {}
+    for row in await client.attached(
+        sorted({end for edge in edges for end in (edge.source, edge.target)}), _MAX_ATTACHED
+    ):
+        holders.setdefault(row["entity"], set()).add(row["id"])
+    found: dict[Key, str] = {}
+    for edge in edges:
+        if both := holders.get(edge.source, set()) & holders.get(edge.target, set()):
+            found[edge.key] = min(both, key=lambda key: (key not in shown, key))
+    return found
