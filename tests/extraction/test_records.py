@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, date, datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
@@ -140,6 +143,37 @@ async def test_hostile_values_are_only_values(kb: KnowledgeBase, name: str) -> N
     assert (await kb.records(name[:100]))[0]["id"] == inserted.id
     assert await kb.delete_record(inserted.id)
     assert await counts(kb) == (5, 10)
+
+
+async def test_dates_and_numbers_of_other_libraries_are_texts_and_numbers(kb: KnowledgeBase) -> None:
+    day = datetime(2026, 1, 31, 12, tzinfo=UTC)
+    inserted = await kb.insert(
+        "sales", {"title": "Flour", "name": "Ada", "day": day, "n": [np.int64(2), np.float32(0.5)]}
+    )
+    assert inserted.entities == ["Flour", "Ada"]
+    [row] = await kb.records("sales")
+    assert row["data"] == {"title": "Flour", "name": "Ada", "day": "2026-01-31T12:00:00+00:00", "n": [2, 0.5]}
+    assert (await kb.insert("sales", row["data"] | {"title": "Flour"})).id == inserted.id
+
+
+@pytest.mark.parametrize(
+    ("field", "said"),
+    [
+        (Decimal("1.5"), r"price\.0\.net is Decimal\('1.5'\), of type Decimal"),
+        (float("nan"), r"price\.0\.net is nan"),
+        ({"a"}, r"price\.0\.net is {'a'}, of type set"),
+    ],
+    ids=str,
+)
+async def test_the_field_that_cannot_be_stored_is_named(kb: KnowledgeBase, field: object, said: str) -> None:
+    sale = {"_id": 7, "on": date(2026, 1, 31), "price": [{"net": field}]}
+    with pytest.raises(
+        InvalidInputError, match=f"The record '7' of 'sales' cannot be stored as JSON: {said}.* Leave it"
+    ):
+        await kb.insert_many("sales", [{"name": "Ada"}, sale])
+    with pytest.raises(InvalidInputError, match="record 2 of 'sales' is a NoneType"):
+        await kb.insert_many("sales", [{"name": "Ada"}, None])  # type: ignore[list-item]
+    assert await kb.records("sales") == []
 
 
 async def test_what_is_no_record_is_refused(kb: KnowledgeBase) -> None:

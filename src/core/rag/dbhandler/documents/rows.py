@@ -40,7 +40,12 @@ DOCUMENT_COLUMNS = (
 )
 
 
-def _plain(value: Any) -> str | float:
+def plain_value(value: Any) -> str | float:
+    """Return a date as ISO 8601 text, and a number of another library as one of Python's.
+
+    Raises:
+        TypeError: on anything else.
+    """
     if isinstance(value, date):  # includes datetime
         return value.isoformat()
     if isinstance(value, Integral):  # integers of NumPy, for example from a pandas table
@@ -52,7 +57,7 @@ def _plain(value: Any) -> str | float:
 
 _encode = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False).encode
 _encode_metadata = json.JSONEncoder(
-    ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False, default=_plain
+    ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False, default=plain_value
 ).encode
 
 

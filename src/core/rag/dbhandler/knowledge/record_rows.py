@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import posixpath
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from core.rag.analysis import index_terms
-from core.rag.dbhandler.documents.rows import to_json
+from core.rag.dbhandler.documents.rows import plain_value, to_json
 from core.rag.dbhandler.knowledge.records import RecordRow
 from core.rag.embedder.base import clean_text
 from core.rag.errors import InvalidInputError
@@ -45,8 +45,8 @@ def record_row(
         namespace: Where it goes.
         collection: What it belongs to.
         record: Its fields. ``_id`` or ``id`` identify it in its collection, else all of it together. A text or a
-            number does, by how it is written, so 1 is "1"; ``true``, ``null``, lists and objects are no ids. Lone
-            surrogates become U+FFFD, in the name of the collection, too.
+            number does, by how it is written, so 1 is "1"; ``true``, ``null``, lists and objects are no ids. Dates
+            become ISO 8601 texts. Lone surrogates become U+FFFD, in the name of the collection, too.
         hints: See :func:`core.rag.extraction.records.entities_of`.
         document: Id of the document that it is a row of.
         occurrence: Which of the rows with equal identity it is, from 0.
@@ -57,7 +57,7 @@ def record_row(
     collection = clean_text(collection)
     what = _name(collection, record)
     _check(record, what)
-    data = to_json(dict(record), what)
+    record, data = _as_json(record, what)
     clean = clean_text(data)
     if clean is not data:
         record = json.loads(clean)
@@ -91,6 +91,46 @@ def _name(collection: str, record: Mapping[str, Any]) -> str:
     except ValueError:  # a number with thousands of digits, which is not JSON either
         own = None
     return f"A record of {collection!r}" if own is None else f"The record {clean_text(own)[:100]!r} of {collection!r}"
+
+
+def _as_json(record: Mapping[str, Any], what: str) -> tuple[Mapping[str, Any], str]:
+    """Return a record with nothing in it but what JSON has, and its JSON.
+
+    Raises:
+        InvalidInputError: naming the field with anything else.
+    """
+    try:
+        return record, to_json(dict(record), what)
+    except InvalidInputError as error:
+        changed = False
+        for path, value in _values(record):
+            try:
+                json.dumps(value, allow_nan=False)
+            except (TypeError, ValueError):
+                try:
+                    json.dumps(plain_value(value), allow_nan=False)
+                except (TypeError, ValueError):
+                    raise InvalidInputError(
+                        f"{what} cannot be stored as JSON: {'.'.join(path)[:200]} is {repr(value)[:100]}, of type"
+                        f" {type(value).__name__}. Leave it out, or write it as text, a number or None."
+                    ) from error
+                changed = True
+        if not changed:
+            raise
+    record = json.loads(json.dumps(record, default=plain_value, allow_nan=False))
+    return record, to_json(record, what)
+
+
+def _values(record: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield what is in a record, with the path of its field; not lists and mappings themselves."""
+    waiting: list[tuple[tuple[str, ...], Any]] = [((), record)]
+    while waiting:
+        path, value = waiting.pop()
+        if isinstance(value, dict | list | tuple):
+            items = value.items() if isinstance(value, dict) else enumerate(value)
+            waiting += [((*path, str(key)), inner) for key, inner in items]
+        else:
+            yield path, value
 
 
 def _check(record: Mapping[str, Any], what: str) -> None:

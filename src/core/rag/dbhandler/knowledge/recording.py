@@ -56,9 +56,12 @@ class RecordOperations(ClientBase):
             raise InvalidInputError(f"records must be a sequence of objects, not {type(records).__name__}.")
         rows: dict[str, RecordRow] = {}
         order = []
-        for record in records:
+        for number, record in enumerate(records, 1):
             if not isinstance(record, Mapping):
-                raise InvalidInputError(f"A record must be a mapping of fields, not a {type(record).__name__}.")
+                raise InvalidInputError(
+                    f"A record must be a mapping of fields, but record {number} of {collection[:50]!r} is a"
+                    f" {type(record).__name__}."
+                )
             row = record_row(self._namespace, collection, record, hints)
             rows[row.id] = row
             order.append(row.id)
