@@ -45,7 +45,7 @@ class GraphEdge:
         source: Id of the start node.
         target: Id of the end node.
         type: The relation (``works_at``), or the type of the edge (``SAME_AS``).
-        id: Id of a link made by hand; other edges have none.
+        id: Id of an edge between entities, by which a link made by hand is removed; other edges have none.
         fact: The relation as a sentence, if known.
         weight: Its weight; 1 by default.
         origin: ``caller`` for a link made by hand.
