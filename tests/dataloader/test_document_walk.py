@@ -235,12 +235,34 @@ async def test_file_uris_as_in_the_graph_and_as_in_browsers(tmp_path: Path) -> N
     assert list((await load(f"file://{tmp_path}/100%25")).documents) == [f"{tmp_path}/100%25/x.md"]
 
 
+async def later(path: Path) -> str:
+    return str(path)
+
+
 @pytest.mark.parametrize(
-    "arguments", [{"path": ""}, {"path": "a\0b"}, {"path": "a", "max_bytes": 0}, {"path": "a", "encoding": "utf-9"}]
+    ("arguments", "said"),
+    [
+        ({"path": ""}, "the path is empty"),
+        ({"path": "a\0b"}, "NUL"),
+        ({"path": None}, "a path must be text or a Path, not NoneType"),
+        ({"path": ["a", "b"]}, "a path must be text or a Path, not list"),
+        ({"path": b"a"}, "a path must be text or a Path, not bytes"),
+        ({"path": "a", "max_bytes": 0}, "max_bytes must be a whole number from 1 up, not 0"),
+        ({"path": "a", "max_bytes": "5 MB"}, "max_bytes must be a whole number from 1 up, not '5 MB'"),
+        ({"path": "a", "encoding": "utf-9"}, "there is no encoding called 'utf-9'"),
+        ({"path": "a", "encoding": 8}, "there is no encoding called 8"),
+        ({"path": "a", "readers": [later]}, "readers must be a mapping such as {'.hwp': reader}"),
+        ({"path": "a", "readers": {3: str}}, "given by file extension, such as '.hwp', not 3"),
+        ({"path": "a", "readers": {".x": "text"}}, "reader of '.x' must be a LlamaIndex reader .*, not str"),
+        (
+            {"path": "a", "readers": {".x": later}},
+            "must be .* a plain function of a path, not an asynchronous function",
+        ),
+    ],
 )
-def test_arguments_that_make_no_sense(arguments: dict[str, object]) -> None:
-    with pytest.raises(InvalidSourceError):
-        DocumentLoader(**arguments)  # type: ignore[arg-type]
+def test_arguments_that_make_no_sense(arguments: dict[str, Any], said: str) -> None:
+    with pytest.raises(InvalidSourceError, match=said):
+        DocumentLoader(**arguments)
 
 
 # -- .gitignore ----------------------------------------------------------------------------------------------------

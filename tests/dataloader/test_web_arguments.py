@@ -73,11 +73,26 @@ def test_what_is_no_url_is_refused(url: str) -> None:
         {"user_agent": "größe"},
         {"allowed_hosts": ["http://example.org/"]},
         {"allowed_hosts": ["ex*mple.org"]},
+        {"allowed_hosts": [3]},
+        {"url_pattern": 3},
+        {"headers": ["X-A"]},
+        {"headers": {"X-A": 3}},
+        {"user_agent": None},
+        {"max_urls": True},
+        {"chunk_size": 0},
+        {"chunk_size": "64"},
+        {"chunk_overlap": -1},
     ],
 )
 def test_arguments_that_make_no_sense_are_refused(arguments: dict[str, object]) -> None:
     with pytest.raises(InvalidSourceError):
         WebLoader("http://example.org/", **arguments)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("url", [None, 3, b"http://example.org/", ["http://example.org/"]])
+def test_a_url_is_text(url: object) -> None:
+    with pytest.raises(InvalidSourceError, match=f"a URL must be text, not {type(url).__name__}"):
+        WebLoader(url)  # type: ignore[arg-type]
 
 
 def test_chunk_sizes_given_are_told_from_defaults() -> None:

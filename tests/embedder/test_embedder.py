@@ -137,6 +137,14 @@ async def test_names_belong_to_texts() -> None:
         await WordLlamaEmbedding().get_embeddings(["a", "b"], names=["one"])
 
 
+async def test_texts_of_an_iterator_are_embedded() -> None:
+    embedder = WordLlamaEmbedding()
+    made = await embedder.get_embeddings(text for text in ("tide", "mill"))  # type: ignore[arg-type]
+    assert (made == await embedder.get_embeddings(["tide", "mill"])).all() and len(made) == 2
+    with pytest.raises(InvalidInputError, match="takes a sequence of texts, not int"):
+        await embedder.get_embeddings(3)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("text", ["", " ", "\n\t\r", "\u00a0\u3000\u2028", "\u200b\u200d\ufeff", "\x00\x1f", "\ud800"])
 def test_blank(text: str) -> None:
     assert is_blank(text)

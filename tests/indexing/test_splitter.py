@@ -56,6 +56,13 @@ def test_arguments_that_make_no_sense_are_refused(arguments: dict[str, Any], sai
         TextSplitter(**arguments)
 
 
+def test_what_is_no_document_is_not_split() -> None:
+    with pytest.raises(InvalidInputError, match=r"A Document is split, not a str: make one .*, or use split_text"):
+        TextSplitter().split("a text")  # type: ignore[arg-type]
+    with pytest.raises(InvalidInputError, match="The text to split must be text, not NoneType"):
+        TextSplitter().split_text(None)  # type: ignore[arg-type]
+
+
 def test_the_fingerprint_changes_with_whatever_changes_the_chunks() -> None:
     splitters = [
         TextSplitter(),

@@ -78,6 +78,8 @@ class DocumentLoader:
         encoding: str | None = None,
         readers: Mapping[str, Any] | None = None,
     ) -> None:
+        if not isinstance(path, str | os.PathLike):
+            raise InvalidSourceError(repr(path)[:100], f"a path must be text or a Path, not {type(path).__name__}")
         self._given = _named_by(os.fspath(path))
         if not self._given:
             raise InvalidSourceError('""', "the path is empty: give that of a file or folder, or . for this folder")
@@ -89,12 +91,12 @@ class DocumentLoader:
             raise InvalidSourceError(
                 ascii(self._given), "a path cannot contain half characters (surrogates)"
             ) from error
-        if max_bytes < 1:
-            raise InvalidSourceError(self._given, f"max_bytes must be at least 1, not {max_bytes}")
+        if not isinstance(max_bytes, int) or max_bytes < 1:
+            raise InvalidSourceError(self._given, f"max_bytes must be a whole number from 1 up, not {max_bytes!r}")
         if encoding is not None:
             try:
                 codecs.lookup(encoding)
-            except LookupError as error:
+            except (LookupError, TypeError) as error:
                 raise InvalidSourceError(self._given, f"there is no encoding called {encoding!r}") from error
         self._selection = Selection(
             _patterns("include", include, self._given),
@@ -104,9 +106,13 @@ class DocumentLoader:
             hidden,
         )
         self.notes: tuple[str, ...] = ()
+        if readers:
+            from libs.dataloader.llama import checked_readers
+
+            readers = checked_readers(readers, self._given)
         self._place = os.path.abspath(self._given)  # noqa: PTH100 - resolves ".." but not links, like the URIs
         self._uri = uri_of_path(self._place)
-        self._reader = FileReader(self._place, self._uri, max_bytes=max_bytes, encoding=encoding, readers=readers)
+        self._reader = FileReader(self._place, self._uri, max_bytes=max_bytes, encoding=encoding, readers=readers or {})
         shown = printable(self._given).replace("\\", "/") if os.sep == "\\" else printable(self._given)
         self._shown = shown.rstrip("/") or "/"
         while self._shown.startswith("./") and len(self._shown) > 2:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import inspect
 import os
 import re
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
@@ -104,6 +105,29 @@ class LlamaIndexLoader:
 def is_reader(reader: Any) -> bool:
     """Return whether an object can be used as a LlamaIndex reader."""
     return any(callable(getattr(reader, name, None)) for name in ("load_data", "lazy_load_data", "aload_data"))
+
+
+def checked_readers(readers: Mapping[str, Any], path: str) -> dict[str, Any]:
+    """Return custom readers by the ending of a file's name, such as ``.hwp``.
+
+    Args:
+        readers: By file extension, with or without its dot.
+        path: The source, for the error.
+
+    Raises:
+        InvalidSourceError: on what cannot read a file.
+    """
+    if not isinstance(readers, Mapping):
+        raise InvalidSourceError(path, f"readers must be a mapping such as {{'.hwp': reader}}, not {readers!r:.100}")
+    for name, reader in readers.items():
+        if not isinstance(name, str):
+            raise InvalidSourceError(path, f"readers are given by file extension, such as '.hwp', not {name!r:.100}")
+        if not is_reader(reader) and (not callable(reader) or inspect.iscoroutinefunction(reader)):
+            kind = "an asynchronous function" if callable(reader) else type(reader).__name__
+            raise InvalidSourceError(
+                path, f"the reader of {name!r} must be a LlamaIndex reader or a plain function of a path, not {kind}"
+            )
+    return {f".{name.lower().lstrip('.')}": reader for name, reader in readers.items()}
 
 
 def read_with(reader: Any, place: str, path: str, uri: str) -> Document:

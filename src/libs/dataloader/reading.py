@@ -46,7 +46,7 @@ class FileReader:
     """Reads and converts the files of one load."""
 
     def __init__(
-        self, place: str, uri: str, *, max_bytes: int, encoding: str | None, readers: Mapping[str, Any] | None
+        self, place: str, uri: str, *, max_bytes: int, encoding: str | None, readers: Mapping[str, Any]
     ) -> None:
         """Prepare for a load.
 
@@ -55,13 +55,13 @@ class FileReader:
             uri: Its URI.
             max_bytes: See :class:`libs.dataloader.DocumentLoader`, as for the others.
             encoding: The encoding of all text files.
-            readers: Custom readers.
+            readers: Custom readers, by the ending of a file's name, such as ``.hwp``.
         """
         self._place = place
         self._uri = uri
         self._max_bytes = max_bytes
         self._encoding = encoding
-        self._readers = {f".{name.lower().lstrip('.')}": reader for name, reader in (readers or {}).items()}
+        self._readers = readers
 
     def read(self, file: File, notes: Notes | None) -> None:
         """Read the bytes of a file and make its fingerprint, or note what is wrong with it."""

@@ -151,6 +151,8 @@ class WebLoader:
         transport: httpx.AsyncBaseTransport | None = None,
         cache: AnswerCache | None = None,
     ) -> None:
+        if not isinstance(url, str):
+            raise InvalidSourceError(repr(url)[:100], f"a URL must be text, not {type(url).__name__}")
         bare, self._credentials = split_credentials(url)
         try:
             self.url = normalize_url(bare)
@@ -167,6 +169,8 @@ class WebLoader:
         self._check("max_redirects", max_redirects, 0)
         self._check("max_depth", max_depth or 0, 0)
         self._check("retries", retries, 0)
+        self._check("chunk_size", 1 if chunk_size is None else chunk_size, 1)
+        self._check("chunk_overlap", chunk_overlap or 0, 0)
         if transport is not None and not allow_private:
             raise InvalidSourceError(self.url, "a transport of your own cannot be kept to public addresses")
         self.max_urls = max_urls
@@ -187,6 +191,8 @@ class WebLoader:
         self._use_sitemap = use_sitemap
         self._retries = retries
         self._user_agent = self._check_header("User-Agent", user_agent) or DEFAULT_USER_AGENT
+        if not isinstance(headers, Mapping | None):
+            raise InvalidSourceError(self.url, f"headers must be a mapping of names to values, not {headers!r:.100}")
         self._headers = {name: self._check_header(name, value) for name, value in (headers or {}).items()}
         self._allow_private = allow_private
         self._transport = transport
@@ -347,6 +353,8 @@ class WebLoader:
             return None
         try:
             return re.compile(pattern)
+        except TypeError as error:
+            raise InvalidSourceError(self.url, f"url_pattern must be text, not {type(pattern).__name__}") from error
         except re.error as error:
             hint = (
                 "; it looks like a glob: in a regular expression .* stands for any characters" if "*" in pattern else ""
@@ -356,10 +364,12 @@ class WebLoader:
             ) from error
 
     def _check(self, name: str, value: float, least: float) -> None:
-        if not isinstance(value, int | float) or not least <= value < float("inf"):
+        if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value < float("inf"):
             raise InvalidSourceError(self.url, f"{name} must be a number of at least {least:g}, not {value!r}")
 
     def _check_header(self, name: str, value: str) -> str:
+        if not isinstance(name, str) or not isinstance(value, str):
+            raise InvalidSourceError(self.url, f"the header {name!r} and its value must be text, not {value!r:.100}")
         if not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(value):
             raise InvalidSourceError(self.url, f"the header {name!r} has a name or value that cannot be sent")
         return value
@@ -367,7 +377,7 @@ class WebLoader:
     def _check_hosts(self, hosts: Iterable[str]) -> tuple[str, ...]:
         checked = (hosts,) if isinstance(hosts, str) else tuple(hosts)
         for host in checked:
-            if not host.strip() or "/" in host or "*" in host.removeprefix("*."):
+            if not isinstance(host, str) or not host.strip() or "/" in host or "*" in host.removeprefix("*."):
                 raise InvalidSourceError(
                     self.url, f"allowed_hosts has {host!r}; write docs.example.org, example.org:8080 or *.example.org"
                 )

@@ -13,7 +13,7 @@ import hashlib
 import inspect
 import unicodedata
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
@@ -203,6 +203,9 @@ def clean_texts(texts: Sequence[str], names: Sequence[str] | None = None) -> lis
     """
     if isinstance(texts, str | bytes):
         raise InvalidInputError("get_embeddings takes a sequence of texts, not one text: use get_embedding for that")
+    if not isinstance(texts, Iterable):
+        raise InvalidInputError(f"get_embeddings takes a sequence of texts, not {type(texts).__name__}")
+    texts = list(texts)  # an iterator would be empty after the checks
     if names is not None and len(names) != len(texts):
         raise InvalidInputError(f"{len(texts)} texts came with {len(names)} names: give one name per text")
     for position, text in enumerate(texts):

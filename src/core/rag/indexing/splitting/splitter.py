@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any
 
-from core.rag.dbhandler.checks import check_number
+from core.rag.dbhandler.checks import check_number, check_text
 from core.rag.errors import InvalidInputError
 from core.rag.indexing.splitting.breaks import Breaks, line_breaks, prose_breaks, record_breaks, without_surrogates
 from core.rag.indexing.splitting.code import code_sections
@@ -145,7 +145,7 @@ class TextSplitter:
         Returns:
             The texts of the chunks, in order.
         """
-        if not text:
+        if not check_text("The text to split", text):
             return []
         return [text[start:end] for start, end, _, _ in self._spans(Document(path="", content=text))]
 
@@ -168,6 +168,11 @@ class TextSplitter:
         """Return where the chunks of a document begin and end: all of :meth:`split` that takes long."""
         if type(self).split is not TextSplitter.split:
             return list(map(_span_of, self.split(document)))  # that of a subclass, which may know better
+        if not isinstance(document, Document):
+            raise InvalidInputError(
+                f"A Document is split, not a {type(document).__name__}: make one (Document(path=…, content=…)), or use"
+                " split_text."
+            )
         content = document.content
         if not content:
             return []
