@@ -54,6 +54,23 @@ class Silent:
         raise AssertionError
 
 
+class Closed(Silent):
+    """A language model that answers no questions."""
+
+    async def close(self) -> None:
+        return
+
+
+class Whole(Silent):
+    """A language model that does not say its answer in parts."""
+
+    async def stream(self) -> str:
+        return "Grain."
+
+    async def close(self) -> None:
+        return
+
+
 CALLS: dict[str, tuple[Callable[[Any], Awaitable[object]], str]] = {
     "expand": (lambda kb: kb.search("mill", expand="1"), "expand is '1', but has to be a whole number from 0 to 20"),
     "documents": (lambda kb: kb.documents(limit="3"), "limit is '3', but has to be a whole number from 1 up"),
@@ -254,6 +271,11 @@ CALLS: dict[str, tuple[Callable[[Any], Awaitable[object]], str]] = {
         lambda kb: returned(UndirectedNode("mill", embedding=[None])),
         "is not a sequence of numbers: .*None",
     ),
+    "who answers at once": (lambda kb: returned(BasicRAG(kb, Silent())), "A Silent is not .* without stream: core.rag"),
+    "who answers without parts": (
+        lambda kb: returned(KnowledgeRAGFlow(kb, Whole())),
+        "The stream of a Whole has to be an asynchronous generator",
+    ),
     "who answers without a graph": (lambda kb: returned(BasicRAG(None)), "A NoneType is not a knowledge base: .*open"),  # type: ignore[arg-type]
     "who answers from a client": (
         lambda kb: returned(KnowledgeRAGFlow(kb.client)),
@@ -333,6 +355,26 @@ def test_a_graph_is_opened_by_texts(arguments: dict[str, Any]) -> None:
 def test_a_graph_is_opened_by_what_makes_sense(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidInputError, match=message):
         KnowledgeBase.open(**{"uri": "embedded::memory:", **arguments})
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        (Silent, "A Silent is not a language model without close: core.rag.LanguageModel lists"),
+        (Whole, r"The stream of a Whole has to be an asynchronous generator \(async def with yield\)"),
+    ],
+)
+def test_a_language_model_has_all_of_its_methods(kind: Any, message: str) -> None:
+    with pytest.raises(InvalidInputError, match=message):
+        KnowledgeBase.open("embedded::memory:", language_model=kind())
+
+
+async def test_a_question_needs_a_language_model_that_streams() -> None:
+    async with KnowledgeBase.open("embedded::memory:", language_model=Closed()) as kb:  # type: ignore[arg-type]
+        for call in (lambda: kb.ask("Grain?"), lambda: BasicRAG(kb).query("Grain?"), lambda: DRIFTRAG(kb).query("?")):
+            with pytest.raises(InvalidInputError, match="A Closed is not a language model without stream"):
+                await call()
+        assert not (await kb.ask("Grain?", extracts=True)).supported
 
 
 def test_functions_refuse_arguments_of_the_wrong_kind() -> None:

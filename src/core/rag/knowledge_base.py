@@ -122,7 +122,7 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
         from core.rag.embedder import open_embedder
         from core.rag.llm.base import checked_model
 
-        checked_model(language_model)
+        checked_model(language_model, "close")
         if model is not None:
             check_text("The name of a model", model)
         if chunk_size is not None:

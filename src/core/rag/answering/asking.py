@@ -148,6 +148,7 @@ class Answers:
         from core.rag.answering.recording import recorded
         from core.rag.answering.services import Services
         from core.rag.answering.strategies import chosen_strategy
+        from core.rag.llm.base import checked_model
 
         _check(question, k, token_budget)
         check_optional(user_id=user_id)
@@ -155,7 +156,7 @@ class Answers:
         given = {"filters": filters, "user_id": user_id}
         services = Services(
             kb=self if namespace is None else self.in_namespace(namespace),  # type: ignore[arg-type]  # a KnowledgeBase
-            model=None if extracts else self.language_model,
+            model=None if extracts else checked_model(self.language_model, "stream"),
             search={name: value for name, value in given.items() if value is not None},
             passages=k,
             token_budget=token_budget or TOKEN_BUDGET,

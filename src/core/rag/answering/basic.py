@@ -39,7 +39,7 @@ class BasicRAG:
         Raises:
             InvalidInputError: on what is no knowledge base or language model.
         """
-        self._services = Services(checked_base(kb), checked_model(model) or kb.language_model, passages=top_k)
+        self._services = Services(checked_base(kb), checked_model(model or kb.language_model, "stream"), passages=top_k)
 
     async def query(self, question: str) -> Answer:
         """Answer a question.

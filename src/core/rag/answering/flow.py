@@ -88,7 +88,7 @@ class KnowledgeRAGFlow:
             InvalidInputError: on what is no knowledge base or language model.
         """
         self._kb = checked_base(kb)
-        self._model = checked_model(model) or kb.language_model
+        self._model = checked_model(model or kb.language_model, "stream")
         self._on_new_chunk: OnNewChunk | None = None
 
     def set_callbacks(self, on_new_chunk: OnNewChunk | None = None) -> None:

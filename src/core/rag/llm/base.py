@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, overload
@@ -174,8 +175,12 @@ class LanguageModel(Protocol):
         ...
 
 
-def checked_model[Model: LanguageModel | None](model: Model) -> Model:
+def checked_model[Model: LanguageModel | None](model: Model, *needs: str) -> Model:
     """Refuse anything that is not a language model, such as the name of one.
+
+    Args:
+        model: The model, or ``None``.
+        needs: The methods that it needs here besides ``complete``.
 
     Returns:
         The model, or ``None``.
@@ -186,5 +191,16 @@ def checked_model[Model: LanguageModel | None](model: Model) -> Model:
     if model is not None and not callable(getattr(model, "complete", None)):
         raise InvalidInputError(
             f"A {type(model).__name__} is not a language model: core.rag.open_language_model makes one from a name."
+        )
+    missing = [name for name in needs if model is not None and not callable(getattr(model, name, None))]
+    if missing:
+        raise InvalidInputError(
+            f"A {type(model).__name__} is not a language model without {' and '.join(missing)}:"
+            " core.rag.LanguageModel lists its methods."
+        )
+    if inspect.iscoroutinefunction(getattr(model, "stream", None)):
+        raise InvalidInputError(
+            f"The stream of a {type(model).__name__} has to be an asynchronous generator (async def with yield), not an"
+            " asynchronous function."
         )
     return model

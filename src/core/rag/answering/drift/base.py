@@ -70,7 +70,7 @@ class DRIFTBase:
             language_model = self._owned = open_language_model(self._config.llm_model, client.settings)
         if language_model is None:
             language_model = getattr(knowledge_graph, "language_model", None)
-        self._language_model = checked_model(language_model)
+        self._language_model = checked_model(language_model, "stream")
         if inference_engine is not None and not callable(getattr(inference_engine, "infer", None)):
             raise InvalidInputError(
                 f"A {type(inference_engine).__name__} is not an inference engine: it needs a method infer, as"
