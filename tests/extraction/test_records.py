@@ -209,17 +209,17 @@ def nested(levels: int, innermost: Any) -> Any:
 
 
 async def test_text_is_found_however_deep_it_is(kb: KnowledgeBase) -> None:
-    for collection, levels in (("four", 5), ("many", 400)):
+    for collection, levels in (("four", 5), ("many", 200)):
         inserted = await kb.insert(collection, nested(levels, "needleword"))
         assert inserted.id in {hit.id for hit in await kb.search_knowledge("needleword", "keyword")}
         assert len(await kb.records(collection)) == 1
-    assert record_text(nested(400, "x")) == f"{'.'.join('a' * 8)}: x", "the text does not grow with the depth squared"
+    assert record_text(nested(200, "x")) == f"{'.'.join('a' * 8)}: x", "the text does not grow with the depth squared"
     assert entities_of({"a": {"b": {"c": {"name": "Ann", "d": {"name": "Tom"}}}}})[0].text == "Ann"
 
 
-@pytest.mark.parametrize("levels", [501, 2_000, 100_000])
+@pytest.mark.parametrize("levels", [201, 2_000, 100_000])
 async def test_a_record_that_is_nested_too_deeply_is_named(kb: KnowledgeBase, levels: int) -> None:
-    with pytest.raises(InvalidInputError, match="'r7' of 'deep' is nested more than 500 levels"):
+    with pytest.raises(InvalidInputError, match="'r7' of 'deep' is nested more than 200 levels"):
         await kb.insert("deep", {"_id": "r7", **nested(levels, "x")})
 
 

@@ -47,7 +47,7 @@ class Knowledge:
 
         Args:
             collection: Name of the collection that the record belongs to.
-            record: A JSON object, nested at most 500 levels deep. It replaces a record of the collection that has the
+            record: A JSON object, nested at most 200 levels deep. It replaces a record of the collection that has the
                 same ``_id`` or ``id``. Ids are strings or numbers and are compared as written: 1 equals "1", but not
                 1.0. ``True``, ``None``, lists and objects are not ids. Dates become ISO 8601 texts, a lone surrogate
                 U+FFFD.

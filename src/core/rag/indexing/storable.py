@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from core.rag.dbhandler.documents.rows import check_nesting
 from core.rag.embedder.base import clean_text
 from core.rag.errors import InvalidInputError
 from libs.dataloader import Document, Link
@@ -21,11 +22,13 @@ def storable(document: Document) -> Document:
     ``\\ud83d``, so that two documents that differ there stay two. Records are cleaned when their rows are made.
 
     Raises:
-        InvalidInputError: if a field that must be text is not, for example a number or bytes from a database row.
+        InvalidInputError: if a field that must be text is not, for example a number or bytes from a database row; or if
+            the metadata are nested too deeply.
     """
     if (name := no_text_in(document)) is not None:
         kind = _kind(getattr(document, name))
         raise InvalidInputError(f"The {name} of the document {document.path!r} must be text, but is {kind}.")
+    check_nesting(document.metadata, f"The metadata of {document.path}")
     names = f"{document.path}{document.title}{document.uri}{document.mime_type}{document.format}"
     rest = (document.metadata, document.links, document.locations)
     if not _is_broken(document.content) and not _is_broken(names) and not any(map(_is_broken, filter(None, rest))):

@@ -40,7 +40,7 @@ DOCUMENT_COLUMNS = (
 )
 
 
-def plain_value(value: Any) -> str | float:
+def _plain_value(value: Any) -> str | float:
     """Return a date as ISO 8601 text, and a number of another library as one of Python's.
 
     Raises:
@@ -55,9 +55,14 @@ def plain_value(value: Any) -> str | float:
     raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")
 
 
+#: Deepest that metadata and records are nested. What serialises the responses of the HTTP API ends at 255 levels, in
+#: which they are a part, and Python's own encoder and decoder of JSON not much later.
+MAX_NESTING = 200
+
 _encode = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False).encode
-_encode_metadata = json.JSONEncoder(
-    ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False, default=plain_value
+#: Also writes dates and numbers of other libraries.
+encode_plain = json.JSONEncoder(
+    ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False, default=_plain_value
 ).encode
 
 
@@ -77,13 +82,32 @@ def to_json(value: Any, what: str, encode: Callable[[Any], str] = _encode) -> st
         raise InvalidInputError(f"{what} cannot be stored as JSON: it is nested too deeply. Flatten it.") from error
 
 
+def check_nesting(value: Any, what: str) -> None:
+    """Make sure, without recursion, that a value is not nested deeper than can be read again, nor within itself.
+
+    Raises:
+        InvalidInputError: beyond ``MAX_NESTING``.
+    """
+    waiting: list[tuple[Any, int]] = [(value, 1)]
+    while waiting:
+        item, depth = waiting.pop()
+        if depth > MAX_NESTING:
+            raise InvalidInputError(
+                f"{what} is nested more than {MAX_NESTING} levels deep, or holds itself: flatten it, or store what is "
+                "deep in it as text."
+            )
+        inside = item.values() if isinstance(item, Mapping) else item
+        waiting += [(inner, depth + 1) for inner in inside if isinstance(inner, Mapping | list | tuple)]
+
+
 def metadata_json(metadata: Mapping[str, Any], what: str) -> str:
     """Metadata as compact JSON with sorted keys; dates and times in it become ISO 8601 text.
 
     Raises:
-        InvalidInputError: if it is not a mapping, or as :func:`to_json`.
+        InvalidInputError: if it is not a mapping, or as :func:`check_nesting` and :func:`to_json`.
     """
-    return to_json(dict(check_mapping(what, metadata)), what, _encode_metadata)
+    check_nesting(check_mapping(what, metadata), what)
+    return to_json(dict(metadata), what, encode_plain)
 
 
 def from_json(text: str | None) -> dict[str, Any]:

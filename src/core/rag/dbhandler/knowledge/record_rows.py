@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from core.rag.analysis import index_terms
-from core.rag.dbhandler.documents.rows import plain_value, to_json
+from core.rag.dbhandler.documents.rows import check_nesting, encode_plain, to_json
 from core.rag.dbhandler.knowledge.records import RecordRow
 from core.rag.embedder.base import clean_text
 from core.rag.errors import InvalidInputError
@@ -22,9 +22,6 @@ DOCUMENTS = "documents"
 
 #: Longest name of a collection.
 MAX_COLLECTION_CHARS = 200
-
-#: Deepest that a record is nested; far less than what Python's encoder and decoder of JSON go down to.
-MAX_DEPTH = 500
 
 _IDENTIFIERS = ("_id", "id")
 _EXTENSION = re.compile(r"\.[A-Za-z0-9]{1,6}$")
@@ -56,7 +53,8 @@ def record_row(
     """
     collection = clean_text(collection)
     what = _name(collection, record)
-    _check(record, what)
+    check_nesting(record, what)
+    _check_keys(record, what)
     record, data = _as_json(record, what)
     clean = clean_text(data)
     if clean is not data:
@@ -102,23 +100,16 @@ def _as_json(record: Mapping[str, Any], what: str) -> tuple[Mapping[str, Any], s
     try:
         return record, to_json(dict(record), what)
     except InvalidInputError as error:
-        changed = False
         for path, value in _values(record):
             try:
-                json.dumps(value, allow_nan=False)
+                encode_plain(value)
             except (TypeError, ValueError):
-                try:
-                    json.dumps(plain_value(value), allow_nan=False)
-                except (TypeError, ValueError):
-                    raise InvalidInputError(
-                        f"{what} cannot be stored as JSON: {'.'.join(path)[:200]} is {repr(value)[:100]}, of type"
-                        f" {type(value).__name__}. Leave it out, or write it as text, a number or None."
-                    ) from error
-                changed = True
-        if not changed:
-            raise
-    record = json.loads(json.dumps(record, default=plain_value, allow_nan=False))
-    return record, to_json(record, what)
+                raise InvalidInputError(
+                    f"{what} cannot be stored as JSON: {'.'.join(path)[:200]} is {repr(value)[:100]}, of type"
+                    f" {type(value).__name__}. Leave it out, or write it as text, a number or None."
+                ) from error
+    data = to_json(dict(record), what, encode_plain)
+    return json.loads(data), data
 
 
 def _values(record: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -133,20 +124,15 @@ def _values(record: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:
             yield path, value
 
 
-def _check(record: Mapping[str, Any], what: str) -> None:
+def _check_keys(record: Mapping[str, Any], what: str) -> None:
     """Make sure that a record is an object as JSON has them, without recursion.
 
     Raises:
-        InvalidInputError: on a key that is not text, and beyond ``MAX_DEPTH``, which a record within itself is, too.
+        InvalidInputError: on a key that is not text.
     """
-    waiting: list[tuple[Any, int]] = [(record, 1)]
+    waiting: list[Any] = [record]
     while waiting:
-        value, depth = waiting.pop()
-        if depth > MAX_DEPTH:
-            raise InvalidInputError(
-                f"{what} is nested more than {MAX_DEPTH} levels deep, or holds itself: flatten it, or store what is "
-                "deep in it as text."
-            )
+        value = waiting.pop()
         if isinstance(value, Mapping):
             for key in value:
                 if not isinstance(key, str):
@@ -157,7 +143,7 @@ def _check(record: Mapping[str, Any], what: str) -> None:
             inside = value.values()
         else:
             inside = value
-        waiting += [(inner, depth + 1) for inner in inside if isinstance(inner, Mapping | list | tuple)]
+        waiting += [inner for inner in inside if isinstance(inner, Mapping | list | tuple)]
 
 
 def collection_of(path: str) -> str:
