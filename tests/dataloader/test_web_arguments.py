@@ -38,7 +38,16 @@ async def test_a_pattern_that_matches_nothing_is_an_error() -> None:
         assert server.targets == ["/"]
 
 
-@pytest.mark.parametrize("pattern", ["*.html", "(", "[a"])
+async def test_a_pattern_that_takes_forever_ends_the_crawl() -> None:
+    trap = f"/{'a' * 60}!"
+    async with WebServer({"/": page(trap), trap: page()}) as server:
+        loader = WebLoader(server.url(), "/(a|aa)+$")
+        with pytest.raises(InvalidSourceError, match="takes more than 1 s"):
+            await crawl(loader)
+        assert not loader.covers(server.url(trap))
+
+
+@pytest.mark.parametrize("pattern", ["*.html", "(", "[a", "a{99999999999}"])
 def test_a_pattern_that_is_none_is_refused(pattern: str) -> None:
     with pytest.raises(InvalidSourceError, match="is not a regular expression") as error:
         WebLoader("http://example.org/", pattern)
@@ -49,7 +58,7 @@ def test_a_pattern_that_is_none_is_refused(pattern: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["example.org", "ftp://example.org/", "", "http://", "http://exa mple.org/", "http://[::1/"]
+    "url", ["example.org", "ftp://example.org/", "", "http://", "http://exa mple.org/", "http://[::1/", "http://xn--/"]
 )
 def test_what_is_no_url_is_refused(url: str) -> None:
     with pytest.raises(InvalidSourceError, match=r"https://example\.org/page"):

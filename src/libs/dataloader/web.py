@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from libs.dataloader.crawl.cache import AnswerCache
     from libs.dataloader.crawl.crawler import Crawler
     from libs.dataloader.crawl.guard import GuardedBackend
+    from libs.dataloader.crawl.pattern import UrlPattern
     from libs.dataloader.crawl.visit import Visitor
 
 
@@ -38,6 +39,7 @@ DEFAULT_USER_AGENT = "memgraph-rag/0.1 (document loader)"
 _ACCEPT = "text/html, application/xhtml+xml, text/markdown, application/pdf;q=0.9, text/plain;q=0.9, */*;q=0.5"
 _LEAST_LOOKAHEAD = 32
 _LOOKAHEAD = 8  # pages that may wait to be processed, for each concurrent request
+_SHOWN = 200  # characters of a pattern in an error
 _HEADER_NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _HEADER_VALUE = re.compile(r"[\t\x20-\x7e]*")
 
@@ -161,6 +163,7 @@ class WebLoader:
             raise InvalidSourceError(shown, f"{error}; write a URL like https://example.org/page") from None
         self.url_pattern = url_pattern
         self._pattern = self._compile(url_pattern)
+        self._everywhere = Scope(self.url, same_host=False, allowed_hosts=(), pattern=self._pattern)
         self._check("max_urls", max_urls, 1)
         self._check("concurrency", concurrency, 1)
         self._check("delay", delay, 0)
@@ -208,7 +211,10 @@ class WebLoader:
 
     def covers(self, uri: str) -> bool:
         """Return whether a page matches the pattern of this crawl; its result says nothing about other pages."""
-        return self._pattern is None or self._pattern.search(uri) is not None
+        try:
+            return self._everywhere.matches(uri)
+        except InvalidSourceError:  # the pattern takes too long to tell
+            return False
 
     def _forget(self) -> None:
         self.complete = False
@@ -348,19 +354,20 @@ class WebLoader:
         pair = ":".join(self._credentials).encode()
         return {"Authorization": "Basic " + b64encode(pair).decode("ascii"), **self._headers}
 
-    def _compile(self, pattern: str | None) -> re.Pattern[str] | None:
-        if pattern is None:
+    def _compile(self, text: str | None) -> UrlPattern | None:
+        if text is None:
             return None
+        from libs.dataloader.crawl.pattern import UrlPattern
+
         try:
-            return re.compile(pattern)
+            return UrlPattern(text)
         except TypeError as error:
-            raise InvalidSourceError(self.url, f"url_pattern must be text, not {type(pattern).__name__}") from error
-        except re.error as error:
-            hint = (
-                "; it looks like a glob: in a regular expression .* stands for any characters" if "*" in pattern else ""
-            )
+            raise InvalidSourceError(self.url, f"url_pattern must be text, not {type(text).__name__}") from error
+        except ValueError as error:
+            hint = "; it looks like a glob: in a regular expression .* stands for any characters" if "*" in text else ""
+            shown = repr(text if len(text) <= _SHOWN else text[:_SHOWN] + "…")
             raise InvalidSourceError(
-                self.url, f"url_pattern {pattern!r} is not a regular expression ({error}){hint}"
+                self.url, f"url_pattern {shown} is not a regular expression ({error}){hint}"
             ) from error
 
     def _check(self, name: str, value: float, least: float) -> None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from libs.dataloader.crawl.urls import host_and_port, host_of, looks_like_page, without_www
+from libs.dataloader.errors import InvalidSourceError
+
+if TYPE_CHECKING:
+    from libs.dataloader.crawl.pattern import UrlPattern
 
 
 class Scope:
@@ -21,7 +25,7 @@ class Scope:
     """
 
     def __init__(
-        self, start: str, *, same_host: bool, allowed_hosts: Iterable[str], pattern: re.Pattern[str] | None
+        self, start: str, *, same_host: bool, allowed_hosts: Iterable[str], pattern: UrlPattern | None
     ) -> None:
         self._same_host = same_host
         hosts = [host.strip().lower().removesuffix(".") for host in allowed_hosts]
@@ -38,7 +42,7 @@ class Scope:
     @property
     def pattern(self) -> str | None:
         """The URL pattern, if there is one."""
-        return None if self._pattern is None else self._pattern.pattern
+        return None if self._pattern is None else self._pattern.text
 
     def allows_host(self, url: str) -> bool:
         """Return whether the URL's host belongs to the crawl."""
@@ -53,10 +57,17 @@ class Scope:
         )
 
     def matches(self, url: str) -> bool:
-        """Return whether the URL matches the pattern."""
-        if self._pattern is None or self._pattern.search(url):
+        """Return whether the URL matches the pattern.
+
+        Raises:
+            InvalidSourceError: if the pattern takes too long.
+        """
+        if self._pattern is None:
             return True
-        return "%" in url and self._pattern.search(unquote(url)) is not None
+        try:
+            return self._pattern.finds(url) or ("%" in url and self._pattern.finds(unquote(url)))
+        except ValueError as error:
+            raise InvalidSourceError(url, f"url_pattern {self._pattern.text!r}: {error}") from error
 
     def includes(self, url: str) -> bool:
         """Return whether a page with this URL is wanted, by host, pattern and file extension."""

@@ -219,6 +219,13 @@ def _normalize_host(host: str) -> str:
         except UnicodeError as error:
             raise ValueError(f"has an invalid host name: {error}") from None
     host = host.lower().removesuffix(".")
+    if host.startswith("xn--"):  # httpx decodes it, and fails
+        import idna
+
+        try:
+            idna.decode(host)
+        except UnicodeError as error:
+            raise ValueError(f"has an invalid host name: {host[:100]!r} ({error})") from None
     if not host:
         raise ValueError("has no host (http://HOST/…)")
     if not _ASCII_HOST.fullmatch(host) or any(not 0 < len(label) < 64 for label in host.split(".")):
