@@ -122,3 +122,21 @@ def test_a_port_that_is_taken_is_told(tmp_path: Path) -> None:
         )
     assert done.returncode == 2
     assert port in done.stderr and "Traceback" not in done.stderr
+
+
+def test_the_log_says_why_the_server_failed(tmp_path: Path) -> None:
+    graph = tmp_path / "g.grafeo"
+    broken = tmp_path / "sitecustomize.py"  # a bug in what the server imports
+    broken.write_text(
+        "import core.rag.maintenance.upkeep as upkeep\n"
+        "async def status(_):\n    raise KeyError('line\\nmgrag: all is well')\n"
+        "upkeep.Upkeep.status = status\n"
+    )
+    with command("--db", str(graph), MGRAG_API_KEYS=KEY, PYTHONPATH=str(tmp_path)) as (process, address):
+        failed = httpx.get(f"{address}/db/default/status", headers={"X-API-Key": KEY}, timeout=60)
+        assert failed.status_code == 500
+        process.send_signal(signal.SIGTERM)
+        _, log = process.communicate(timeout=60)
+    assert failed.json()["request_id"] in log
+    assert "    KeyError: " in log and "in status" in log
+    assert "\nmgrag: all is well" not in log

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -12,6 +13,10 @@ from mgrag.cli.output import note
 class _Notes(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         note(f"mgrag: {' '.join(record.getMessage().split())}")
+        if record.levelno >= logging.ERROR and record.exc_info and (error := record.exc_info[1]) is not None:
+            # A bug in what goes on running, such as a server. Indented, so that no line of it can look like a note.
+            for line in "".join(traceback.format_exception(error)).splitlines():
+                note(f"    {line}")
 
 
 @contextmanager
