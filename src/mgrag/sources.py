@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -59,11 +60,15 @@ class Allowed:
         """
         if is_web(source):
             return source, {"max_urls": max_pages, "url_pattern": url_pattern, "allow_private": self._allow_private}
-        place = Path(source).expanduser()
+        try:
+            place = Path(source).expanduser()
+        except RuntimeError:  # ~NAME, and there is no such user
+            place = Path(source)
         if self._is_allowed(place):
             return source, {}
         below = (root / place for root in self._roots if source)
-        found = next((file for file in below if file.exists() and self._is_allowed(file)), None)
+        # Not Path.exists, which raises an error on names that are too long.
+        found = next((file for file in below if os.path.exists(file) and self._is_allowed(file)), None)  # noqa: PTH110
         if found is not None:
             return str(found), {}
         if not self._roots:
@@ -79,4 +84,8 @@ class Allowed:
         )
 
     def _is_allowed(self, place: Path) -> bool:
-        return any(place.resolve().is_relative_to(root) for root in self._roots)
+        try:
+            resolved = place.resolve()
+        except (OSError, RuntimeError, ValueError):  # no place that there can be: NUL in its name, links in a circle
+            return False
+        return any(resolved.is_relative_to(root) for root in self._roots)

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from mimetypes import guess_type
 from typing import Annotated, Any, cast
 
-from fastapi import APIRouter, File, Form, Query, Request, UploadFile
+from fastapi import APIRouter, Depends, File, Form, Query, Request, UploadFile
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 from pydantic import Field
 
@@ -56,7 +56,9 @@ class Sources(Body):
 
     sources: list[str] = Field(min_length=1, max_length=100, description="URLs; or files, if the server allows them.")
     max_pages: int = Field(default=50, ge=1, le=10_000, description="Maximum number of pages of a site.")
-    url_pattern: str | None = Field(default=None, description="Only pages whose URL matches this regular expression.")
+    url_pattern: str | None = Field(
+        default=None, max_length=1000, description="Only pages whose URL matches this regular expression."
+    )
     prune: bool = Field(default=False, description="Remove documents that vanished from these sources.")
 
 
@@ -128,6 +130,11 @@ async def upload_files(
     prefix: Annotated[str, Form(description="Put before their names, such as handbook/.")] = "",
 ) -> Ingested:
     """Store files as documents. A file that cannot be stored is reported with the reason."""
+    form = await request.form()
+    if unknown := [name for name in form if name not in ("files", "prefix")]:
+        raise InvalidInputError(f"This form has no field {unknown[0][:200]!r} (there are files and prefix).")
+    if len(form.getlist("prefix")) > 1:
+        raise InvalidInputError("prefix can be given once only.")
     documents: list[Document] = []
     failed: list[FailedDocument] = []
     taken: set[str] = set()
@@ -207,18 +214,25 @@ async def search_chunks(kb: Reading, body: ChunkSearch) -> Passages:
     return {"hits": await kb.search(**body.model_dump())}
 
 
-@router.post("/answer")
-async def answer(kb: Reading, body: Question, request: Request) -> Answer:
+async def _check_recording(kb: Reading, body: Question, request: Request) -> None:
+    """Refuse to record an answer for those who may only read.
+
+    Not a part of the routes: that of a stream runs when its response has begun.
+    """
+    if body.conversation_id is not None:
+        caller_of(request).check(kb.namespace, writing=True)
+
+
+@router.post("/answer", dependencies=[Depends(_check_recording)])
+async def answer(kb: Reading, body: Question) -> Answer:
     """Answer a question from the documents, with verified citations."""
-    _check_recording(kb, body, request)
     answered: Answer = await kb.ask(**body.model_dump())
     return answered
 
 
-@router.post("/answer/stream", response_class=EventSourceResponse)
+@router.post("/answer/stream", response_class=EventSourceResponse, dependencies=[Depends(_check_recording)])
 async def answer_stream(kb: Reading, body: Question, request: Request) -> AsyncIterator[ServerSentEvent]:
     """The same as server-sent events: ``analysis``, ``retrieval``, ``token``, ``citation``, ``done``, or ``error``."""
-    _check_recording(kb, body, request)
     events = kb.ask_stream(**body.model_dump())
     try:
         async for event in events:
@@ -247,11 +261,6 @@ async def _stored(kb: KnowledgeBase, documents: list[Document], failed: list[Fai
 
 def _told(report: IngestReport) -> Ingested:
     return cast("Ingested", report.to_dict())
-
-
-def _check_recording(kb: KnowledgeBase, body: Question, request: Request) -> None:
-    if body.conversation_id is not None:
-        caller_of(request).check(kb.namespace, writing=True)
 
 
 def _admitted(bases: Bases, body: Sources) -> tuple[list[str], dict[str, Any]]:

@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 
 from core.rag import errors
 from mgrag.http.access import RefusedError
-from mgrag.http.guard import refusal
+from mgrag.http.guard import FAILED, refusal
 from mgrag.http.request_ids import HEADER, request_id
 
 if TYPE_CHECKING:
@@ -36,6 +36,9 @@ _STATUS: tuple[tuple[type[errors.MGRagError], int], ...] = (
     (errors.EmbeddingError, 502),
     (errors.LanguageModelError, 502),
 )
+
+#: What FastAPI says of a body that Python's decoder of JSON raises another error on than one of syntax.
+_UNREADABLE = "There was an error parsing the body"
 
 #: How many of the problems of a request are told.
 _PROBLEMS = 5
@@ -84,7 +87,7 @@ def body_of(error: errors.MGRagError, request: Request) -> dict[str, str]:
     # The route without its values: these may be people, and hold lines of their own.
     identifier, kind = request_id(request), type(error).__name__
     _logger.error("%s %s: %s: %s (request %s)", request.method, request.scope["route"].path, kind, error, identifier)
-    return {"error": _TOLD.get(status, _FAILED), "type": kind, "request_id": identifier}
+    return {"error": _TOLD.get(status, FAILED), "type": kind, "request_id": identifier}
 
 
 #: What error messages recommend to people who have the command line or Python, for callers that have routes.
@@ -95,8 +98,6 @@ _FOR_SERVICES = {
     "start it with create_conversation.": "POST /db/NAME/conversations begins one.",
     "session_id, memory_id, user_id or before.": "sessionId, memoryId, userId or before.",
 }
-
-_FAILED = "The server failed; its log says why."
 
 _TOLD = {
     502: "The embedding provider or the language model failed; the server's log says how.",
@@ -154,6 +155,11 @@ async def _http(request: Request, error: Exception) -> JSONResponse:
     message = str(error.detail)
     if error.status_code in (404, 405):  # raised by the router only, which says no more than the name of the status
         message = f"There is no route {request.method} {request.url.path[:200]}; /openapi.json lists all routes."
+    elif message == _UNREADABLE:
+        message = (
+            "The body cannot be read as JSON in UTF-8: it has other bytes, is nested too deeply, or a number in it has"
+            " thousands of digits."
+        )
     return JSONResponse({"error": message}, error.status_code, error.headers)
 
 
@@ -161,4 +167,4 @@ async def _broken(request: Request, error: Exception) -> JSONResponse:
     """What is a bug, or a full memory; it is raised again behind this, and logged by the server."""
     identifier, kind = request_id(request), type(error).__name__
     _logger.error("%s: %s (request %s); what led to it follows.", request.method, kind, identifier)
-    return JSONResponse({"error": _FAILED, "request_id": identifier}, 500, {HEADER: identifier})
+    return JSONResponse({"error": FAILED, "request_id": identifier}, 500, {HEADER: identifier})

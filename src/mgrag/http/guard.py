@@ -28,6 +28,8 @@ HEALTH = "/health"
 
 _ENDING = "The server is ending, and did not finish this request; what it had finished is stored. Repeat it."
 
+FAILED = "The server failed; its log says why."
+
 _EVENTS = "text/event-stream"
 
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#@\s*]+")
@@ -119,9 +121,12 @@ class Guard:
             # traceback; the task ends here anyway.
             if not begun:
                 await JSONResponse({"error": _ENDING}, 503)(scope, receive, send)
-            elif streams:  # without the last event, it would look as if all had been told
-                event = f"event: error\ndata: {json.dumps({'error': _ENDING})}\n\n"
-                await send({"type": "http.response.body", "body": event.encode()})
+            elif streams:
+                await send(_last_event(_ENDING))
+        except Exception:  # a bug, which is logged behind this
+            if streams:
+                await send(_last_event(FAILED, request_id=scope["state"]["request_id"]))
+            raise
 
     def _check_origin(self, headers: Headers) -> None:
         """Where no key is needed, keep web pages out: a browser on this machine sends what any page tells it to.
@@ -151,6 +156,12 @@ class Guard:
 
     def _too_large(self) -> str:
         return f"The request is larger than {self._max_bytes:,} bytes; MGRAG_MAX_FILE_BYTES sets the limit."
+
+
+def _last_event(error: str, **more: str) -> Message:
+    """The end of a stream of events that fails: without it, it would look as if all had been told."""
+    event = f"event: error\ndata: {json.dumps({'error': error, **more})}\n\n"
+    return {"type": "http.response.body", "body": event.encode()}
 
 
 def refusal(error: RefusedError) -> JSONResponse:

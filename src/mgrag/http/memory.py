@@ -7,8 +7,9 @@ from datetime import datetime
 from typing import Annotated, Any, cast
 
 from fastapi import APIRouter, Query, Request
-from pydantic import AliasChoices, Field
+from pydantic import AliasChoices, BeforeValidator, Field
 
+from core.rag.dbhandler.messages.rows import moment
 from core.rag.errors import NotFoundError
 from core.rag.memory.records import Forgotten
 from core.rag.memory.records import Memory as Recalled
@@ -27,6 +28,14 @@ from mgrag.http.results import (
 router = APIRouter(tags=["memory"])
 
 _Limit = Annotated[int | None, Query(ge=1, le=10_000)]
+
+
+def _as_stored(value: object) -> object:
+    """A text as the library reads it: to pydantic, "2024" and "20240131" are seconds of the year 1970."""
+    return moment(value) if isinstance(value, str) else value
+
+
+_Time = Annotated[datetime, BeforeValidator(_as_stored)]
 _Session = AliasChoices("sessionId", "session_id", "agentId", "agent_id")
 
 
@@ -38,7 +47,7 @@ class NewMemory(Body):
     tags: list[str] = Field(default_factory=list)
     metadata: dict[str, Any] | None = None
     user_id: str | None = Field(default=None, description="To recall it in other sessions.")
-    timestamp: datetime | None = None
+    timestamp: _Time | None = None
 
 
 class SessionMemory(NewMemory):
@@ -87,7 +96,7 @@ class NewMessage(Body):
     content: str
     role: str = "user"
     user_id: str | None = None
-    timestamp: datetime | None = None
+    timestamp: _Time | None = None
     references: list[str] = Field(default_factory=list, description="Documents or resources that it refers to.")
 
 
