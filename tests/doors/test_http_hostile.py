@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -131,3 +132,18 @@ async def test_a_bug_amid_events_is_the_last_of_them(
         assert events(said.text)[-1][0] == "error"
         assert events(said.text)[-1][1]["request_id"] == said.headers["X-Request-ID"]
         assert "secret" not in said.text and "a secret" in caplog.text
+
+
+async def test_sessions_and_people_may_have_slashes_in_their_names() -> None:
+    user, session = "https%3A%2F%2Fid.example%2Fada", "team%2Fmonday"
+    async with serving() as client:
+        remembered = {"content": "The mill turns.", "userId": "https://id.example/ada"}
+        await ok(await client.post(f"/db/default/memory/{session}", json=remembered))
+        await ok(await client.post(f"/db/default/conversations/{session}/messages", json={"content": "With the ebb."}))
+        recalled = await ok(await client.post(f"/db/default/memory/{session}/recall", json={"query": "mill"}))
+        assert "The mill turns." in [memory["content"] for memory in recalled["memories"]]
+        assert len((await ok(await client.get(f"/db/default/memory/{session}")))["memories"]) == 2
+        assert len((await ok(await client.get(f"/db/default/conversations/{session}")))["messages"]) == 2
+        assert "The mill turns." in json.dumps(await ok(await client.get(f"/db/default/users/{user}/export")))
+        assert (await ok(await client.delete(f"/db/default/users/{user}")))["memories"] == 2
+        assert (await ok(await client.delete(f"/db/default/memory/{session}")))["memories"] == 0
