@@ -147,3 +147,12 @@ async def test_sessions_and_people_may_have_slashes_in_their_names() -> None:
         assert "The mill turns." in json.dumps(await ok(await client.get(f"/db/default/users/{user}/export")))
         assert (await ok(await client.delete(f"/db/default/users/{user}")))["memories"] == 2
         assert (await ok(await client.delete(f"/db/default/memory/{session}")))["memories"] == 0
+
+
+async def test_a_document_whose_name_has_two_lines_can_be_removed() -> None:
+    async with serving() as client:
+        document = {"path": "two\nlines", "content": "A text."}
+        await ok(await client.post("/db/default/documents", json={"documents": [document]}))
+        assert (await ok(await client.get("/db/default/documents/two%0Alines")))["content"] == "A text."
+        await ok(await client.delete("/db/default/documents/two%0Alines"))
+        assert (await ok(await client.get("/db/default/documents")))["documents"] == []

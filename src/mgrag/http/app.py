@@ -85,7 +85,7 @@ def build_app(
         responses={500: {"model": Problem, "description": "The server failed; its log says why"}},
     )
     app.state.bases = Bases(kb, Allowed(roots, allow_private=allow_private), max_bytes)
-    paths = {route.endpoint: route.path for route in (*app.routes, *_open.routes) if isinstance(route, Route)}
+    paths = {route.endpoint: route.path_format for route in (*app.routes, *_open.routes) if isinstance(route, Route)}
     app.include_router(_open)
     checks = [Depends(check_parameters)]
     if not access.open:  # the guard has checked them; this describes them
@@ -93,8 +93,8 @@ def build_app(
     for router in (_own, documents.router, graph.router, memory.router, _database, records.router):
         prefix = "" if router is _own else "/db/{namespace}"
         app.include_router(router, prefix=prefix, dependencies=checks, responses=DESCRIBED)
-        paths |= {route.endpoint: prefix + route.path for route in router.routes if isinstance(route, Route)}
-    app.state.metrics = Metrics({answers: path.replace(":path}", "}") for answers, path in paths.items()})
+        paths |= {route.endpoint: prefix + route.path_format for route in router.routes if isinstance(route, Route)}
+    app.state.metrics = Metrics(paths)
     add_handlers(app)
     open_paths = {HEALTH, METRICS} if open_metrics else {HEALTH}
     app.add_middleware(Guard, access=access, max_bytes=max_bytes + _FORM_BYTES, origins=origins, open_paths=open_paths)

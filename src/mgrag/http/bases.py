@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from fastapi import Depends, Request
 from pydantic import AliasChoices, BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
+from starlette.convertors import Convertor, register_url_convertor
 
 from core.rag.errors import InvalidInputError
 from core.rag.knowledge_base import KnowledgeBase
@@ -20,6 +21,21 @@ if TYPE_CHECKING:
 
 #: Namespaces whose knowledge base is kept.
 _KEPT = 256
+
+
+class _Name(Convertor[str]):
+    """A name in a path that may be anything, such as a URL. Starlette's own ``path`` may be empty, but no two lines."""
+
+    regex = r"[\s\S]+"
+
+    def convert(self, value: str) -> str:
+        return value
+
+    def to_string(self, value: str) -> str:
+        return value
+
+
+register_url_convertor("name", _Name())
 
 
 class Bases:

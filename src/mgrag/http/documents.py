@@ -194,13 +194,13 @@ async def ingest_stream(kb: Writing, body: Sources, request: Request) -> AsyncIt
         await asyncio.wait([task])
 
 
-@router.get("/documents/{path:path}")
+@router.get("/documents/{path:name}")
 async def read(kb: Reading, path: str) -> WholeDocument:
     """Read a document, with its sources and references; the path is percent-encoded, also where it is a URL."""
     return cast("WholeDocument", await kb.show(path))
 
 
-@router.delete("/documents/{path:path}")
+@router.delete("/documents/{path:name}")
 async def delete(kb: Writing, path: str) -> Deleted:
     """Remove a document with its passages, and everything that nothing else refers to."""
     if not await kb.delete(path):

@@ -86,7 +86,9 @@ def body_of(error: errors.MGRagError, request: Request) -> dict[str, str]:
         return {"error": message, "type": type(error).__name__}
     # The route without its values: these may be people, and hold lines of their own.
     identifier, kind = request_id(request), type(error).__name__
-    _logger.error("%s %s: %s: %s (request %s)", request.method, request.scope["route"].path, kind, error, identifier)
+    _logger.error(
+        "%s %s: %s: %s (request %s)", request.method, request.scope["route"].path_format, kind, error, identifier
+    )
     return {"error": _TOLD.get(status, FAILED), "type": kind, "request_id": identifier}
 
 

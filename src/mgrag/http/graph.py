@@ -138,7 +138,7 @@ async def edges(kb: Reading, relation: str | None = None, limit: _Limit = 100, a
     return await kb.edges(relation=relation, limit=limit, after=after)
 
 
-@router.get("/graph/node/{node:path}")
+@router.get("/graph/node/{node:name}")
 async def neighbors(kb: Reading, node: str, limit: _Limit = 100, after: _After = "") -> NeighbourPage:
     """Show a node (name or id; path of a document) and its neighbours."""
     return await kb.neighbors(node, limit=limit, after=after)
@@ -163,7 +163,7 @@ async def link(kb: Writing, body: Link) -> GraphEdge:
     return await kb.link(**body.model_dump())
 
 
-@router.delete("/graph/link/{edge_id:path}")
+@router.delete("/graph/link/{edge_id:name}")
 async def unlink(kb: Writing, edge_id: str) -> dict[str, int]:
     """Remove a link that was added by hand."""
     removed = await kb.unlink(edge_id)

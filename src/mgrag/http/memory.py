@@ -136,26 +136,26 @@ async def list_memories(
 
 
 # Sessions, conversations and users may have any name, such as that of another system, with slashes in it.
-@router.post("/memory/{session:path}/recall")
+@router.post("/memory/{session:name}/recall")
 async def recall_in(kb: Reading, session: str, body: Recall, request: Request) -> Memories:
     """Search the memories of a session."""
     found = await kb.recall(session, **body.model_dump(), touch=caller_of(request).writes)
     return _told(found)
 
 
-@router.post("/memory/{session:path}")
+@router.post("/memory/{session:name}")
 async def remember_in(kb: Writing, session: str, body: NewMemory) -> Remembered:
     """Remember something in a session."""
     return {"memoryId": await kb.remember(session, **body.model_dump())}
 
 
-@router.get("/memory/{session:path}")
+@router.get("/memory/{session:name}")
 async def memories_of(kb: Reading, session: str, limit: _Limit = None) -> Memories:
     """List the memories of a session in order; with a limit, the latest."""
     return _told(await kb.memories(session, limit=limit))
 
 
-@router.delete("/memory/{session:path}")
+@router.delete("/memory/{session:name}")
 async def forget_session(kb: Writing, session: str) -> Forgotten:
     """Forget a session."""
     return await kb.forget(session_id=session)
@@ -167,13 +167,13 @@ async def feedback(kb: Writing, body: Feedback) -> Rated:
     return {"rated": await kb.feedback(**body.model_dump())}
 
 
-@router.get("/users/{user:path}/export")
+@router.get("/users/{user:name}/export")
 async def export_user(kb: Reading, user: str) -> PersonalData:
     """Everything that is stored about a user."""
     return cast("PersonalData", await kb.export_user(user))
 
 
-@router.delete("/users/{user:path}")
+@router.delete("/users/{user:name}")
 async def forget_user(kb: Writing, user: str) -> Forgotten:
     """Forget everything about a user; documents stay."""
     return await kb.forget(user_id=user)
@@ -197,7 +197,7 @@ async def create_conversation(kb: Writing, body: NewConversation) -> NewConversa
     return {"conversationId": await kb.client.create_conversation(**body.model_dump())}
 
 
-@router.get("/conversations/{conversation:path}")
+@router.get("/conversations/{conversation:name}")
 async def read_conversation(
     kb: Reading,
     conversation: str,
@@ -213,13 +213,13 @@ async def read_conversation(
     return cast("WholeConversation", {**found, "messages": messages})
 
 
-@router.post("/conversations/{conversation:path}/messages")
+@router.post("/conversations/{conversation:name}/messages")
 async def add_message(kb: Writing, conversation: str, body: NewMessage) -> NewMessageId:
     """Add a message to a conversation."""
     return {"messageId": await kb.client.add_message(conversation, **body.model_dump())}
 
 
-@router.delete("/conversations/{conversation:path}")
+@router.delete("/conversations/{conversation:name}")
 async def delete_conversation(kb: Writing, conversation: str) -> Deleted:
     """Delete a conversation with its messages."""
     if not await kb.client.delete_conversation(conversation):
