@@ -224,3 +224,11 @@ async def test_events_are_the_same_in_whatever_pieces_they_arrive(
         yield rest
 
     assert [event async for event in server_sent_events(pieces())] == events
+
+
+async def test_halves_of_characters_are_joined_across_parts(chat: Chat, model: MakeModel) -> None:
+    chat.then(Stream(["Yes \ud83d", "", "\udc4d, é \ud83d", "no \udc4d", " \ud83d"]))
+    *parts, _ = await read(model())
+    assert [part.text for part in parts] == ["Yes ", "👍, é ", "\ufffdno \ufffd", " ", "\ufffd"]
+    chat.then("Yes \ud83d\udc4d \ud83d")
+    assert (await model().complete(ASKED, temperature=0, max_tokens=9)).text == "Yes 👍 \ufffd"

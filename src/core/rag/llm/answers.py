@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import codecs
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from core.rag.llm.base import FinishReason
@@ -39,6 +40,24 @@ class AnswerPart:
         )
 
 
+class WholeCharacters:
+    """Joins the halves of characters: servers that count in UTF-16 end a part amid an emoji, and begin the next there.
+
+    Halves without another become U+FFFD, as no protocol and no engine takes them.
+    """
+
+    def __init__(self) -> None:
+        self._decoder = codecs.getincrementaldecoder("utf-16-le")("replace")
+
+    def feed(self, part: str) -> str:
+        """Return what is whole now that a part is there."""
+        return self._decoder.decode(part.encode("utf-16-le", "surrogatepass"))
+
+    def end(self) -> str:
+        """Return what was held back, now that nothing follows."""
+        return self._decoder.decode(b"", final=True)
+
+
 def read_completion(answer: Any) -> AnswerPart:
     """Read a whole answer.
 
@@ -54,7 +73,8 @@ def read_completion(answer: Any) -> AnswerPart:
     message = choices[0].get("message")
     if not isinstance(message, dict):
         raise MalformedAnswerError("the answer holds no message")
-    return _part(answer, choices[0], message)
+    part, characters = _part(answer, choices[0], message), WholeCharacters()
+    return replace(part, text=characters.feed(part.text) + characters.end())
 
 
 def read_part(event: Any) -> AnswerPart:

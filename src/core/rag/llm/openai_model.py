@@ -18,7 +18,7 @@ from core.rag.errors import (
     StreamCutError,
     StructuredOutputError,
 )
-from core.rag.llm.answers import AnswerPart, read_completion, read_part
+from core.rag.llm.answers import AnswerPart, WholeCharacters, read_completion, read_part
 from core.rag.llm.base import Completion, Delta, FinishReason, Message, Usage
 from core.rag.llm.options import Options
 from core.rag.llm.structured import Mode, parse, repair
@@ -145,14 +145,14 @@ class OpenAICompatibleModel:
         said: list[str] = []
         received: list[str] = []
         thinks_first = self._thinks_first
-        thinking = ThinkingFilter(opened=thinks_first)
+        thinking, characters = ThinkingFilter(opened=thinks_first), WholeCharacters()
         last = AnswerPart()
         try:
             async with contextlib.aclosing(self._events(dialogue, temperature, max_tokens, tally)) as parts:
                 async for part in parts:
                     last = last.followed_by(part)
-                    said.append(part.text)
-                    if text := thinking.feed(part.text):
+                    said.append(whole := characters.feed(part.text))
+                    if text := thinking.feed(whole):
                         received.append(text)
                         yield Delta(text)
         except ApiFailure as failure:
@@ -171,7 +171,7 @@ class OpenAICompatibleModel:
         # What began amid the thinking and ran out of tokens without its end is nothing else.
         only_thought = thinks_first and not received and last.finish_reason == "length"
         self._thinks_first = only_thought or opened_before("".join(said))
-        if text := "" if only_thought else thinking.end():
+        if text := "" if only_thought else thinking.feed(characters.end()) + thinking.end():
             received.append(text)
             yield Delta(text)
         if not received and (last.refusal or last.finish_reason == "content_filter"):
