@@ -119,6 +119,24 @@ async def test_what_states_nothing_needs_no_citation(text: str) -> None:
     assert (await check_citations(text, passages())).missing == ()
 
 
+@pytest.mark.parametrize(
+    ("text", "supported"),
+    [
+        ("120,000 [5].", True),
+        ("140,000 [5].", False),
+        ("Larch [3].", True),
+        ("Paris [3].", False),
+        ("- Larch [3]\n- Paris [3]", False),
+        ("Yes [3].", True),
+        ("Nein [3].", True),
+    ],
+)
+async def test_an_answer_in_one_word_is_checked_too(text: str, supported: bool) -> None:
+    checked = await check_citations(text, passages())
+    assert checked.supported is supported
+    assert ("(unverified)" in checked.text) is not supported
+
+
 async def test_numbers_have_to_be_in_the_source() -> None:
     checked = await check_citations("The wheel has a diameter of 5.8 metres and 48 paddles of larch [3].", passages())
     assert checked.unsupported

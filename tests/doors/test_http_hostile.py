@@ -12,7 +12,10 @@ import pytest
 
 from core.rag import KnowledgeBase
 from core.rag.answering.events import Event
-from doors.kit import SECRET, access, events, ok, serving, with_notes
+from core.rag.llm.openai_model import OpenAICompatibleModel
+from doors.kit import NOTES, SECRET, access, events, ok, serving, with_notes
+from fakes.openai_chat import Chat
+from fakes.openai_server import OpenAIServer, fail
 
 AS_JSON = {"Content-Type": "application/json"}
 
@@ -156,3 +159,16 @@ async def test_a_document_whose_name_has_two_lines_can_be_removed() -> None:
         assert (await ok(await client.get("/db/default/documents/two%0Alines")))["content"] == "A text."
         await ok(await client.delete("/db/default/documents/two%0Alines"))
         assert (await ok(await client.get("/db/default/documents")))["documents"] == []
+
+
+async def test_a_model_that_takes_no_question_is_told_without_its_address() -> None:
+    async with OpenAIServer() as server:
+        Chat(server)
+        server.always = fail(400, "the context is too long")
+        model = OpenAICompatibleModel("talker", base_url=server.url, api_key="k" * 20)
+        knowledge = KnowledgeBase.open("embedded::memory:", language_model=model)
+        async with serving(knowledge=knowledge) as client:
+            await ok(await client.post("/db/default/documents", json={"documents": NOTES}))
+            question = {"question": "What is Heron's budget?"}
+            told = await ok(await client.post("/db/default/answer", json=question), 422)
+            assert "the context is too long" in told["error"] and "127.0.0.1" not in told["error"]

@@ -305,7 +305,7 @@ class OpenAICompatibleModel:
             kind = LanguageModelUnreachableError if failure.unreached else LanguageModelError
             return kind(f"{url} cannot be reached or does not answer: {failure}. Check it, and MGRAG_LLM_TIMEOUT")
         if failure.status in (400, 413, 422):
-            return LanguageModelInputError(f"{self._model} at {url} does not take this: {failure}")
+            return LanguageModelInputError(f"{self._model} does not take this: {failure}")
         return LanguageModelError(f"{self._model} at {url} did not answer: {failure}")
 
 

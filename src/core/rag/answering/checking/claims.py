@@ -9,8 +9,15 @@ from core.rag.analysis import analyze
 from core.rag.answering.markers import BLOCK, markers_in, numbers_in, replace_markers
 from core.rag.indexing.splitting.sentences import is_heading, sentence_spans
 
-#: A sentence with fewer content words states nothing ("Yes.", "In short:").
+#: A sentence with fewer content words states nothing ("Yes.", "In short:") unless it cites something ("1782 [1].").
 _FEWEST_TERMS = 2
+#: Answers in one word that no source has, and that do state something, but only together with the question.
+_VERDICT = re.compile(
+    r"\W*(?:yes|no|true|false|correct|incorrect|right|wrong|indeed|exactly|both|neither|none|nothing|unknown|unclear"
+    r"|ja|nein|doch|richtig|falsch|genau|beide|keine[rs]?|unbekannt|unklar|oui|non|vrai|faux|inconnu"
+    r"|sí|si|verdadero|falso|vero|desconocido|sì|sim|não|да|нет)\W*",
+    re.IGNORECASE,
+)
 #: Statements that something is not known, which need no source.
 _GAP = re.compile(
     r"\b(?:do(?:es)?(?: not|n['’]t)|did(?: not|n['’]t)|no|not|nothing|none of|neither)\b[^.]{0,60}?"
@@ -66,7 +73,7 @@ def claims_of(answer: str) -> list[Claim]:
             text=" ".join(bare[start:end].split()).replace(" .", ".").replace(" ,", ","),
             numbers=tuple(dict.fromkeys(numbers[index])),
             end=ends[index],
-            states=not is_heading(bare, start) and _states(bare[start:end]),
+            states=not is_heading(bare, start) and _states(bare[start:end], cites=bool(numbers[index])),
         )
         for index, (start, end) in enumerate(spans)
     ]
@@ -81,8 +88,9 @@ def _owner(spans: list[tuple[int, int]], place: int) -> int | None:
     return owner
 
 
-def _states(sentence: str) -> bool:
+def _states(sentence: str, *, cites: bool) -> bool:
     text = sentence.strip()
     if text.endswith((":", "?")) or _GAP.search(text):
         return False
-    return len(set(analyze(text))) >= _FEWEST_TERMS
+    fewest = 1 if cites and not _VERDICT.fullmatch(text) else _FEWEST_TERMS
+    return len(set(analyze(text))) >= fewest
