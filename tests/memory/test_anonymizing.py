@@ -156,6 +156,8 @@ async def test_somebody_without_a_conversation_is_found_by_what_they_said(kb: Kn
         ("Sanne de Vries met Der Vries.", "[person 1] met Der [person 1]."),
         ("Pieter van den Berg; Mr. van den Berg.", "[person 1]; Mr. [person 1]."),
         ("Sabine von Siemens, Den Haag.", "[person 1] von Siemens, Den Haag."),
+        ("Ich heiße Karl Groß. Karls Haus, Karl's dog.", "Ich heiße [person 1]. [person 1] Haus, [person 1]'s dog."),
+        ("Peter Klein und Frau Peters.", "[person 1] und Frau [person 2]."),
         ("Mio fratello. Pero no. Nada más. Love it.", "Mio fratello. Pero no. Nada más. Love it."),
     ],
 )

@@ -225,6 +225,7 @@ class Anonymizer:
     def _within(self, text: str) -> list[str]:
         """Return the names whose words are all in a text, so that the search does not slow down with other names."""
         words = {"", *_words(text)}
+        words |= {word.removesuffix(_GENITIVE) for word in words}
         return [
             name
             for word in words
@@ -259,10 +260,15 @@ class Anonymizer:
             return
         words = {_apart(name): self._people[name] for name in names}
         for match in re.finditer("|".join(map(_pattern, names)), text, re.IGNORECASE):
-            word = words.get(_apart(match[0].lower()))
+            found = _apart(match[0].lower())
+            word = words.get(found) or words.get(found.removesuffix(_GENITIVE))
             # "Will" and "Mark" are names, "will" and "mark" are not.
             if word and (not match[0].islower() or not match[0].isalpha()):
                 yield match.start(), match.end(), word
+
+
+#: German writes it without an apostrophe: Karls Haus. Where that is a name, too (Peter, Peters), the longer one counts.
+_GENITIVE = "s"
 
 
 def in_texts(value: Any, rewrite: Callable[[str], str]) -> Any:
@@ -298,7 +304,7 @@ def _shortest(part: str) -> int:
 def _pattern(name: str) -> str:
     if _is_joined(name):
         return r"\s?".join(map(re.escape, name.split()))
-    return rf"(?<!\w){_BETWEEN_NAMES.join(map(re.escape, name.split()))}(?!\w)"
+    return rf"(?<!\w){_BETWEEN_NAMES.join(map(re.escape, name.split()))}{_GENITIVE}?(?!\w)"
 
 
 def _apart(name: str) -> str:
