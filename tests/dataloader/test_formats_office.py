@@ -299,6 +299,46 @@ def test_word_links_made_by_fields() -> None:
     assert (read.content, targets(read)) == ("see the mill", ["https://example.org/mill"])
 
 
+def test_word_charts_and_diagrams_stand_where_they_are_shown() -> None:
+    space = "http://schemas.openxmlformats.org/drawingml/2006"
+    kind = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    document = docx.Document()
+    for text in ("Before.", "CHART", "Between.", "DIAGRAM", "LOST", "After."):
+        document.add_paragraph(text)
+    document.add_table(2, 2).cell(1, 1).text = "CHART"
+    parts = unzipped(saved(document))
+    main = parts["word/document.xml"].decode()
+    ids = {
+        "CHART": f'<c:chart xmlns:c="{space}/chart" xmlns:r="{kind}" r:id="rId91"/>',
+        "DIAGRAM": f'<d:relIds xmlns:d="{space}/diagram" xmlns:r="{kind}" r:dm="rId92"/>',
+        "LOST": f'<c:chart xmlns:c="{space}/chart" xmlns:r="{kind}" r:id="rId93"/>',
+    }
+    for name, node in ids.items():
+        main = main.replace(f"<w:t>{name}</w:t>", f"<w:drawing>{node}</w:drawing>")
+    parts["word/document.xml"] = main.encode()
+    relations = parts["word/_rels/document.xml.rels"].decode()
+    for number, target in ((91, "charts/chart1.xml"), (92, "diagrams/data1.xml"), (93, "charts/broken.xml")):
+        relation = f'<Relationship Id="rId{number}" Type="{kind}/x" Target="{target}"/>'
+        relations = relations.replace("</Relationships>", f"{relation}</Relationships>")
+    parts["word/_rels/document.xml.rels"] = relations.encode()
+    point = '<c:ptCount val="1"/><c:pt idx="0"><c:v>{}</c:v></c:pt>'
+    parts["word/charts/chart1.xml"] = (
+        f'<c:chartSpace xmlns:c="{space}/chart" xmlns:a="{space}/main"><c:chart><c:title><a:t>Sales</a:t></c:title>'
+        f"<c:ser><c:tx><c:strCache>{point.format('2024')}</c:strCache></c:tx>"
+        f"<c:cat><c:strCache>{point.format('East')}</c:strCache></c:cat>"
+        f"<c:val><c:numCache>{point.format('4.4000000000000004')}</c:numCache></c:val></c:ser></c:chart></c:chartSpace>"
+    ).encode()
+    parts["word/charts/broken.xml"] = b"<broken"
+    points = "".join(f"<d:pt><d:t><a:p><a:r><a:t>{text}</a:t></a:r></a:p></d:t></d:pt>" for text in ("Ebb", "Flood"))
+    parts["word/diagrams/data1.xml"] = (
+        f'<d:dataModel xmlns:d="{space}/diagram" xmlns:a="{space}/main"><d:ptLst>{points}</d:ptLst></d:dataModel>'
+    ).encode()
+    chart = "Sales\n\n|  | 2024 |\n| --- | --- |\n| East | 4.4 |"
+    assert convert("a.docx", zipped(parts)).content == (
+        f"Before.\n\n{chart}\n\nBetween.\n\n- Ebb\n- Flood\n\nAfter.\n\n{chart}"
+    )
+
+
 # -- PowerPoint ----------------------------------------------------------------------------------------------------
 
 
@@ -476,6 +516,28 @@ def test_powerpoint_charts() -> None:
     assert convert("a.pptx", saved(presentation)).content == (
         "## Numbers\n\nSales\n\n|  | 2024 | 2025 |\n| --- | --- | --- |\n| East | 1.5 | 3 |\n| West | 2 | 4 |"
     )
+
+
+def test_numbers_in_charts_are_written_as_they_are_shown() -> None:
+    from datetime import date
+
+    from pptx.chart.data import CategoryChartData
+    from pptx.enum.chart import XL_CHART_TYPE
+    from pptx.util import Inches
+
+    presentation = pptx.Presentation()
+    slide = presentation.slides.add_slide(presentation.slide_layouts[6])
+    data = CategoryChartData()
+    data.categories = [date(2024, 5, 1), date(2024, 6, 1)]
+    data.add_series("Height", (4.4000000000000004, 0.1))
+    data.add_series("Share", (0.125, 1), number_format="0.0%")
+    slide.shapes.add_chart(XL_CHART_TYPE.LINE, Inches(1), Inches(2), Inches(4), Inches(3), data)
+    assert convert("a.pptx", saved(presentation)).content.splitlines()[2:] == [
+        "|  | Height | Share |",
+        "| --- | --- | --- |",
+        "| 2024-05-01 | 4.4 | 12.5% |",
+        "| 2024-06-01 | 0.1 | 100% |",
+    ]
 
 
 def test_one_damaged_slide_costs_only_itself() -> None:

@@ -1,12 +1,14 @@
-"""The text in the drawings of an Office file: text boxes, shapes, diagrams."""
+"""The text in the drawings of an Office file: text boxes, shapes, diagrams, charts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from libs.dataloader.formats.archive import Archive, attribute, children, local
+from libs.dataloader.formats.archive import Archive, attribute, child, children, local
 from libs.dataloader.formats.ooxml import relationships
+from libs.dataloader.formats.workbook_cells import number_text
+from libs.dataloader.tables import markdown_table
 from libs.dataloader.text import clean_text
 
 if TYPE_CHECKING:
@@ -39,6 +41,41 @@ def diagram_texts(root: _Element) -> Iterator[str]:
     for node in root.iter("{*}t"):
         if local(node.getparent()) == "pt" and (text := " ".join("".join(node.itertext()).split())):
             yield text
+
+
+def chart_blocks(root: _Element) -> Iterator[str]:
+    """Yield the title of a chart, and its numbers as a table."""
+    chart = child(root, "chart")
+    title = child(chart, "title")
+    words = " ".join(run.text or "" for run in title.iter() if local(run) == "t") if title is not None else ""
+    if words.strip():
+        yield " ".join(words.split())
+    columns: list[tuple[str, dict[str, str]]] = []
+    labels: dict[str, str] = {}
+    for series in (node for node in root.iter() if local(node) == "ser"):
+        name = " ".join(_cached(child(series, "tx")).values()) or f"Series {len(columns) + 1}"
+        labels |= _cached(child(series, "cat")) or _cached(child(series, "xVal"))
+        columns.append((name, _cached(child(series, "val")) or _cached(child(series, "yVal"))))
+    places = sorted({place for _, values in columns for place in values}, key=lambda place: (len(place), place))
+    if columns and places:
+        header = ["", *(name for name, _ in columns)]
+        rows = ([labels.get(place, place), *(values.get(place, "") for _, values in columns)] for place in places)
+        yield markdown_table([header, *rows])
+
+
+def _cached(node: _Element | None) -> dict[str, str]:
+    """Return the values that a chart has stored, by their index."""
+    if node is None:
+        return {}
+    found: dict[str, str] = {}
+    for point in node.iter("{*}pt"):
+        value = point.findtext("{*}v", "").strip()
+        cache = point.getparent()
+        if cache is not None and local(cache) in ("numCache", "numLit"):
+            code = point.get("formatCode") or cache.findtext("{*}formatCode") or ""
+            value = number_text(value, code)
+        found[point.get("idx", "0")] = value
+    return found
 
 
 def _line(paragraph: _Element) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from libs.dataloader.formats.archive import Archive, attribute, child, children, local
 from libs.dataloader.formats.base import Content, FileData, TextBuilder, UnreadableError
-from libs.dataloader.formats.drawings import diagram_texts
+from libs.dataloader.formats.drawings import chart_blocks, diagram_texts
 from libs.dataloader.formats.omml import equation_text
 from libs.dataloader.formats.ooxml import core_properties, main_part, relationships
 from libs.dataloader.formats.registry import Format
@@ -178,7 +178,7 @@ class _Slide:
         for chart in children(data, "chart"):
             relation = self._relations.get(_relation_id(chart))
             if relation is not None and self._archive.has(relation[1]):
-                self._blocks += _chart(self._archive.xml(relation[1]))
+                self._blocks += chart_blocks(self._archive.xml(relation[1]))
         for diagram in children(data, "relIds"):
             relation = self._relations.get(attribute(diagram, "dm") or "")
             if relation is not None and self._archive.has(relation[1]):
@@ -195,37 +195,6 @@ class _Slide:
                 body = child(node, "txBody")
                 if placeholder is not None and placeholder.get("type") == "body" and body is not None:
                     yield from (paragraph.text for paragraph in self._paragraphs(body) if paragraph.text)
-
-
-def _chart(root: _Element) -> Iterator[str]:
-    """Yield the title of a chart, and its numbers as a table."""
-    chart = child(root, "chart")
-    title = child(chart, "title")
-    words = " ".join(run.text or "" for run in title.iter() if local(run) == "t") if title is not None else ""
-    if words.strip():
-        yield " ".join(words.split())
-    columns: list[tuple[str, dict[str, str]]] = []
-    labels: dict[str, str] = {}
-    for series in (node for node in root.iter() if local(node) == "ser"):
-        name = " ".join(_cached(child(series, "tx")).values()) or f"Series {len(columns) + 1}"
-        labels |= _cached(child(series, "cat")) or _cached(child(series, "xVal"))
-        columns.append((name, _cached(child(series, "val")) or _cached(child(series, "yVal"))))
-    places = sorted({place for _, values in columns for place in values}, key=lambda place: (len(place), place))
-    if columns and places:
-        header = ["", *(name for name, _ in columns)]
-        rows = ([labels.get(place, place), *(values.get(place, "") for _, values in columns)] for place in places)
-        yield markdown_table([header, *rows])
-
-
-def _cached(node: _Element | None) -> dict[str, str]:
-    """Return the values that a chart has stored, by their index."""
-    if node is None:
-        return {}
-    found: dict[str, str] = {}
-    for point in (item for item in node.iter() if local(item) == "pt"):
-        value = child(point, "v")
-        found[point.get("idx", "0")] = (value.text or "").strip() if value is not None else ""
-    return found
 
 
 def _baseline(run: _Element) -> str:

@@ -12,7 +12,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from libs.dataloader.formats.archive import Archive, attribute, child, children, iter_xml, local
-from libs.dataloader.formats.base import Content, FileData, check_length, is_code_style
+from libs.dataloader.formats.base import Content, FileData, UnreadableError, check_length, is_code_style
+from libs.dataloader.formats.drawings import chart_blocks, diagram_texts
 from libs.dataloader.formats.omml import equation_text
 from libs.dataloader.formats.ooxml import core_properties, main_part, relationships
 from libs.dataloader.formats.registry import Format
@@ -83,11 +84,12 @@ class _Reader:
         self._styles = Styles(archive)
         self._notes: dict[tuple[str, str], int] = {}
         self._boxes: list[_Element] = []
+        self._drawings: list[_Element] = []
 
     # -- blocks --------------------------------------------------------------------------------------------------
 
     def block(self, node: _Element, out: list[_Block]) -> None:
-        """Write a paragraph or table, and the text boxes anchored in it."""
+        """Write a paragraph or table, and the text boxes, charts and diagrams anchored in it."""
         if any(local(above) in ("del", "Fallback") for above in node.iterancestors()):
             return
         if local(node) == "tbl":
@@ -98,6 +100,24 @@ class _Reader:
         for box in boxes:
             for inner in _content(box):
                 self.block(inner, out)
+        drawings, self._drawings = self._drawings, []
+        for drawing in drawings:
+            out += map(_Block, self._drawn(drawing))
+
+    def _drawn(self, drawing: _Element) -> Iterator[str]:
+        """Yield what a chart or a diagram says, which is in a part of its own."""
+        kind = local(drawing)
+        relation = self._relations.get(attribute(drawing, "id" if kind == "chart" else "dm") or "")
+        if relation is None or not self._archive.has(relation[1]):
+            return
+        try:
+            root = self._archive.xml(relation[1])
+        except UnreadableError:
+            return  # a damaged one costs only itself
+        if kind == "chart":
+            yield from chart_blocks(root)
+        elif texts := list(diagram_texts(root)):
+            yield "\n".join(f"- {text}" for text in texts)
 
     def _paragraph(self, node: _Element, out: list[_Block]) -> None:
         raw = self._text(node)
@@ -145,6 +165,7 @@ class _Reader:
         if len(rows) > 1 and max(map(len, rows)) > 1:
             out.append(_Block(markdown_table(rows)))
             return
+        self._drawings.clear()  # they are met again
         for cell in cells:  # a table around text: a frame, not data
             for inner in _content(cell):
                 self.block(inner, out)
@@ -196,6 +217,8 @@ class _Reader:
                 parts.append(_chosen(item))
             elif name == "txbxContent":
                 self._boxes.append(item)
+            elif name in ("chart", "relIds"):
+                self._drawings.append(item)
             elif name == "hyperlink":
                 start = len(parts)
                 self._collect(item, parts, depth + 1)

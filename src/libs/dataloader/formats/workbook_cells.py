@@ -205,21 +205,31 @@ class Workbook:
         return _iso(text) if kind == "d" else _clean(text)
 
     def _number(self, text: str, style: str) -> str:
+        known = style.isdecimal()
+        kind = self._kinds[int(style)] if known and int(style) < len(self._kinds) else _Kind.NUMBER
+        return _shown(text, kind, self._epoch, self._currencies.get(int(style), ("", "")) if known else ("", ""))
+
+
+def number_text(text: str, code: str) -> str:
+    """Return a number that a chart has stored as people would write it, by the code of its format."""
+    return _shown(text, _kind(code), _EPOCH, ("", ""))
+
+
+def _shown(text: str, kind: _Kind, epoch: datetime, currency: tuple[str, str]) -> str:
+    try:
+        value = int(text) if text.removeprefix("-").isdecimal() and len(text) < 20 else float(text)
+    except ValueError:
+        return _clean(text)
+    if kind in (_Kind.DATE, _Kind.SPAN):
         try:
-            value = int(text) if text.removeprefix("-").isdecimal() and len(text) < 20 else float(text)
-        except ValueError:
-            return _clean(text)
-        kind = self._kinds[int(style)] if style.isdecimal() and int(style) < len(self._kinds) else _Kind.NUMBER
-        if kind in (_Kind.DATE, _Kind.SPAN):
-            try:
-                return _moment(value, self._epoch) if kind is _Kind.DATE else _span(value)
-            except (OverflowError, ValueError):
-                return "#VALUE!"  # a number that is no date; Excel shows #### then
-        if kind is _Kind.PERCENT:
-            return f"{value * 100:.10g}%"
-        shown = str(value) if isinstance(value, int) else f"{value:.15g}"
-        before, after = self._currencies.get(int(style), ("", "")) if style.isdecimal() else ("", "")
-        return f"-{before}{shown[1:]}{after}" if before and shown.startswith("-") else f"{before}{shown}{after}"
+            return _moment(value, epoch) if kind is _Kind.DATE else _span(value)
+        except (OverflowError, ValueError):
+            return "#VALUE!"  # a number that is no date; Excel shows #### then
+    if kind is _Kind.PERCENT:
+        return f"{value * 100:.10g}%"
+    shown = str(value) if isinstance(value, int) else f"{value:.15g}"
+    before, after = currency
+    return f"-{before}{shown[1:]}{after}" if before and shown.startswith("-") else f"{before}{shown}{after}"
 
 
 def _currencies(root: _Element) -> dict[int, tuple[str, str]]:
