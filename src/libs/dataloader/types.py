@@ -18,9 +18,9 @@ class DocumentMetadata(dict[str, Any]):
 class ChunkMetadata(DocumentMetadata):
     """Metadata of a chunk: its document and its position there.
 
-    Besides the keys below, a chunk has ``page``, ``slide``, ``sheet``, ``row`` or ``cell`` if the format has these, and
-    ``table_header`` if it has later rows of a table. The first chunk of a document in the graph has ``fields``, a line
-    with those of its fields that name something: ``author: Ada Lane; tags: tides``.
+    Besides the keys below, a chunk has ``page``, ``slide``, ``sheet``, ``row``, ``cell`` or ``time`` if the format has
+    these, and ``table_header`` if it has later rows of a table. The first chunk of a document in the graph has
+    ``fields``, a line with those of its fields that name something: ``author: Ada Lane; tags: tides``.
     """
 
     @property
@@ -94,7 +94,7 @@ class Document:
         mime_type: Media type of the source, e.g. ``application/pdf``.
         format: How to split ``content``: ``text``, ``markdown``, ``table``, ``records`` or ``code:<language>``.
         links: Links found in it, in order, each target once.
-        locations: For each kind of place (``page``, ``slide``, ``sheet``, ``row``, ``cell``) the ascending
+        locations: For each kind of place (``page``, ``slide``, ``sheet``, ``row``, ``cell``, ``time``) the ascending
             ``(start_char, value)`` pairs where a new one begins.
         fingerprint: By which the loader recognises an unchanged source (hash of the bytes, ETag …).
         records: For a table or a list of objects, ``(start_char, record)`` for each row, in order.

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 #: Characters that are shown of the sentence that led to a hit.
 _SENTENCE = 200
-_PLACES = ("page", "slide", "sheet", "row", "cell")
+_PLACES = ("page", "slide", "sheet", "row", "cell", "time")
 
 
 class Mode(StrEnum):

@@ -43,7 +43,7 @@ MDOC = Format("mdoc", "text/troff")
 EPUB = Format("epub", "application/epub+zip")
 
 FORMATS: dict[str, Format] = {
-    **dict.fromkeys((".txt", ".text", ".log", ".asc", ".srt", ".vtt"), TEXT),
+    **dict.fromkeys((".txt", ".text", ".log", ".asc"), TEXT),
     **dict.fromkeys((".md", ".markdown", ".mdown", ".mkd", ".mdx", ".qmd", ".rmd"), MARKDOWN),
     **dict.fromkeys((".adoc", ".asciidoc"), ASCIIDOC),
     ".org": Format("org", "text/x-org"),
@@ -65,6 +65,8 @@ FORMATS: dict[str, Format] = {
     **dict.fromkeys((".jsonl", ".ndjson", ".ldjson"), JSONL),
     **dict.fromkeys((".ics", ".ical", ".ifb", ".vcs"), Format("calendar", "text/calendar")),
     ".vcf": Format("calendar", "text/vcard"),
+    ".srt": Format("subtitles", "application/x-subrip"),
+    ".vtt": Format("subtitles", "text/vtt"),
     ".ipynb": Format("notebook", "application/x-ipynb+json"),
 }
 

@@ -29,7 +29,7 @@ DEFAULT_CHUNK_OVERLAP = 200
 type Span = tuple[int, int, str, dict[str, Any]]
 
 _VERSION = 6  # raised whenever the same settings begin to give other chunks
-_PLACES = ("page", "slide", "sheet", "row", "cell")
+_PLACES = ("page", "slide", "sheet", "row", "cell", "time")
 _SECTION_PLACES = ("slide", "sheet")  # nothing runs on from one of these into the next
 _SAMPLE = 512  # characters by which the length of a token is told
 _PIECES_PER_CHUNK = 4
@@ -160,7 +160,7 @@ class TextSplitter:
         Returns:
             The chunks in order; none for an empty document. Their metadata describe their position (``chunk_index``,
             ``chunk_count``, ``parent_id``, ``parent_document_path``, ``is_chunk``, and, where they apply, ``page``,
-            ``page_end``, ``slide``, ``sheet``, ``row``, ``cell``, ``table_header``).
+            ``page_end``, ``slide``, ``sheet``, ``row``, ``cell``, ``time``, ``table_header``).
         """
         return self.chunks(document, self.spans(document), parent_id)
 
