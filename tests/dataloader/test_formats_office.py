@@ -556,6 +556,12 @@ def test_one_damaged_slide_costs_only_itself() -> None:
 # -- RTF -----------------------------------------------------------------------------------------------------------
 
 
+def test_rtf_of_old_openoffice_marks_text_by_styles() -> None:
+    styles = r"{\stylesheet{\s1 Default;}{\*\cs7 Teletype;}}"
+    text = r"{\rtf1\ansi" + styles + r"\pard\plain {\loch\f2\b0\*\cs7\loch The quick fox}{\*\cs7 hidden} \\*\par}"
+    assert convert("a.rtf", text).content == r"The quick fox \*"
+
+
 def test_rtf() -> None:
     text = (
         r"{\rtf1\ansi\ansicpg1252{\info{\title My title}{\author Ann}}{\fonttbl{\f0 Arial;}}"

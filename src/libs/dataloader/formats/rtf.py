@@ -38,6 +38,8 @@ _RAISED = re.compile(
     r"(?=(?:[+\-\u2013]?\d+|n)\})"
 )
 _ENDS_IN_WORD = re.compile(r"\\[a-z]+-?\d*$")
+# A mark that makes a group one to leave out is the first in it; old versions of OpenOffice also wrote it before styles.
+_STRAY_MARK = re.compile(r"(?<![{\s\\])\\\*(?=\\cs\d)")
 _CODE_PAGE = re.compile(rb"\\ansicpg(\d+)")
 
 
@@ -56,7 +58,7 @@ def read(file: FileData, _kind: Format) -> Content:
     except LookupError:
         encoding = "cp1252"
     # RTF is ASCII; what programs write beyond it is in the code page.
-    source = with_characters(_without_hidden(file.data.decode(encoding, "replace")))
+    source = with_characters(_without_hidden(_STRAY_MARK.sub("", file.data.decode(encoding, "replace"))))
     source = _RAISED.sub(_power, _OUTLINE.sub(_heading_mark, source))
     source = _with_groups(_with_paragraphs(source))
     body, notes = _split_notes(to_text(source, encoding=encoding, errors="replace"))
