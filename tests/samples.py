@@ -35,6 +35,7 @@ def samples() -> dict[str, bytes]:
     made["a.ipynb"] = b'{"cells": [{"cell_type": "code", "source": "x", "outputs": [{"text": "y"}]}], "metadata": {}}'
     made["a.eml"] = b"From: a@b.c\nSubject: s\nContent-Type: multipart/mixed; boundary=x\n\n--x\n\nwords\n--x--\n"
     made["a.ics"] = b"BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nSUMMARY:a\\, b c\r\n d\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"
+    made["a.srt"] = b"1\n00:00:01,000 --> 00:00:02,500\n<i>words</i>\nagain.\n"
     made["a.rtf"] = rb"{\rtf1\ansi{\info{\title T}}{\pard\outlinelevel0 Heading\par}caf\'e9 \u8364?\par}"
     made["a.html"] = b"<title>t</title><main><h1>h</h1><table><tr><th>a<td>b<tr><td>c<td>d</table><ul><li>x</main>"
     made["a.md"] = b"---\ntitle: t\n---\n# h\n[a](b.md) `c` <!-- d -->\n\n```py\ne\n```\n[r]: http://x.y\n"

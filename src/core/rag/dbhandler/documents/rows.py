@@ -40,7 +40,7 @@ DOCUMENT_COLUMNS = (
 )
 
 
-def _plain_value(value: Any) -> str | float:
+def plain_value(value: Any) -> str | float:
     """Return a date as ISO 8601 text, and a number of another library as one of Python's.
 
     Raises:
@@ -60,9 +60,8 @@ def _plain_value(value: Any) -> str | float:
 MAX_NESTING = 200
 
 _encode = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False).encode
-#: Also writes dates and numbers of other libraries.
-encode_plain = json.JSONEncoder(
-    ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False, default=_plain_value
+_encode_metadata = json.JSONEncoder(
+    ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False, default=plain_value
 ).encode
 
 
@@ -107,7 +106,7 @@ def metadata_json(metadata: Mapping[str, Any], what: str) -> str:
         InvalidInputError: if it is not a mapping, or as :func:`check_nesting` and :func:`to_json`.
     """
     check_nesting(check_mapping(what, metadata), what)
-    return to_json(dict(metadata), what, encode_plain)
+    return to_json(dict(metadata), what, _encode_metadata)
 
 
 def from_json(text: str | None) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from core.rag.analysis import index_terms
-from core.rag.dbhandler.documents.rows import check_nesting, encode_plain, to_json
+from core.rag.dbhandler.documents.rows import check_nesting, plain_value, to_json
 from core.rag.dbhandler.knowledge.records import RecordRow
 from core.rag.embedder.base import clean_text
 from core.rag.errors import InvalidInputError
@@ -102,14 +102,14 @@ def _as_json(record: Mapping[str, Any], what: str) -> tuple[Mapping[str, Any], s
     except InvalidInputError as error:
         for path, value in _values(record):
             try:
-                encode_plain(value)
+                json.dumps(value, default=plain_value, allow_nan=False)
             except (TypeError, ValueError):
                 raise InvalidInputError(
                     f"{what} cannot be stored as JSON: {'.'.join(path)[:200]} is {repr(value)[:100]}, of type"
                     f" {type(value).__name__}. Leave it out, or write it as text, a number or None."
                 ) from error
-    data = to_json(dict(record), what, encode_plain)
-    return json.loads(data), data
+    plain = json.loads(json.dumps(dict(record), default=plain_value))  # its fields in the same order
+    return plain, to_json(plain, what)
 
 
 def _values(record: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:
