@@ -140,3 +140,22 @@ def shape(value: Any) -> Any:
     if isinstance(value, list):
         return [shape(item) for item in value]
     return type(value).__name__
+
+
+async def test_errors_of_streams_are_described_as_the_json_that_they_are() -> None:
+    async with serving() as client:
+        paths = (await ok(await client.get("/openapi.json")))["paths"]
+        for path in ("/db/{namespace}/answer/stream", "/db/{namespace}/ingest/stream"):
+            responses = paths[path]["post"]["responses"]
+            assert [*responses.pop("200")["content"]] == ["text/event-stream"]
+            assert {kind for response in responses.values() for kind in response["content"]} == {"application/json"}
+            refused = await client.post(path.replace("{namespace}", "default"), json={"question": 1, "sources": []})
+            assert refused.status_code == 422 and refused.headers["content-type"] == "application/json"
+
+
+async def test_what_recall_cannot_do_without_is_required() -> None:
+    async with serving() as client:
+        for path in ("memory/recall", "memory/monday/recall"):
+            assert "query" in (await ok(await client.post(f"/db/default/{path}", json={}), 422))["error"]
+            empty = await ok(await client.post(f"/db/default/{path}", json={"query": " "}), 400)
+            assert empty["error"] == "The query is empty."

@@ -98,6 +98,7 @@ _FOR_SERVICES = {
     "See: mgrag list.": "GET /db/NAME/documents lists them.",
     "--create (create=True).": '"create": true.',
     "start it with create_conversation.": "POST /db/NAME/conversations begins one.",
+    " The first argument is the session: recall(query=…).": "",
     "session_id, memory_id, user_id or before.": "sessionId, memoryId, userId or before.",
 }
 

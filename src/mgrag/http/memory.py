@@ -59,7 +59,7 @@ class SessionMemory(NewMemory):
 class Recall(Body):
     """What to recall."""
 
-    query: str = ""
+    query: str
     limit: int = Field(default=5, ge=1, le=1000)
     user_id: str | None = None
     # Not datetimes: they would take "2020" for a second of the year 1970.

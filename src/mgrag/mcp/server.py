@@ -37,6 +37,7 @@ _FOR_AGENTS = {
     "See: mgrag graph entities.": "Use find_entities to look for it.",
     "See: mgrag list.": "Use list_documents to look for it.",
     "Ingest something (mgrag ingest PATH_OR_URL), or name another graph (--db).": "Store something first.",
+    " The first argument is the session: recall(query=…).": "",
     "session_id, memory_id, user_id or before.": "session_id, memory_id or user_id.",
 }
 
