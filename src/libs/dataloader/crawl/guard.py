@@ -22,6 +22,7 @@ Resolver = Callable[[str, int], Awaitable[Sequence[str]]]
 _GLOBAL_UNICAST = ipaddress.IPv6Network("2000::/3")
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 _FORMER_6TO4_RELAYS = ipaddress.IPv4Network("192.88.99.0/24")
+_PROTOCOLS = ipaddress.IPv4Network("192.0.0.0/24")  # RFC 6890; Python 3.12.3 and before take some of it for public
 _DOCUMENTATION = ipaddress.IPv6Network("3fff::/20")  # RFC 9637, which Python 3.12 does not know
 
 
@@ -37,7 +38,8 @@ def is_public(address: str) -> bool:
     """
     ip = ipaddress.ip_address(address.partition("%")[0])
     if isinstance(ip, ipaddress.IPv4Address):
-        return ip.is_global and not ip.is_multicast and not ip.is_reserved and ip not in _FORMER_6TO4_RELAYS
+        special = ip.is_multicast or ip.is_reserved or ip in _FORMER_6TO4_RELAYS or ip in _PROTOCOLS
+        return ip.is_global and not special
     embedded = ip.ipv4_mapped or ip.sixtofour
     if embedded is None and ip in _NAT64:
         embedded = ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)
