@@ -65,12 +65,12 @@ class Allowed:
         except RuntimeError:  # ~NAME, and there is no such user
             place = Path(source)
         if self._is_allowed(place):
-            return source, {}
+            return source, {"within": self._roots}
         below = (root / place for root in self._roots if source)
         # Not Path.exists, which raises an error on names that are too long.
         found = next((file for file in below if os.path.exists(file) and self._is_allowed(file)), None)  # noqa: PTH110
         if found is not None:
-            return str(found), {}
+            return str(found), {"within": self._roots}
         if not self._roots:
             raise InvalidInputError(
                 f"This server takes no files ({source[:200]}); whoever starts it may allow a folder with --root FOLDER."

@@ -202,6 +202,24 @@ async def test_files_come_from_allowed_folders_only(tmp_path: Path) -> None:
         assert (await agent("ingest", source=str(allowed / "a.md")))["documents"]["added"] == 1
 
 
+async def test_links_do_not_lead_out_of_a_folder_that_is_ingested(tmp_path: Path) -> None:
+    allowed, also, secret = tmp_path / "allowed", tmp_path / "also", tmp_path / "secret"
+    for folder in (allowed / "sub", also, secret):
+        folder.mkdir(parents=True)
+        (folder / f"{folder.name}.md").write_text(f"# A\n\nThe heron of {folder.name}.\n")
+    (allowed / "way-out").symlink_to(secret)
+    (allowed / "sub" / "out.md").symlink_to(secret / "secret.md")
+    (allowed / "sub" / "up").symlink_to(tmp_path)
+    (allowed / "inside").symlink_to(also)
+    async with serving("embedded::memory:", roots=[allowed, also]) as agent:
+        for source in (str(allowed), "sub"):
+            done = (await agent("ingest", source=source))["documents"]
+            assert {Path(one["path"]).name for one in done["failed"]} <= {"way-out", "out.md", "up"}
+            assert all("leads out" in one["reason"] for one in done["failed"]) and len(done["failed"]) >= 2
+        names = {Path(one["path"]).name for one in (await agent("list_documents"))["documents"]}
+        assert names == {"sub.md", "also.md"}
+
+
 async def test_a_relative_path_counts_from_an_allowed_folder(tmp_path: Path) -> None:
     first, second = tmp_path / "first", tmp_path / "second"
     for folder in (first, second / "deep"):

@@ -49,6 +49,8 @@ class DocumentLoader:
         gitignore: Whether to leave out what ``.gitignore`` files exclude (those of folders above within the same
             repository too), and the folders of version control.
         hidden: Whether to load files and folders whose names begin with a dot.
+        within: Folders that symbolic links must not lead out of, for services that load for others; empty: links are
+            followed anywhere.
         max_bytes: A larger file is reported, not loaded.
         encoding: Encoding of all text files; ``None``: detected for each file.
         readers: Custom readers by file extension, such as ``{".hwp": reader}``: any LlamaIndex reader, or a
@@ -74,6 +76,7 @@ class DocumentLoader:
         recursive: bool = True,
         gitignore: bool = True,
         hidden: bool = False,
+        within: Iterable[str | os.PathLike[str]] = (),
         max_bytes: int = 50_000_000,
         encoding: str | None = None,
         readers: Mapping[str, Any] | None = None,
@@ -104,6 +107,7 @@ class DocumentLoader:
             recursive,
             gitignore,
             hidden,
+            within=frozenset(map(os.path.realpath, within)),
         )
         self.notes: tuple[str, ...] = ()
         if readers:

@@ -36,7 +36,8 @@ class Found:
 class Selection:
     """Which files of a folder are wanted; patterns are those of ``.gitignore`` files.
 
-    ``never`` has real paths of files and folders that are passed over, wherever a link leads to them.
+    ``never`` has real paths of files and folders that are passed over, wherever a link leads to them; ``within`` those
+    of the folders that links must not lead out of, if there are any.
     """
 
     include: tuple[str, ...] = ()
@@ -45,6 +46,7 @@ class Selection:
     gitignore: bool = True
     hidden: bool = False
     never: frozenset[str] = frozenset()
+    within: frozenset[str] = frozenset()
 
 
 class Walker:
@@ -119,6 +121,10 @@ class Walker:
                 continue
             if self._is_never(entry, linked=linked):
                 continue
+            if linked and self._leads_out(entry):
+                if is_folder or self._is_wanted(path):
+                    yield Found(path, "it is a link that leads out of the folders that may be read")
+                continue
             if not is_folder:
                 found = self._file(entry, path, linked=linked)
                 if found is not None:
@@ -186,6 +192,12 @@ class Walker:
             return False
         return os.path.realpath(entry.path) in self._selection.never
 
+    def _leads_out(self, entry: os.DirEntry[str]) -> bool:
+        if not self._selection.within:
+            return False
+        real = os.path.realpath(entry.path)
+        return not any(is_below(real, folder) for folder in self._selection.within)
+
     def _is_wanted(self, path: str) -> bool:
         return not self._selection.include or self._include.match(path) is True
 
@@ -237,6 +249,11 @@ def _as_completed(patterns: Iterable[str], root: str) -> Iterator[str]:
             yield f"/{place.removeprefix(inside).replace(os.sep, '/')}{end}"
         elif pattern.startswith("./"):
             yield pattern[1:]
+
+
+def is_below(real: str, folder: str) -> bool:
+    """Return whether a real path is that of a folder, or of something in it."""
+    return real == folder or real.startswith(folder.rstrip(os.sep) + os.sep)
 
 
 def describe_os_error(error: OSError) -> str:

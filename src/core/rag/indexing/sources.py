@@ -97,7 +97,7 @@ def passing_over(places: Collection[PathLike[str]], loaders: Sequence[Loader]) -
     return [loader.without(places) if isinstance(loader, DocumentLoader) else loader for loader in loaders]
 
 
-_FILE_OPTIONS = frozenset({"include", "exclude", "gitignore", "recursive", "hidden"})
+_FILE_OPTIONS = frozenset({"include", "exclude", "gitignore", "recursive", "hidden", "within"})
 _WEB_OPTIONS = frozenset(
     {
         "url_pattern",
