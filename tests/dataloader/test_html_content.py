@@ -386,3 +386,22 @@ def test_a_page_with_very_many_items_and_blocks_of_code_is_not_slow() -> None:
     items = "<ul>" + "<li>item <b>x</b></li>" * 30_000 + "</ul>"
     code = "<pre><span class='a'>x</span> <span class='b'>y</span></pre>" * 30_000
     assert body(f"<main><h1>Title</h1>{items}{code}<p>last words</p></main>").endswith("last words")
+
+
+@pytest.mark.parametrize(
+    ("heading", "text"),
+    [
+        # As Rustdoc writes methods.
+        (
+            "<h4><div class=sig>fn zip&lt;T&gt;(x: T)</div><div class=where>where<br>T: Copy,</div></h4>",
+            "#### fn zip<T>(x: T) where T: Copy,",
+        ),
+        ("<h2>Ebb <div>and</div>flood</h2>", "## Ebb and flood"),
+        ("<h2><div>Ebb</div><small>1841</small></h2>", "## Ebb 1841"),
+        # Never closed: the page would be one heading.
+        (f"<h2>Ebb<div>{LONG}</div><div>{LONG}</div>", f"## Ebb\n\n## {LONG.strip()}"),
+        ("<h2>Ebb<ul><li>spring</li></ul></h2>", "## Ebb\n\n- ## spring"),
+    ],
+)
+def test_blocks_in_a_heading_are_parts_of_its_line(heading: str, text: str) -> None:
+    assert text in body(f"<main><h1>Tides</h1>{heading}<p>{LONG}</p></main>")

@@ -284,6 +284,8 @@ def test_the_title_of_the_document_is_not_repeated() -> None:
         ("## Optional { #flag .wide }", "Optional"),
         ("## The set {1, 2}", "The set {1, 2}"),
         ("## A <b>tag</b>", "A tag"),
+        ('## New <Badge kind="beta" /> and <Sup>2</Sup><!-- x -->', "New and 2"),
+        ("#### fn zip<T>(list: List<Option<T>>) -> Map<K, V>", "fn zip<T>(list: List<Option<T>>) -> Map<K, V>"),
         ("## v-for on `<template>`, ``a ` b`` and `**kw`", "v-for on <template>, a ` b and **kw"),
         (r"## Not \*bold\*", "Not *bold*"),
         ("## " + "long " * 100, ("long " * 40)[:199].rstrip() + "…"),

@@ -35,6 +35,7 @@ _LIKE_MARKUP = re.compile(r"(#{1,6}\s|```|~~~)")
 _PERMALINKS = frozenset(("#", "¶", "§", "🔗", "◆", "", "link", "permalink"))
 _LANGUAGE = re.compile(r"(?:^|\s)(?:language-|lang-|highlight-(?:source-)?|brush:\s*)([A-Za-z0-9+#_.-]+)")
 _LAYOUT_ROW_CHARS = 240
+_HEADING_CHARS = 300
 _MAX_CELL_CHARS = 1000
 _MAX_SPAN = 100
 _MOST_HEADERS = 3
@@ -107,6 +108,7 @@ class _Writer:
         self._last_quote = ""  # prefix of the previous block, if it was quoted
         self._row: HtmlElement | None = None  # a layout row that is being written as one line
         self._heading = 0
+        self._line: HtmlElement | None = None  # a heading that is written as one line, though blocks are in it
 
     def write(self, root: HtmlElement) -> str:
         from lxml import etree
@@ -130,7 +132,9 @@ class _Writer:
         tag = node.tag
         if tag in _SKIPPED:
             return False
-        if tag in _BLOCKS and self._row is None:
+        if self._line is not None and tag in _BLOCKS:
+            self._inline.append(" ")
+        elif tag in _BLOCKS and self._row is None:
             self._flush()
         if tag == "pre":
             self._code_block(node)
@@ -149,6 +153,7 @@ class _Writer:
             self._inline.append(" ")
         elif tag in _HEADINGS:
             self._heading = _HEADINGS[tag]
+            self._line = node if _is_line(node) else None
         elif tag == "li":
             if not any(True for _ in node.iter(*_HEADINGS)):  # an item with headings is a section, not an item
                 self._open_item(node)
@@ -189,9 +194,12 @@ class _Writer:
             return
         if tag == "q":
             self._inline.append('"')
-        if tag in _BLOCKS:
+        if self._line is not None and tag in _BLOCKS and node is not self._line:
+            self._inline.append(" ")
+        elif tag in _BLOCKS:
             self._flush()
             self._heading = 0
+            self._line = None
         if self._containers and self._containers[-1][0] is node:
             self._containers.pop()
             self._markers.pop(len(self._containers), None)
@@ -298,6 +306,12 @@ def _code_language(node: HtmlElement) -> str:
 
 
 # -- tables ----------------------------------------------------------------------------------------------------------
+
+
+def _is_line(heading: HtmlElement) -> bool:
+    """Return whether blocks in a heading are parts of its line, not of a page on which the heading was not closed."""
+    blocks = {node.tag for node in heading.iterdescendants() if node.tag in _BLOCKS}
+    return blocks == {"div"} and len(inline_text(heading)) <= _HEADING_CHARS
 
 
 def _is_short_row(row: HtmlElement) -> bool:

@@ -51,7 +51,16 @@ _TICKS = re.compile(r"`+")
 _ATX = re.compile(r"^ {0,3}(#{1,6})[ \t]+([^\n]*)$", re.MULTILINE)
 _SETEXT = re.compile(r"^ {0,3}(\S[^\n]*)\n {0,3}(=+|-+)[ \t]*$", re.MULTILINE)
 _HTML_HEADING = re.compile(r"<h1[^>]{0,500}>(.{0,1000}?)</h1>", re.DOTALL | re.IGNORECASE)
-_TAG = re.compile(r"<[^<>]{1,500}>")
+# Of what stands in angle brackets, the tags: elements of text in small letters, what has attributes or is closed.
+# Others are types and placeholders: List<String>, Vec<T>, <file>.
+_TAG = re.compile(
+    r"<!--.*?-->"
+    r"|</?(?:a|abbr|b|big|br|center|cite|code|del|div|em|font|h[1-6]|hr|i|img|ins|kbd|mark|p|picture|q|s|small|source"
+    r"|span|strike|strong|sub|sup|svg|tt|u|var|wbr|BR|IMG)(?=[\s/>])[^<>]*>"
+    r"|<[A-Za-z][\w.-]{0,100}(?:\s[^<>=]{0,100}=[^<>]*|\s{0,10}/)>"
+    r"|<([A-Za-z][\w.-]{0,100})>(?=[^<]*</\1>)|</[A-Za-z][^<>]*>",
+    re.DOTALL,
+)
 _IMAGE = re.compile(r"!\[([^\[\]]{0,500})\](?:\([^()]{0,1000}\)|\[[^\[\]]{0,200}\])")
 _TOKEN = re.compile(
     r"\\.|!?\[|\]|\n[ \t]*\n|<https?://[^\s<>]+>|(?<![\w\"'=])https?://[^\s<>\"'`|\[\]]+"
@@ -187,7 +196,12 @@ def plain_words(text: str) -> str:
     text = "".join([*parts, text[position:]])
     for _ in range(3):
         text = _EMPHASIS.sub(lambda match: match[2], text)
-    return " ".join(_TAG.sub("", text).translate(LITERAL).split())
+    return " ".join(without_tags(text).translate(LITERAL).split())
+
+
+def without_tags(text: str) -> str:
+    """Return a title or the like without tags of HTML; what they enclose stays."""
+    return _TAG.sub("", text) if "<" in text else text
 
 
 def kept_literal(text: str) -> str:

@@ -16,7 +16,7 @@ from core.rag.indexing.splitting.breaks import Breaks, Level, line_breaks, prose
 from core.rag.indexing.splitting.packing import Table
 from core.rag.indexing.splitting.sections import Heading, shortened
 from core.rag.indexing.splitting.tokens import TokenCounter
-from libs.dataloader.formats.markdown import HEADING_ATTRIBUTES, LITERAL, kept_literal
+from libs.dataloader.formats.markdown import HEADING_ATTRIBUTES, LITERAL, kept_literal, without_tags
 from libs.dataloader.notes import without_brackets
 
 _LINE = re.compile(
@@ -39,7 +39,6 @@ _IMAGE_OR_LINK = re.compile(
     r"!?\[([^\[\]]*)\](?:\((?:<[^<>]*>|(?:[^()\s]|\([^()\s]*\))*)(?:[ \t]+(?:\"[^\"]*\"|'[^']*'))?\)|\[[^\[\]]*\])"
 )
 _LONGEST_TITLE = 2000  # characters of a heading that are read, with its markup
-_TAG = re.compile(r"</?[A-Za-z][^<>]*>|<!--.*?-->")
 _STRONG = re.compile(r"(\*{1,3}|~~)(?=\S)(.+?)(?<!\s)\1")
 _UNDERSCORES = re.compile(r"(?<!\w)(_{1,3})(?=\S)(.+?)(?<!\s)\1(?!\w)")
 
@@ -105,8 +104,7 @@ def plain_title(text: str, *, atx: bool) -> str:
         text = without_brackets(text)
     if "[" in text:
         text = _IMAGE_OR_LINK.sub(r"\1", _IMAGE_OR_LINK.sub(r"\1", text))  # an image inside a link: twice
-    if "<" in text:
-        text = _TAG.sub("", text)
+    text = without_tags(text)
     for _ in range(3):
         plainer = _UNDERSCORES.sub(r"\2", _STRONG.sub(r"\2", text))
         if plainer == text:
