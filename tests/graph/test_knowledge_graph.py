@@ -110,6 +110,17 @@ async def test_a_node_that_was_not_found_is_told_of(graph: KnowledgeGraph) -> No
             await walk(missing)  # type: ignore[arg-type]
 
 
+async def test_a_walk_begins_at_a_node_or_its_id_not_at_its_text(graph: KnowledgeGraph) -> None:
+    mill, tide = UndirectedNode("mill"), UndirectedNode("tide")
+    await graph.add_node(mill, tide)
+    assert await graph.get_neighbors(mill.id) == await graph.query_by_node(mill.id) == [tide]
+    assert await graph.get_nodes_intersection([mill.id]) == [tide]  # type: ignore[list-item]
+    for walk in (graph.get_nodes_within_steps, graph.query_by_node, graph.get_neighbors):
+        with pytest.raises(NotFoundError, match="no node with the id 'mill'; get_node_by_content"):
+            await walk("mill")
+    assert await graph.get_neighbors(UndirectedNode("not there")) == []
+
+
 async def test_use_case_knowledge_chains(meaning: KnowledgeGraph) -> None:
     browser = UndirectedNode("browser automation", "concept")
     testing = UndirectedNode("testing", "concept")

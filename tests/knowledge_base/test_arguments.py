@@ -257,6 +257,31 @@ CALLS: dict[str, tuple[Callable[[Any], Awaitable[object]], str]] = {
     "who answers": (lambda kb: returned(BasicRAG(kb, "gpt")), "A str is not a language model"),
     "who answers, too": (lambda kb: returned(KnowledgeRAGFlow(kb, "gpt")), "A str is not a language model"),
     "who infers": (lambda kb: returned(DRIFTRAG(kb, language_model="gpt")), "A str is not a language model"),
+    "the type of entities": (lambda kb: kb.entities(type=["company"]), "type must be text, not list"),
+    "the type of nodes": (lambda kb: kb.search_nodes("mill", type=["company"]), "type must be text, not list"),
+    "a relation": (lambda kb: kb.edges(relation=3), "relation must be text, not int"),
+    "a source to match": (lambda kb: kb.matching(source=3), "source must be text, not int"),
+    "who summarises": (
+        lambda kb: kb.compact("s", summarizer=returned),
+        r"A function is no summarizer: it needs an asynchronous method summarize\(texts\)",
+    ),
+    "a percentage": (
+        lambda kb: kb.knowledge_graph.semantic_search("mill", similarity_threshold=70),
+        "similarity_threshold is 70, but has to be a number from -1 to 1",
+    ),
+    "the label of a content": (
+        lambda kb: kb.knowledge_graph.get_node_by_content("mill", ["concept"]),
+        "label must be text, not list",
+    ),
+    "nodes of an intersection": (
+        lambda kb: kb.knowledge_graph.get_nodes_intersection("mill"),
+        "nodes must be a sequence of nodes, not str",
+    ),
+    "no nodes": (lambda kb: kb.knowledge_graph.get_nodes_intersection(None), "sequence of nodes, not NoneType"),
+    "vectors of chunks": (
+        lambda kb: kb.client.process_chunks([DocumentChunk(path="note", content="a")], embeddings=3),
+        "embeddings must be a sequence of vectors, not int",
+    ),
     "an edge": (
         lambda kb: kb.knowledge_graph.add_edges([{"from": "a", "to": "b"}]),
         r"An edge must be \(node, node\) or \(node, node, weight\), not {'from': 'a', 'to': 'b'}",

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from core.rag.dbhandler import MemGraphClient
-from core.rag.dbhandler.checks import as_float, check_number, check_text
+from core.rag.dbhandler.checks import as_float, check_number, check_optional, check_text
 from core.rag.dbhandler.store import MAX_K
 from core.rag.errors import InvalidInputError, NotFoundError
 from core.rag.graph.neighbours import Neighbours
@@ -161,6 +161,7 @@ class GraphBuilder:
 
     async def get_node_by_content(self, content: str, label: str | None = None) -> UndirectedNode | None:
         """Return the node with exactly this content (and label), or ``None``; the oldest of several."""
+        check_optional(label=label)
         for row in await self._client.concepts_of_content(UndirectedNode(content).content):
             if label is None or row["label"] == label:
                 return UndirectedNode.from_row(row)

@@ -9,7 +9,7 @@ from itertools import pairwise
 from math import isqrt
 from typing import TYPE_CHECKING, Literal
 
-from core.rag.dbhandler.checks import check_number, check_text, check_texts
+from core.rag.dbhandler.checks import check_number, check_optional, check_text, check_texts
 from core.rag.dbhandler.documents.naming import documents_named
 from core.rag.dbhandler.knowledge.traversal import DEFINED_EDGES, DOCUMENT_EDGES, GRAPH_EDGES, strength
 from core.rag.dbhandler.store import MAX_DEPTH, Row
@@ -100,6 +100,7 @@ async def search_nodes(client: MemGraphClient, query: str, limit: int = 20, kind
 
     limit = check_number("limit", limit, 1, MAX_VISITED)
     check_text("A query", query)
+    check_optional(type=kind)
     words = list(dict.fromkeys(normalized_words(query)))[:50]
     if not words:
         return []
@@ -122,6 +123,7 @@ async def list_entities(
 ) -> tuple[list[GraphNode], str]:
     """See :meth:`core.rag.KnowledgeBase.entities`."""
     limit = check_number("limit", limit, 1, MAX_VISITED)
+    check_optional(type=kind)
     if order not in ("name", "mentions"):
         raise InvalidInputError(f"order is {repr(order)[:100]}, but has to be 'name' or 'mentions'.")
     mentions, name, identifier = _cursor(after, 3)
@@ -139,6 +141,7 @@ async def list_edges(
 ) -> EdgePage:
     """See :meth:`core.rag.KnowledgeBase.edges`."""
     limit = check_number("limit", limit, 1, MAX_VISITED)
+    check_optional(relation=relation)
     found = await client.edge_page(relation, _cursor(after, 3), limit + 1)
     rows = found[:limit]
     names = {row[end]: row[f"{end}_name"] for row in rows for end in ("source", "target")}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self
 from core.rag.dbhandler import MemGraphClient
 from core.rag.dbhandler.checks import as_float, check_number, check_texts
 from core.rag.dbhandler.store import MAX_DEPTH, MAX_K
-from core.rag.errors import InvalidInputError
+from core.rag.errors import InvalidInputError, NotFoundError
 from core.rag.graph.building import GraphBuilder
 from core.rag.graph.nodes import Nodes, UndirectedNode
 
@@ -83,13 +83,13 @@ class KnowledgeGraph(GraphBuilder):
         """Return all nodes, or those with one of the labels, in the order of their ids."""
         return Nodes(await self._load(await self._client.concept_ids(_labels(constraint_labels))))
 
-    async def get_neighbors(self, node: UndirectedNode, *, limit: int = MAX_NODES) -> Nodes:
-        """Return the neighbours of a node, in the order of their contents."""
+    async def get_neighbors(self, node: UndirectedNode | str, *, limit: int = MAX_NODES) -> Nodes:
+        """Return the neighbours of a node, given itself or its id, in the order of their contents."""
         return await self.get_nodes_within_steps(node, 1, limit=limit)
 
     async def get_nodes_within_steps(
         self,
-        start_node: UndirectedNode,
+        start_node: UndirectedNode | str,
         steps: int = 1,
         constraint_labels: Sequence[str] | None = None,
         block: bool = False,
@@ -99,7 +99,8 @@ class KnowledgeGraph(GraphBuilder):
         """Return the nodes within ``steps`` edges of a node (breadth-first search).
 
         Args:
-            start_node: Where to begin; not in the result. If it is not in the graph, the result is empty.
+            start_node: Where to begin, a node or the id of one; not in the result. The result is empty for a node
+                that is not in the graph.
             steps: Maximum number of edges, 0 to 64.
             constraint_labels: Only nodes with one of these labels; ``None`` or empty: any.
             block: Only pass through nodes with one of these labels; the start may have any.
@@ -111,6 +112,7 @@ class KnowledgeGraph(GraphBuilder):
 
         Raises:
             InvalidInputError: if the number of steps or the limit is invalid.
+            NotFoundError: if there is no node with the id.
         """
         found = await self._walk(start_node, steps, _labels(constraint_labels), limit, block=block)
         return Nodes(await self._load(_passing(found, _labels(constraint_labels))), truncated=found.truncated)
@@ -129,6 +131,9 @@ class KnowledgeGraph(GraphBuilder):
             Nodes in the order of the traversal from the first node.
         """
         labels = _labels(constraint_labels)
+        given: object = nodes
+        if isinstance(given, str) or not isinstance(given, Iterable):
+            raise InvalidInputError(f"nodes must be a sequence of nodes, not {type(given).__name__}.")
         starts = [node for node in nodes if node is not None]
         if not starts or len(starts) < len(nodes):
             raise InvalidInputError(
@@ -174,7 +179,7 @@ class KnowledgeGraph(GraphBuilder):
 
     async def query_by_node(
         self,
-        node: UndirectedNode,
+        node: UndirectedNode | str,
         step: int = 1,
         constraint_labels: Sequence[str] | None = None,
         constraint_node: UndirectedNode | None = None,
@@ -184,7 +189,7 @@ class KnowledgeGraph(GraphBuilder):
         """Return the nodes around a node, optionally only those near another node.
 
         Args:
-            node: Where to begin.
+            node: Where to begin: a node, or the id of one.
             step: Maximum number of edges.
             constraint_labels: Only nodes with one of these labels.
             constraint_node: Only nodes that are connected with this one (or are this one).
@@ -248,8 +253,18 @@ class KnowledgeGraph(GraphBuilder):
         return await self._similarity.embed_pending()
 
     async def _walk(
-        self, start: UndirectedNode, steps: int, labels: Collection[str] | None, limit: int, *, block: bool = False
+        self,
+        start: UndirectedNode | str,
+        steps: int,
+        labels: Collection[str] | None,
+        limit: int,
+        *,
+        block: bool = False,
     ) -> Walk:
+        if isinstance(start, str) and await self.get_node(start) is None:
+            raise NotFoundError(
+                f"There is no node with the id {start[:100]!r}; get_node_by_content finds nodes by text."
+            )
         return await self._walk_from(self._id(start), steps, labels, limit, block=block)
 
     async def _walk_from(

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-import math
 from collections.abc import Collection, Sequence
-from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from core.rag.dbhandler.batches import batches
-from core.rag.dbhandler.checks import check_vector
+from core.rag.dbhandler.checks import as_float, check_vector
 from core.rag.dbhandler.knowledge.concepts import VectorRow
 from core.rag.dbhandler.scan import cosine_similarity
 from core.rag.dbhandler.store import MAX_K
@@ -147,13 +145,14 @@ class Similarity:
             Ids and cosines, best first, ties by id. The most similar part of a node counts.
 
         Raises:
-            InvalidInputError: if the threshold is not a number.
+            InvalidInputError: if the threshold is not a number from -1 to 1.
         """
         from core.rag.embedder import embed_texts, is_blank
 
-        number: Any = threshold  # a number of NumPy is a Real, which type checkers do not know
-        if isinstance(number, bool) or not isinstance(number, Real) or math.isnan(number):
-            raise InvalidInputError(f"similarity_threshold is {repr(number)[:100]}, but has to be a number.")
+        if not -1 <= as_float(threshold) <= 1:
+            raise InvalidInputError(
+                f"similarity_threshold is {repr(threshold)[:100]}, but has to be a number from -1 to 1."
+            )
         text = clean_text(text)
         if embedding is None and is_blank(text):
             return []

@@ -94,6 +94,8 @@ async def _called(client: MemGraphClient, name: str) -> dict[str, Any] | None:
 
 async def matching(client: MemGraphClient, *, prefix: str = "", source: str = "") -> list[dict[str, Any]]:
     """See :meth:`core.rag.KnowledgeBase.matching`."""
+    check_text("prefix", prefix)
+    check_text("source", source)
     if bool(prefix) == bool(source):
         raise InvalidInputError("Give either a path prefix or a source.")
     if source:

@@ -251,13 +251,18 @@ class Memories:
 
         Raises:
             NotFoundError: if there is no such session.
-            InvalidInputError: unless ``keep`` is a whole number of at least 0, and ``sentences`` of at least 1.
+            InvalidInputError: unless ``keep`` is a whole number of at least 0, and ``sentences`` of at least 1;
+                or on what is no summarizer.
             LanguageModelError: if the model fails; nothing is replaced then.
             StoreConflictError: if other clients keep changing the same memories; nothing more is replaced then.
         """
         from core.rag.memory.compaction import TRIES, by_speaker, older
 
         keep = check_number("keep", keep, 0)
+        if summarizer is not None and not callable(getattr(summarizer, "summarize", None)):
+            raise InvalidInputError(
+                f"A {type(summarizer).__name__} is no summarizer: it needs an asynchronous method summarize(texts)."
+            )
         if sentences is not None:
             sentences = check_number("sentences", sentences, 1)
         session = await self._client.conversation_row(session_id)

@@ -104,6 +104,8 @@ class ChunkOperations(DocumentOperations):
             InvalidInputError: if an item is not a chunk, is blank, or has fields of the wrong type.
         """
         places = _check_chunks(chunks)
+        if embeddings is not None and not hasattr(embeddings, "__len__"):
+            raise InvalidInputError(f"embeddings must be a sequence of vectors, not {type(embeddings).__name__}.")
         if embeddings is not None and len(embeddings) != len(chunks):
             raise InvalidInputError(f"There are {len(chunks)} chunks but {len(embeddings)} embeddings.")
         if embeddings is None and self._embedder is not None and chunks:
