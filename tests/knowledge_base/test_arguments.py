@@ -426,6 +426,21 @@ async def test_whole_numbers_of_numpy_are_whole_numbers() -> None:
         assert (await kb.ask("What grinds the mill?", k=two)).citations
 
 
+async def test_a_limit_beyond_all_numbers_of_an_engine_is_none() -> None:
+    most = 10**30
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.ingest([Document(path=name, content="The mill grinds grain.") for name in "ab"])
+        await kb.insert("mills", {"name": "Harrow Mill"})
+        assert len(await kb.documents(limit=most)) == len(await kb.client.list_documents(limit=most)) == 2
+        assert len(await kb.records("mills", limit=most)) == 1
+        conversation = await kb.client.create_conversation()
+        await kb.client.add_message(conversation, "One.", "user")
+        assert len(await kb.client.get_conversation_messages(conversation, limit=most)) == 1
+        assert len(await kb.client.get_conversation_messages(conversation, limit=most, after=0)) == 1
+        assert len(await kb.client.recent_messages(conversation, limit=most)) == 1
+        assert len(await kb.client.list_conversations(limit=most)) == 1
+
+
 async def test_numbers_of_numpy_are_numbers() -> None:
     two = np.int64(2)
     async with KnowledgeBase.open("embedded::memory:") as kb:

@@ -58,6 +58,9 @@ def check_vector(vector: Sequence[float], dimension: int, what: str = "The query
 _SMALLEST_NORM = 1e-15
 _LARGEST_NORM = 1e18
 
+#: More rows than any graph has; engines refuse numbers that are not much larger.
+_MAX_LIMIT = 2**53
+
 
 def check_number(name: str, value: int, least: int, most: int | None = None) -> int:
     """Refuse anything that is not a whole number in a range.
@@ -199,13 +202,16 @@ def check_mapping[M: Mapping[Any, Any]](name: str, value: M) -> M:
     return value
 
 
-def check_limit(limit: int) -> int:
+def check_limit(limit: int, least: int = 0) -> int:
     """Refuse an invalid number of rows.
 
+    Returns:
+        The number, or one that a statement can have where it is larger: there are never so many rows.
+
     Raises:
-        InvalidInputError: unless it is a whole number of at least 0.
+        InvalidInputError: unless it is a whole number of at least ``least``.
     """
-    return check_number("limit", limit, 0)
+    return min(check_number("limit", limit, least), _MAX_LIMIT)
 
 
 def check_kind[T](name: str, value: T, kind: type[T]) -> T:

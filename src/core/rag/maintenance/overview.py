@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.rag.dbhandler.checks import check_number, check_text
+from core.rag.dbhandler.checks import check_limit, check_text
 from core.rag.dbhandler.documents.naming import documents_named
 from core.rag.errors import EmbeddingError, InvalidInputError, NotFoundError
 from core.rag.maintenance.places import bytes_on_disk
@@ -54,7 +54,7 @@ async def documents(
 ) -> list[dict[str, Any]]:
     """See :meth:`core.rag.KnowledgeBase.documents`."""
     if limit is not None:
-        limit = check_number("limit", limit, 1)
+        limit = check_limit(limit, 1)
     wanted = await client.document_paths(prefix=prefix, after=after)
     if limit is not None and len(wanted) > limit:
         last = wanted[limit - 1]["path"]

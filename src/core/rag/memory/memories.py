@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
-from core.rag.dbhandler.checks import check_number, check_optional, check_text
+from core.rag.dbhandler.checks import check_limit, check_number, check_optional, check_text
 from core.rag.errors import InvalidInputError, NotFoundError, StoreConflictError
 from core.rag.memory.records import Forgotten, Memory
 
@@ -92,7 +92,7 @@ class Memories:
             InvalidInputError: if the limit is not a whole number of at least 1.
         """
         if limit is not None:
-            limit = check_number("limit", limit, 1)
+            limit = check_limit(limit, 1)
         session = await self._client.find_conversation(session_id)
         if session is None:
             return []

@@ -9,8 +9,8 @@ from typing import Any
 from core.rag.dbhandler.batches import batches, run_for_rows
 from core.rag.dbhandler.checks import (
     check_characters,
+    check_limit,
     check_mapping,
-    check_number,
     check_text,
     check_texts,
     check_vector,
@@ -187,12 +187,12 @@ class DocumentOperations(IngestOperations):
         Raises:
             InvalidInputError: if an argument has the wrong type.
         """
-        limit = check_number("limit", limit, 1)
+        limit = check_limit(limit, 1)
         check_text("prefix", prefix)
         check_text("after", after)
         rows = await self.read(
             "MATCH (d:Document) WHERE d.namespace = $namespace AND d.path > $after AND d.path STARTS WITH $prefix "
-            f"WITH d ORDER BY d.path LIMIT {int(limit)} RETURN {DOCUMENT_COLUMNS}",
+            f"WITH d ORDER BY d.path LIMIT {limit} RETURN {DOCUMENT_COLUMNS}",
             after=after,
             prefix=prefix,
         )

@@ -8,7 +8,7 @@ from typing import Any
 
 from core.rag.dbhandler.base import ClientBase
 from core.rag.dbhandler.batches import batches
-from core.rag.dbhandler.checks import check_limit, check_number, check_text, check_texts
+from core.rag.dbhandler.checks import check_limit, check_text, check_texts
 from core.rag.dbhandler.documents.rows import from_json
 from core.rag.dbhandler.knowledge.entities import EntityLedger
 from core.rag.dbhandler.knowledge.record_rows import MAX_COLLECTION_CHARS, record_row
@@ -132,12 +132,12 @@ class RecordOperations(ClientBase):
         Raises:
             InvalidInputError: if the limit is not a whole number of at least 1, or another argument is not text.
         """
-        limit = check_number("limit", limit, 1)
+        limit = check_limit(limit, 1)
         check_text("collection", collection)
         check_text("after", after)
         rows = await self.read(
             "MATCH (r:Record) WHERE r.namespace = $namespace AND r.collection = $collection AND r.id > $after "
-            f"RETURN r.id AS id, r.collection AS collection, r.data AS data ORDER BY id LIMIT {int(limit)}",
+            f"RETURN r.id AS id, r.collection AS collection, r.data AS data ORDER BY id LIMIT {limit}",
             collection=clean_text(collection),
             after=after,
         )

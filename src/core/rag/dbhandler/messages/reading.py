@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from core.rag.dbhandler.checks import check_characters, check_kind, check_number, check_text, check_texts
+from core.rag.dbhandler.checks import check_characters, check_kind, check_limit, check_number, check_text, check_texts
 from core.rag.dbhandler.documents.rows import MAX_PATH_CHARS
 from core.rag.dbhandler.messages.rows import MESSAGE_COLUMNS, beginning_of, found_message
 from core.rag.dbhandler.messages.users import UserOperations
@@ -52,7 +52,7 @@ class MessageReading(UserOperations):
             Dicts as from :meth:`find_conversation`, with ``beginning``: if there is no title, the beginning of the
             first message, in one line.
         """
-        limit = check_number("limit", limit, 1)
+        limit = check_limit(limit, 1)
         offset = check_number("offset", offset, 0)
         rows = await self.conversations_of(user_id)
         rows.sort(key=lambda row: (row["updated_at"], row["id"]), reverse=True)
@@ -84,7 +84,7 @@ class MessageReading(UserOperations):
             NotFoundError: if there is no such conversation, or no such message.
         """
         if limit is not None:
-            limit = check_number("limit", limit, 1)
+            limit = check_limit(limit, 1)
         conversation = await self._require_conversation(conversation_id)
         if limit is not None and limit <= _LONGEST_WALK and before is None and after is None:
             rows = await self._last_messages(conversation, limit)
@@ -97,7 +97,7 @@ class MessageReading(UserOperations):
         rows = await self.read(
             "MATCH (c:Conversation {id: $id})<-[:PART_OF]-(m:Interaction) "
             f"WHERE m.sequence > $low AND m.sequence < $high RETURN {MESSAGE_COLUMNS}"
-            + ("" if limit is None else f" ORDER BY sequence{order} LIMIT {min(limit, _MAX_SEQUENCE)}"),
+            + ("" if limit is None else f" ORDER BY sequence{order} LIMIT {limit}"),
             id=conversation["node_id"],
             low=low,
             high=high,
@@ -111,7 +111,7 @@ class MessageReading(UserOperations):
         Raises:
             NotFoundError: if there is no such conversation.
         """
-        limit = check_number("limit", limit, 0)
+        limit = check_limit(limit)
         conversation = await self._require_conversation(conversation_id)
         return await self._messages(conversation["id"], await self._last_messages(conversation, limit))
 
