@@ -65,8 +65,7 @@ class ClientBase:
         if embedder is not None and not isinstance(embedder, EmbeddingService):
             raise InvalidInputError(
                 f"embedder must be an EmbeddingService, not {type(embedder).__name__}: core.rag.open_embedder makes"
-                " one from"
-                " the name of a model."
+                " one from the name of a model."
             )
         self._settings = settings_for(settings)
         self._uri = uri

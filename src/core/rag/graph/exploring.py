@@ -10,7 +10,7 @@ from math import isqrt
 from typing import TYPE_CHECKING, Literal
 
 from core.rag.dbhandler.checks import check_number, check_optional, check_text, check_texts
-from core.rag.dbhandler.documents.naming import documents_named
+from core.rag.dbhandler.documents.naming import document_named
 from core.rag.dbhandler.knowledge.traversal import DEFINED_EDGES, DOCUMENT_EDGES, GRAPH_EDGES, strength
 from core.rag.dbhandler.store import MAX_DEPTH, Row
 from core.rag.errors import InvalidInputError, NotFoundError
@@ -85,13 +85,10 @@ async def look_up(client: MemGraphClient, name: str) -> GraphNode:
     try:
         return await find(client, name)
     except NotFoundError:
-        documents = await documents_named(client, name)
-        if not documents:
+        document = await document_named(client, name)
+        if document is None:
             raise
-    if len(documents) > 1:
-        paths = ", ".join(row["path"] for row in documents[:_SUGGESTED]) + (" …" if len(documents) > _SUGGESTED else "")
-        raise NotFoundError(f"{name[:200]!r} matches {len(documents)} documents: {paths}. Use the full path of one.")
-    return await find(client, documents[0]["id"])
+    return await find(client, document)
 
 
 async def search_nodes(client: MemGraphClient, query: str, limit: int = 20, kind: str | None = None) -> list[GraphNode]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.rag.dbhandler.checks import check_limit, check_text
-from core.rag.dbhandler.documents.naming import documents_named
+from core.rag.dbhandler.documents.naming import document_named
 from core.rag.errors import EmbeddingError, InvalidInputError, NotFoundError
 from core.rag.maintenance.places import bytes_on_disk
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 #: Maximum number of paths that are compared with an unknown path.
 _COMPARED = 20_000
 _SIMILAR = 3
-_NAMESAKES = 10
 _SHOWN_FAILURES = 5
 _SIMILAR_PERCENT = 70
 
@@ -67,7 +66,9 @@ async def documents(
 
 async def show(client: MemGraphClient, path: str) -> dict[str, Any]:
     """See :meth:`core.rag.KnowledgeBase.show`."""
-    document = await client.find_document(path) or await _called(client, path)
+    document = await client.find_document(path)
+    if document is None and (named := await document_named(client, path)):
+        document = await client.find_document(named)
     if document is None:
         raise NotFoundError(await not_found(client, path))
     identifier = document["id"]
@@ -77,19 +78,6 @@ async def show(client: MemGraphClient, path: str) -> dict[str, Any]:
         "references": await client.references_of(identifier),
         "chunks": await client.get_document_chunks(identifier),
     }
-
-
-async def _called(client: MemGraphClient, name: str) -> dict[str, Any] | None:
-    """Return the only document of this name, if there is one.
-
-    Raises:
-        NotFoundError: if there are several, naming them.
-    """
-    found = await documents_named(client, name)
-    if len(found) > 1:
-        paths = ", ".join(row["path"] for row in found[:_NAMESAKES]) + (" …" if len(found) > _NAMESAKES else "")
-        raise NotFoundError(f"{name[:200]!r} matches {len(found)} documents: {paths}. Use its full path.")
-    return await client.find_document(found[0]["id"]) if found else None
 
 
 async def matching(client: MemGraphClient, *, prefix: str = "", source: str = "") -> list[dict[str, Any]]:

@@ -63,8 +63,7 @@ def require_graph(file: Path | None) -> None:
     if file is not None and not is_there(file):
         raise NotFoundError(
             f"There is no graph at {file}: nothing has been ingested yet. Ingest something (mgrag ingest"
-            " PATH_OR_URL), or"
-            " name another graph (--db)."
+            " PATH_OR_URL), or name another graph (--db)."
         )
 
 

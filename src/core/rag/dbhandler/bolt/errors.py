@@ -168,8 +168,7 @@ def wrongly_forced(engine: str, agent: str, address: Address) -> ConfigurationEr
     """Return the error for a server that does not understand statements of the engine that the settings force."""
     return ConfigurationError(
         f"MGRAG_FORCE_ENGINE says {engine}, but the server at {address.location} identifies itself as {agent!r} and"
-        " does not"
-        f" understand the questions that are for {engine} only. Leave MGRAG_FORCE_ENGINE empty."
+        f" does not understand the questions that are for {engine} only. Leave MGRAG_FORCE_ENGINE empty."
     )
 
 

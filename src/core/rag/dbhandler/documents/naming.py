@@ -4,12 +4,30 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from core.rag.errors import NotFoundError
+
 if TYPE_CHECKING:
     from core.rag.dbhandler.base import ClientBase
     from core.rag.dbhandler.store import Row
 
+#: How many of several documents an error names.
+_NAMESAKES = 10
 
-async def documents_named(client: ClientBase, name: str) -> list[Row]:
+
+async def document_named(client: ClientBase, name: str) -> str | None:
+    """Return the id of the only document of a name, if there is one.
+
+    Raises:
+        NotFoundError: if there are several, naming them.
+    """
+    found = await _documents_named(client, name)
+    if len(found) > 1:
+        paths = ", ".join(row["path"] for row in found[:_NAMESAKES]) + (" …" if len(found) > _NAMESAKES else "")
+        raise NotFoundError(f"{name[:200]!r} matches {len(found)} documents: {paths}. Use the full path of one.")
+    return found[0]["id"] if found else None
+
+
+async def _documents_named(client: ClientBase, name: str) -> list[Row]:
     """Return documents whose path ends with a name, or, if there are none, those that have it as their title.
 
     Case only matters if it distinguishes one document from several. This scans all documents, so try exact paths and

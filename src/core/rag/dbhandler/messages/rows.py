@@ -89,8 +89,7 @@ def check_length(content: str) -> None:
     if isinstance(content, str) and len(content) > MAX_CONTENT_CHARS:
         raise InvalidInputError(
             f"A message can have at most {MAX_CONTENT_CHARS} characters, not {len(content)}: ingest a text of this"
-            " length "
-            "as a document, and refer to it."
+            " length as a document, and refer to it."
         )
 
 
