@@ -352,10 +352,10 @@ def endless() -> Iterator[Endless]:
         server.shutdown()
 
 
-def interrupted(server: Endless, folder: Path) -> subprocess.Popen[bytes]:
+def interrupted(server: Endless, folder: Path, *options: str) -> subprocess.Popen[bytes]:
     """An ingest that has read some pages, waits for one, and was sent Ctrl-C."""
     process = subprocess.Popen(
-        [MGRAG, "ingest", f"http://127.0.0.1:{server.server_port}/1", "--json"],
+        [MGRAG, "ingest", f"http://127.0.0.1:{server.server_port}/1", *options],
         cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -372,7 +372,7 @@ def interrupted(server: Endless, folder: Path) -> subprocess.Popen[bytes]:
 
 
 def test_ctrl_c_finishes_what_is_in_flight(endless: Endless, tmp_path: Path) -> None:
-    with interrupted(endless, tmp_path) as process:
+    with interrupted(endless, tmp_path, "--json") as process:
         endless.go_on.set()
         out, err = process.communicate(timeout=120)
     assert process.returncode == 130
@@ -384,8 +384,18 @@ def test_ctrl_c_finishes_what_is_in_flight(endless: Endless, tmp_path: Path) -> 
     assert status["nodes"]["Document"] == report["documents"]["added"]
 
 
-def test_ctrl_c_twice_stops_at_once_and_nothing_is_torn(endless: Endless, tmp_path: Path) -> None:
+def test_an_interrupted_ingest_says_that_more_is_to_be_done(endless: Endless, tmp_path: Path) -> None:
     with interrupted(endless, tmp_path) as process:
+        endless.go_on.set()
+        out, _ = process.communicate(timeout=120)
+    assert process.returncode == 130
+    first, last = out.decode().splitlines()[-2:]
+    assert first.startswith("Documents: ")
+    assert last == "note    Interrupted before the end; the same command does the rest."
+
+
+def test_ctrl_c_twice_stops_at_once_and_nothing_is_torn(endless: Endless, tmp_path: Path) -> None:
+    with interrupted(endless, tmp_path, "--json") as process:
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=120)
     assert process.returncode == 130

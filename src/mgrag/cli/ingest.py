@@ -173,6 +173,8 @@ def _show(report: IngestReport) -> None:
     for warning in report.warnings:
         line((f"note    {warning}", "yellow"))
     line(summary(report))
+    if report.interrupted:
+        line(("note    Interrupted before the end; the same command does the rest.", "yellow"))
     if report.facts is not None:
         line(
             f"Facts: {report.facts['chunks']} chunks read, {report.facts['entities']} entities,"
@@ -198,7 +200,8 @@ def _show_failed(failed: list[FailedDocument]) -> None:
 def summary(report: IngestReport) -> str:
     """One line for people."""
     done = report.documents
-    if not (done.added or done.updated or done.deleted or done.failed) and done.unchanged:
+    changed = done.added or done.updated or done.deleted or done.failed
+    if done.unchanged and not changed and not report.interrupted:
         documents = counted(done.unchanged, "document is", "documents are")
         return f"Nothing changed: {documents} up to date ({report.seconds:.1f} s)."
     counts = [f"{done.added} added", f"{done.updated} updated", f"{done.unchanged} unchanged"]
