@@ -176,6 +176,9 @@ def test_cleaning() -> None:
     )
     assert clean_text("a\ud800b\ud83d\ude00c") == "a\ufffdb😀c"
     assert clean_text("Donau\u00addampf") == "Donaudampf"
+    # cp1252 that was taken for Latin-1 before it was saved as UTF-8
+    assert convert("a.txt", "It\x92s \x93late\x94\x85 at \x805\x81".encode()).content == "It’s “late”… at €5"
+    assert clean_text("one\x85two") == "one\ntwo"
     decomposed = "e\u0301"
     assert clean_text(decomposed) == decomposed
 

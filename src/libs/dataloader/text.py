@@ -49,10 +49,13 @@ _LABELS = {
     "x-cp1252": "cp1252",
 }
 
-_UNWANTED = re.compile("[\x00-\x08\x0b-\x1f\x7f\x85\xad\ufeff\u2028\u2029\ud800-\udfff]")
+_UNWANTED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\ufeff\u2028\u2029\ud800-\udfff]")
 _NEWLINES = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 _ANSI = re.compile("\x1b\\[[0-9;?]*[A-Za-z]")
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f\xad\ufeff]")
+# What is cp1252, and was taken for Latin-1: in these places one has letters, the other has controls that no text uses.
+_LATIN_CONTROL = re.compile("[\x80-\x84\x86-\x9f]")
+_LATIN_CONTROLS = re.compile("[\x80-\x9f]")  # with the one that is also the line end of mainframes
 _SURROGATE_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -136,10 +139,13 @@ def clean_text(text: str) -> str:
     """Make text safe to store.
 
     Line ends become ``\\n``; NUL, other control characters, colour codes, byte order marks and soft hyphens go (words
-    with one in them would not be found); lone surrogates become U+FFFD. Composition (NFC, NFD) stays as it is.
+    with one in them would not be found); lone surrogates become U+FFFD. Controls of Latin-1 are what cp1252
+    has in their place (``It\\x92s``). Composition (NFC, NFD) stays as it is.
     """
     if _UNWANTED.search(text) is None:
         return text
+    if _LATIN_CONTROL.search(text) is not None:
+        text = _LATIN_CONTROLS.sub(lambda match: match[0].encode("latin-1").decode("cp1252", "ignore"), text)
     text = _NEWLINES.sub("\n", text)
     text = _CONTROL.sub("", _ANSI.sub("", text))
     text = _SURROGATE_PAIR.sub(lambda match: match[0].encode("utf-16", "surrogatepass").decode("utf-16"), text)
