@@ -207,6 +207,22 @@ def test_code_keeps_its_text_and_its_language(name: str, language: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "data", "text"),
+    [
+        (
+            "a.xml",
+            "<p>p&#xF3;s &#233; &#x1F600; &lt; &#60; &#x26;#233; &#9999999;</p>",
+            "<p>pós é 😀 &lt; &#60; &#x26;#233; &#9999999;</p>",
+        ),
+        ("de.properties", r"close=Schlie\u00dfen \u003d \\u00df \ud83d\ude00", r"close=Schließen \u003d \\u00df 😀"),
+        ("a.java", r'String close = "Schlie\u00dfen";', r'String close = "Schlie\u00dfen";'),
+    ],
+)
+def test_letters_that_are_written_in_ascii_are_letters(name: str, data: str, text: str) -> None:
+    assert convert(name, data).content == text
+
+
+@pytest.mark.parametrize(
     ("name", "data", "kind"),
     [
         ("README", "just words", "text"),
