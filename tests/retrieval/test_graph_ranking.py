@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -241,14 +242,17 @@ def test_a_path_is_followed_back_to_where_it_began_and_ends_in_a_circle() -> Non
 
 
 def test_the_graph_is_believed_as_far_as_names_lead() -> None:
+    around = Neighbourhood(300)
+    around.add_entities([Entity("e", "ottoline varga", 2, 1), Entity("hub", "covid 19", 176, 0)])
     about = Way(0.3, "a", "", "e", True, 0.1)
     adds_nothing = Way(0.3, "a", "", "e", True, 0.0)
     named = {"a": (0.9, "e"), "b": (0.4, "f")}
     assert graph_share(Ranked({}, anchors=named)) == 0.9
     assert graph_share(Ranked({}, anchors=named, common=frozenset("a"))) == 0.4
-    assert graph_share(Ranked({}, anchors={"a": (0.1, "e")}, ways={"b": about})) == BRIDGED_SHARE
-    assert graph_share(Ranked({}, ways={"b": adds_nothing})) == 0.0
-    assert graph_share(Ranked({}, ways={"b": Way(0.9, "a", "", "e", False, 0.1)})) == 0.0
+    assert graph_share(Ranked({}, anchors={"a": (0.1, "e")}, ways={"b": about}, around=around)) == BRIDGED_SHARE
+    assert graph_share(Ranked({}, ways={"b": replace(about, entity="hub")}, around=around)) < 0.2
+    assert graph_share(Ranked({}, ways={"b": adds_nothing}, around=around)) == 0.0
+    assert graph_share(Ranked({}, ways={"b": Way(0.9, "a", "", "e", False, 0.1)}, around=around)) == 0.0
     assert graph_share(Ranked({})) == 0.0
 
 

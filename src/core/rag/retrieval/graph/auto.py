@@ -7,7 +7,8 @@ question has a word in common with a title: "do wind turbines kill birds" does n
 
 The more specific the name, the more is told by it: who asks for a film wants that film and what hangs on it, but of
 "brown bears in Alaska" most passages are not in the article "Alaska". So the graph is believed as far as the most
-specific name goes.
+specific name goes. A bridge that is the only support counts by half at most, and less (by the square) where its name is
+frequent: in a corpus about one disease, sentences everywhere lead to the document that begins with it.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from core.rag.retrieval.graph.ranking import Ranked
 
 #: Minimum score of a bridge to a document.
 BRIDGED: Final = 0.05
-#: The share of the graph if only bridges support it.
+#: The maximum share of the graph if only bridges support it.
 BRIDGED_SHARE: Final = 0.5
 #: Its minimum share if the question calls for it.
 LEAST_SHARE: Final = 0.3
@@ -28,8 +29,9 @@ LEAST_SHARE: Final = 0.3
 def graph_share(ranked: Ranked) -> float:
     """Return how much weight to give the graph, from 0 (only hybrid search) to 1 (only the graph)."""
     named = max((at[0] for passage, at in ranked.anchors.items() if passage not in ranked.common), default=0.0)
-    bridged = any(way.about and way.gain > 0.0 and way.score >= BRIDGED for way in ranked.ways.values())
-    return max(named, BRIDGED_SHARE if bridged else 0.0)
+    over = {way.entity for way in ranked.ways.values() if way.about and way.gain > 0.0 and way.score >= BRIDGED}
+    bridged = max(map(ranked.around.specificity, over), default=0.0)
+    return max(named, min(bridged**2, BRIDGED_SHARE))
 
 
 def blended(hybrid: Mapping[str, float], graph: Mapping[str, float], share: float) -> dict[str, float]:
