@@ -17,7 +17,7 @@ from core.rag.retrieval.graph.auto import BRIDGED_SHARE, blended, graph_share
 from core.rag.retrieval.graph.bridging import Seed, Sentence, Way, ways, worths
 from core.rag.retrieval.graph.neighbourhood import Entity, Neighbourhood
 from core.rag.retrieval.graph.pagerank import CONTINUATION, ROUNDS, TITLE_BOOST, pagerank
-from core.rag.retrieval.graph.question import MAX_WORDS, Question, named_in, possible_names, shares, weigh
+from core.rag.retrieval.graph.question import MAX_WORDS, Question, named_in, possible_names, weigh
 from core.rag.retrieval.graph.ranking import Ranked, in_order
 from core.rag.retrieval.graph.why import trace
 
@@ -161,11 +161,15 @@ def test_words_weigh_by_how_few_passages_have_them() -> None:
 
 
 def test_a_name_is_no_rarer_than_the_word_that_it_is() -> None:
-    held = shares(["definit", "tide"], [{"definit"}, {"definit", "tide"}, {"sea"}, set()])
-    question = Question("?", {}, held=held)
+    terms = ["definit", "tide", "ebb", "tabl"]
+    sample = [{"definit"}, {"definit", "tide"}, {"sea"}, {"tide", "ebb"}]
+    question = Question("definition of The Tide, tide table, and the ebb-tide", dict.fromkeys(terms, 1.0), None, sample)
     assert question.commonness("definition") == 0.5
-    assert question.commonness("tide definition") == question.commonness("sigmet") == 0.0
-    assert shares(["tide"], []) == {}
+    assert question.commonness("the ebb tide") == 0.25
+    assert question.commonness("the tide") == question.commonness("tide table") == question.commonness("sigmet") == 0.0
+    assert Question("tide", {"tide": 1.0}).commonness("tide") == 0.0
+    french = Question("Comment mettre en ligne une page ?", {"lign": 1.0}, None, [{"lign"}, {"pag"}])
+    assert french.commonness("en ligne") == 0.5
     around = Neighbourhood(1_000)
     around.add_entities([Entity("e", "definition", 1, 0)])
     around.add_subject("e", "p", "d")

@@ -186,6 +186,21 @@ async def test_a_word_that_a_text_without_title_begins_with_is_no_name_if_others
             assert all("slack water" in hit.content for hit in hits)
 
 
+async def test_a_heading_of_ordinary_words_is_no_name_where_the_question_writes_it_small(engine: Engine) -> None:
+    texts = {
+        f"{number}.md": f"# Note {number}\n\n## Doors\n\nThe building number {number} is open to all by day.\n"
+        for number in range(30)
+    }
+    texts["visit.md"] = "# Pier seven\n\n## Visits\n\nAt night, visitors ring at the building and show a badge there.\n"
+    texts["heat.md"] = "# Quay nine\n\n## The building\n\nIt is heated by the harbour, which is warm in January.\n"
+    async with engine.knowledge() as kb:
+        await kb.ingest([Document(path=path, content=content, format="markdown") for path, content in texts.items()])
+        for mode in ("graph", "auto"):
+            hits = await kb.search("Can visitors come to the building at night, with a badge?", k=3, mode=mode)  # type: ignore[arg-type]
+            assert hits[0].path == "visit.md"
+            assert "heat.md" not in _paths(hits)
+
+
 async def test_a_word_that_one_text_has_as_a_name_is_no_rarer_for_that(engine: Engine) -> None:
     texts = {f"{n}.txt": f"A law about harbour dues number {n} was broken by the crew of ship {n}." for n in range(40)}
     texts["poet.txt"] = "He wrote poems in Cumana, and had studied Law, Letters and Greek at home."

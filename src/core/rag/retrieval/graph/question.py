@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from core.rag.analysis import analyze
+from core.rag.analysis.language import question_language
 from core.rag.bm25 import idf
 from core.rag.extraction.matching import NameTable, sequences
 from core.rag.extraction.mentions import is_sought
@@ -29,13 +31,13 @@ class Question:
         text: The original text.
         weights: The idf of each analysed word.
         vector: Its embedding; ``None`` if there is none.
-        held: The share of the chunks that have each analysed word, estimated from a sample.
+        sample: The analysed words of a random sample of chunks.
     """
 
     text: str
     weights: Mapping[str, float]
     vector: tuple[float, ...] | None = None
-    held: Mapping[str, float] = field(default_factory=dict)
+    sample: Sequence[AbstractSet[str]] = ()
 
     def share(self, words: Collection[str]) -> float:
         """Return the share of the question that these words are, from 0 to 1."""
@@ -47,18 +49,17 @@ class Question:
         return {word: weight for word, weight in self.weights.items() if word not in words}
 
     def commonness(self, name: str) -> float:
-        """Return the share of the chunks that have a name of the question in any case; 0 if it has several words.
+        """Return the share of the chunks that have the words of a name of the question, in any case and place.
 
         Mentions only count text written as a name: "Definition" is a rare mention, but "definition" not a rare word.
+        Nor is what a question writes small, such as "the building"; in capitals, "The Return" is the name and no less.
+        0 for such a name of several words.
         """
-        words = analyze(name)
-        return self.held.get(words[0], 0.0) if len(words) == 1 and " " not in name else 0.0
-
-
-def shares(terms: Iterable[str], sample: Iterable[AbstractSet[str]]) -> dict[str, float]:
-    """Return the share of chunks that have each word, from the words of a random sample of chunks."""
-    held = list(sample)
-    return {term: number / len(held) for term, number in _holding(terms, held).items()} if held else {}
+        if " " in name and not is_small(name, self.text):
+            return 0.0
+        words = self.weights.keys() & analyze(name, question_language(self.text.split()))
+        having = sum(words <= chunk for chunk in self.sample) if words else 0
+        return having / len(self.sample) if having else 0.0
 
 
 def weigh(terms: Iterable[str], sample: Iterable[AbstractSet[str]]) -> dict[str, float]:
@@ -67,12 +68,7 @@ def weigh(terms: Iterable[str], sample: Iterable[AbstractSet[str]]) -> dict[str,
     Five hundred chunks are enough: a word that none of them has is rare.
     """
     held = list(sample)
-    return {term: idf(len(held), number) for term, number in _holding(terms, held).items()}
-
-
-def _holding(terms: Iterable[str], sample: Sequence[AbstractSet[str]]) -> dict[str, int]:
-    """Count the chunks of a sample that have each word."""
-    return {term: sum(term in words for words in sample) for term in terms}
+    return {term: idf(len(held), sum(term in words for words in held)) for term in terms}
 
 
 def possible_names(text: str) -> list[str]:
@@ -85,6 +81,12 @@ def possible_names(text: str) -> list[str]:
     runs = (" ".join(words[first:end]) for first, end in sequences(words, MAX_NAME_WORDS))
     acronyms = {name for name in names_in(text) if not is_sought(name)}
     return [name for name in dict.fromkeys(runs) if is_sought(name) or name in acronyms]
+
+
+def is_small(name: str, text: str) -> bool:
+    """Return whether a text has a normalised name in small letters, as in "how is the building heated?"."""
+    words = r"[\W_]+".join(map(re.escape, name.split()))
+    return name != name.title() and re.search(rf"(?<!\w){words}(?!\w)", text) is not None
 
 
 def named_in(text: str, entities: Iterable[Entity]) -> list[Entity]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from core.rag.retrieval.graph.auto import LEAST_SHARE, blended, graph_share
-from core.rag.retrieval.graph.question import Question, shares, weigh
+from core.rag.retrieval.graph.question import Question, weigh
 from core.rag.retrieval.graph.ranking import Found, GraphRanking, Ranked
 from core.rag.retrieval.graph.reading import GraphReader
 from core.rag.retrieval.hits import Because
@@ -65,10 +65,7 @@ class GraphSearch:
         )
         local = self._embedder.usage.requests == 0
         ranking = GraphRanking(GraphReader(self._client), self._embedder if local else None)
-        asked = list(terms)
-        question = Question(
-            text, weigh(asked, sample), tuple(vector) if vector is not None else None, shares(asked, sample)
-        )
+        question = Question(text, weigh(terms, sample), tuple(vector) if vector is not None else None, sample)
         ranked = await ranking.rank(question, found)
         share = graph_share(ranked) if auto else max(graph_share(ranked), LEAST_SHARE)
         if not ranked.is_linked or share <= 0.0:
