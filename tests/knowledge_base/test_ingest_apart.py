@@ -12,6 +12,7 @@ from core.rag import KnowledgeBase, UndirectedNode
 from core.rag.errors import InvalidInputError, LanguageModelError, ModelMismatchError
 from core.rag.llm import Message
 from core.rag.settings import Settings
+from dbhandler.kit import Engine
 from fakes.openai_server import OpenAIServer
 from libs.dataloader import Document
 
@@ -104,9 +105,11 @@ async def test_namespaces_do_not_see_each_other(tmp_path: Path) -> None:
         assert await kb.search("borrowed pounds", mode="keyword")
 
 
-async def test_a_knowledge_base_of_another_namespace_shares_the_graph_and_nothing_in_it(kb: KnowledgeBase) -> None:
+async def test_a_knowledge_base_of_another_namespace_shares_the_graph_and_nothing_in_it(
+    kb: KnowledgeBase, engine: Engine
+) -> None:
     await kb.ingest([Document(path="a.md", content=text(0))])
-    other = kb.in_namespace("other")
+    other = kb.in_namespace(engine.namespace())
     assert await other.search("tide mill") == []
     await other.ingest([Document(path="b.md", content=text(1))])
     assert [document["path"] for document in await other.documents()] == ["b.md"]
@@ -116,9 +119,9 @@ async def test_a_knowledge_base_of_another_namespace_shares_the_graph_and_nothin
         kb.in_namespace(" ")
 
 
-async def test_the_knowledge_graph_of_another_namespace_is_another_one(kb: KnowledgeBase) -> None:
+async def test_the_knowledge_graph_of_another_namespace_is_another_one(kb: KnowledgeBase, engine: Engine) -> None:
     await kb.knowledge_graph.add_node(UndirectedNode("The mill turns with the ebb."))
-    other = kb.in_namespace("other")
+    other = kb.in_namespace(engine.namespace())
     assert await other.knowledge_graph.get_all_nodes() == []
     await other.knowledge_graph.add_node(UndirectedNode("The trust owns the mill."))
     assert [node.content for node in await kb.knowledge_graph.get_all_nodes()] == ["The mill turns with the ebb."]
