@@ -215,7 +215,8 @@ class Exploration:
 
         Raises:
             NotFoundError: if either does not exist, with names that were perhaps meant.
-            InvalidInputError: if both are the same node, or they have different labels.
+            InvalidInputError: if both are the same node, they have different labels, or a link of two concepts is given
+                a relation or fact.
         """
         from core.rag.graph.linking import link
 

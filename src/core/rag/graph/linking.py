@@ -50,6 +50,11 @@ async def link(
         identifier = await client.link_entities(a.id, b.id, relation, fact, weight)
         return GraphEdge(a.id, b.id, relation, identifier, fact, weight, FROM_CALLER)
     if a.label == b.label == Label.CONCEPT:
+        if fact or relation != DEFAULT_RELATION:
+            raise InvalidInputError(
+                f"{a.name[:200]!r} and {b.name[:200]!r} are concepts, whose links have no relation and no fact: leave"
+                " these out, or link two entities."
+            )
         await client.link_concepts([(a.id, b.id, weight)])
         first, second = sorted((a.id, b.id))
         return GraphEdge(first, second, "RELATED_TO", link_id(first, second, ""), "", weight, FROM_CALLER)
