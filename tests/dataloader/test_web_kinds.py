@@ -25,6 +25,8 @@ async def test_kinds_are_told_by_content_type_and_by_bytes() -> None:
             "/text": Reply("just text", "text/plain"),
             "/readme": Reply("# Title\n\nMarkdown", "text/markdown; charset=utf-8"),
             "/notes.md": Reply("# Notes\n\nbody", "text/plain"),
+            "/guide.rst": Reply("Guide\n=====\n\n`here <data>`_", "text/plain"),
+            "/manual.adoc": Reply("= Manual\n\nlink:data[here]", "text/x-any"),
             "/data": Reply('{"name": "value"}', "application/json"),
             "/api": Reply('{"name": "other"}', "text/html"),
             "/lies": Reply(html, "text/plain"),
@@ -44,6 +46,8 @@ async def test_kinds_are_told_by_content_type_and_by_bytes() -> None:
         "/text": "text/plain",
         "/readme": "text/markdown",
         "/notes.md": "text/markdown",
+        "/guide.rst": "text/x-rst",
+        "/manual.adoc": "text/asciidoc",
         "/data": "application/json",
         "/api": "application/json",
         "/lies": "text/html",
@@ -52,6 +56,7 @@ async def test_kinds_are_told_by_content_type_and_by_bytes() -> None:
         "/xhtml": "text/html",
     }
     assert found.documents["/text"].content == "just text"
+    assert [found.documents[path].title for path in ("/guide.rst", "/manual.adoc")] == ["Guide", "Manual"]
     assert found.documents["/readme"].format == found.documents["/"].format == "markdown"
     assert "value" in found.documents["/data"].content
 

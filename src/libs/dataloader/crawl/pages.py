@@ -22,7 +22,11 @@ if TYPE_CHECKING:
 
 _CHARSET = re.compile(r"""charset\s*=\s*["']?\s*([A-Za-z0-9_.:+\-]+)""", re.IGNORECASE)
 _EXTENSIONS = {Kind.PDF: "pdf", Kind.MARKDOWN: "md", Kind.JSON: "json", Kind.TEXT: "txt"}
-_JSON_LINES = ("jsonl", "ndjson")
+# Extensions that say more than the media type with which servers send such files.
+_TELLING = {
+    Kind.JSON: frozenset(("jsonl", "ndjson")),
+    Kind.TEXT: frozenset(("rst", "rest", "adoc", "asciidoc", "org", "tex", "ltx", "latex")),
+}
 _LINK_HEADER = re.compile(r"<([^<>]*)>([^<]*)")
 _CANONICAL_RELATION = re.compile(r"""\brel\s*=\s*["']?(?:[^"';,]{0,200}\s)?canonical(?=["';,\s]|$)""", re.IGNORECASE)
 _DIGITS = re.compile(r"[0-9]+")
@@ -178,7 +182,9 @@ def _refresh(page: HtmlPage, url: str, header: str | None) -> str | None:
 def _file(url: str, kind: Kind, headers: httpx.Headers, body: bytes, max_bytes: int) -> Page:
     from libs.dataloader.formats import FileData, UnreadableError, read_document
 
-    extension = extension_of(url) if kind is Kind.JSON and extension_of(url) in _JSON_LINES else _EXTENSIONS[kind]
+    extension = extension_of(url)
+    if extension not in _TELLING.get(kind, ()):
+        extension = _EXTENSIONS[kind]
     name = path_of(url).rpartition("/")[2].partition(".")[0] or "document"
     file = FileData(f"{name}.{extension}", body, uri=url, declared=_charset(headers), max_bytes=max_bytes)
     try:
@@ -192,7 +198,7 @@ def _file(url: str, kind: Kind, headers: httpx.Headers, body: bytes, max_bytes: 
         path=url,
         uri=url,
         metadata={"url": url, **document.metadata},
-        mime_type=kind.value,
+        mime_type=document.mime_type if kind is Kind.TEXT else kind.value,
         links=tuple(Link(target, text) for target, text in links.items()),
     )
     return Page(
