@@ -371,9 +371,9 @@ async def test_a_graph_moves_with_an_export_and_another_model(engine: Engine, tm
             assert contents(await graph.semantic_search("plum tree", topk_k=1)) == ["plum tree"]
 
 
-async def test_namespaces_hold_the_same_nodes_apart(kb: KnowledgeBase) -> None:
+async def test_namespaces_hold_the_same_nodes_apart(kb: KnowledgeBase, engine: Engine) -> None:
     one = kb.knowledge_graph
-    two = KnowledgeGraph(kb.client.in_namespace(f"{kb.namespace}-two"), kb.embedder)
+    two = KnowledgeGraph(kb.client.in_namespace(engine.namespace()), kb.embedder)
     node, other = UndirectedNode("the same", "x"), UndirectedNode("another", "x")
     await one.add_node(node, other)
     assert await two.size() == 0

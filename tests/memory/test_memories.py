@@ -17,6 +17,7 @@ from core.rag.errors import InvalidInputError, NotFoundError
 from core.rag.memory import recall as recalling
 from core.rag.memory.forgetting import traces
 from core.rag.memory.ranking import Session
+from dbhandler.kit import Engine
 
 FACTS = [
     "Bob Smith is tech lead on Platform Core.",
@@ -566,10 +567,10 @@ async def test_recalls_at_once_do_not_take_sessions_from_each_other(
 
 
 async def test_the_sessions_of_many_namespaces_are_not_all_kept(
-    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+    kb: KnowledgeBase, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(recalling, "_CACHED_TURNS", 6)
-    homes = [kb.in_namespace(f"namespace {number}") for number in range(5)]
+    homes = [kb.in_namespace(engine.namespace()) for _ in range(5)]
     for number, home in enumerate(homes):
         for turn in range(3):
             await home.remember("s", "user", f"Tea of {number}, remark {turn}.")
