@@ -52,6 +52,9 @@ class ChunkMetadata(DocumentMetadata):
 #: Metadata of a chunk that follow from its document and its position there; a graph stores them in other forms.
 STRUCTURAL_KEYS = frozenset({"chunk_index", "chunk_count", "parent_id", "parent_document_path", "is_chunk"})
 
+#: Kinds of places in a document, by which its locations and the metadata of its chunks are called.
+PLACES = ("page", "slide", "sheet", "row", "cell", "time")
+
 
 @dataclass(frozen=True, slots=True)
 class Link:

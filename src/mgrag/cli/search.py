@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 #: Characters that are shown of the sentence that led to a hit.
 _SENTENCE = 200
-_PLACES = ("page", "slide", "sheet", "row", "cell", "time")
 
 
 class Mode(StrEnum):
@@ -106,8 +105,10 @@ def _show_because(because: Because) -> None:
 
 def place(metadata: dict[str, Any]) -> str:
     """Where in its document a chunk stands: ``page 3-4``, ``sheet Costs, row 12``."""
+    from libs.dataloader.types import PLACES
+
     parts = []
-    for name in _PLACES:
+    for name in PLACES:
         if name in metadata:
             last = f"-{metadata['page_end']}" if name == "page" and "page_end" in metadata else ""
             parts.append(f"{name} {metadata[name]}{last}")

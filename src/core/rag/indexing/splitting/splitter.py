@@ -20,7 +20,7 @@ from core.rag.indexing.splitting.packing import Packer, Table, table_at
 from core.rag.indexing.splitting.sections import Section, cut_sections, sections_of
 from core.rag.indexing.splitting.tokens import EvenTokens, FunctionTokens, TokenCounter, WordLlamaTokens
 from core.rag.indexing.splitting.underlined import underlined_headings
-from libs.dataloader.types import STRUCTURAL_KEYS, ChunkMetadata, Document, DocumentChunk
+from libs.dataloader.types import PLACES, STRUCTURAL_KEYS, ChunkMetadata, Document, DocumentChunk
 
 DEFAULT_CHUNK_SIZE = 1024
 DEFAULT_CHUNK_OVERLAP = 200
@@ -29,7 +29,6 @@ DEFAULT_CHUNK_OVERLAP = 200
 type Span = tuple[int, int, str, dict[str, Any]]
 
 _VERSION = 7  # raised whenever the same settings begin to give other chunks
-_PLACES = ("page", "slide", "sheet", "row", "cell", "time")
 _SECTION_PLACES = ("slide", "sheet")  # nothing runs on from one of these into the next
 _SAMPLE = 512  # characters by which the length of a token is told
 _PIECES_PER_CHUNK = 4
@@ -339,7 +338,7 @@ def _add_places(
     if first >= end:
         first = last = start
     sheets = [place for place, _ in locations.get("sheet", ()) if place <= first]
-    for name in _PLACES:
+    for name in PLACES:
         starts = locations.get(name)
         if not starts:
             continue
