@@ -14,6 +14,7 @@ import httpx
 from libs.dataloader.crawl.media import Kind
 from libs.dataloader.crawl.traps import Trace
 from libs.dataloader.crawl.urls import extension_of, join_url, origin, path_key, path_of
+from libs.dataloader.formats.registry import FORMATS
 from libs.dataloader.reading import READERS_VERSION
 from libs.dataloader.types import Document, KnownDocument, Link
 
@@ -22,10 +23,11 @@ if TYPE_CHECKING:
 
 _CHARSET = re.compile(r"""charset\s*=\s*["']?\s*([A-Za-z0-9_.:+\-]+)""", re.IGNORECASE)
 _EXTENSIONS = {Kind.PDF: "pdf", Kind.MARKDOWN: "md", Kind.JSON: "json", Kind.TEXT: "txt"}
+_MARKUP = ("rst", "asciidoc", "org", "latex")
 # Extensions that say more than the media type with which servers send such files.
 _TELLING = {
     Kind.JSON: frozenset(("jsonl", "ndjson")),
-    Kind.TEXT: frozenset(("rst", "rest", "adoc", "asciidoc", "org", "tex", "ltx", "latex")),
+    Kind.TEXT: frozenset(name[1:] for name, kind in FORMATS.items() if kind.reader in _MARKUP),
 }
 _LINK_HEADER = re.compile(r"<([^<>]*)>([^<]*)")
 _CANONICAL_RELATION = re.compile(r"""\brel\s*=\s*["']?(?:[^"';,]{0,200}\s)?canonical(?=["';,\s]|$)""", re.IGNORECASE)
