@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -155,13 +156,14 @@ class GraphRanking:
         around.add_passages(base)
         await self._reader.add_titled(around, [entity.id for entity in bearers(named)])
         await self._reader.add_holders(around, [entity.id for entity in named if not entity.titled])
-        asked = anchors(around, named, lambda passage: found.scores.get(passage, 0.0), question.commonness)
+        commonness = cache(question.commonness)
+        asked = anchors(around, named, lambda passage: found.scores.get(passage, 0.0), commonness)
         texts, _ = await together(self._reader.texts(asked), self._widen(around, {*base, *asked}))
         common = {passage for passage, text in texts.items() if _is_common(around, asked[passage][1], text)}
         subjects = {entity for _, entity in asked.values()} | {entity.id for entity in named if entity.is_selective}
         await self._reader.add_facts(around, subjects)
         near = _closeness(around, found)
-        scores = _walk(around, named, found, near, question.commonness)
+        scores = _walk(around, named, found, near, commonness)
         for passage, (strength, _) in asked.items():
             if passage not in common:
                 scores[passage] = max(scores.get(passage, 0.0), strength)
