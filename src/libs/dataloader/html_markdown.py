@@ -305,13 +305,13 @@ def _code_language(node: HtmlElement) -> str:
     return ""
 
 
-# -- tables ----------------------------------------------------------------------------------------------------------
-
-
 def _is_line(heading: HtmlElement) -> bool:
     """Return whether blocks in a heading are parts of its line, not of a page on which the heading was not closed."""
     blocks = {node.tag for node in heading.iterdescendants() if node.tag in _BLOCKS}
     return blocks == {"div"} and len(inline_text(heading)) <= _HEADING_CHARS
+
+
+# -- tables ----------------------------------------------------------------------------------------------------------
 
 
 def _is_short_row(row: HtmlElement) -> bool:
