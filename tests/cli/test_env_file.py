@@ -48,7 +48,7 @@ def test_what_comes_from_one_place_or_goes_to_this_machine_is_sent(
     url: str, env_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def found() -> tuple[str, str]:
-        endpoint = find_endpoint(load_settings(), "A model")
+        endpoint = find_endpoint(load_settings(), "A model", "llm")
         return endpoint.url, endpoint.key.get_secret_value()
 
     env_file.write_text(f"OPENAI_BASE_URL={url}\nOPENAI_API_KEY=sk-file\n", "utf-8")
@@ -65,10 +65,10 @@ def test_what_comes_from_one_place_or_goes_to_this_machine_is_sent(
 def test_an_address_given_as_an_argument_is_the_callers_own_and_a_key_is_kept_from_the_file(env_file: Path) -> None:
     env_file.write_text(f"OPENAI_BASE_URL={ELSEWHERE}\n", "utf-8")
     settings = Settings(OPENAI_API_KEY="sk-real")
-    assert find_endpoint(settings, "A model", base_url=ELSEWHERE).key.get_secret_value() == "sk-real"
+    assert find_endpoint(settings, "A model", "llm", base_url=ELSEWHERE).key.get_secret_value() == "sk-real"
     for given in (settings, load_settings()):
         with pytest.raises(ConfigurationError, match="OPENAI_BASE_URL"):
-            find_endpoint(given, "A model", api_key=None if given is settings else "sk-argument")
+            find_endpoint(given, "A model", "llm", api_key=None if given is settings else "sk-argument")
 
 
 @pytest.mark.parametrize("host", ["localhost.evil.invalid", "127.0.0.1.evil.invalid", "10.0.0.1", "0.0.0.0", "[::]"])
@@ -76,7 +76,7 @@ def test_only_this_machine_is_this_machine(host: str, env_file: Path, monkeypatc
     env_file.write_text(f"OPENAI_BASE_URL=http://{host}/v1\n", "utf-8")
     monkeypatch.setenv("OPENAI_API_KEY", "sk-real")
     with pytest.raises(ConfigurationError, match=r"comes from the file \.env"):
-        find_endpoint(load_settings(), "A model")
+        find_endpoint(load_settings(), "A model", "llm")
 
 
 def test_the_file_takes_nothing_from_the_environment(env_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,7 +88,7 @@ def test_the_file_takes_nothing_from_the_environment(env_file: Path, monkeypatch
     )
     settings = load_settings()
     assert settings.memgraph_uri == "bolt://u:${OPENAI_API_KEY}@models.invalid"
-    assert find_endpoint(settings, "A model").key.get_secret_value() == "${OPENAI_API_KEY}"
+    assert find_endpoint(settings, "A model", "llm").key.get_secret_value() == "${OPENAI_API_KEY}"
 
 
 def test_the_file_cannot_say_where_values_are_from(env_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -68,19 +68,27 @@ class Settings(BaseSettings):
     lock_timeout: float = Field(default=5.0, alias="MGRAG_LOCK_TIMEOUT", ge=0)
     sync_every_commit: bool = Field(default=True, alias="MGRAG_SYNC_EVERY_COMMIT")
 
-    # Embeddings.
-    embedding_model: str = Field(default="wordllama", alias="MGRAG_EMBEDDING_MODEL")
-    embedding_dimension: int | None = Field(default=None, alias="MGRAG_EMBEDDING_DIMENSION", ge=1)
-    embedding_concurrency: int = Field(default=4, alias="MGRAG_EMBEDDING_CONCURRENCY", ge=1, le=64)
-    embedding_timeout: float = Field(default=60.0, alias="MGRAG_EMBEDDING_TIMEOUT", gt=0)
-    embedding_batch_size: int | None = Field(default=None, alias="MGRAG_EMBEDDING_BATCH_SIZE", ge=1, le=2048)
-    embedding_retry_deadline: float = Field(default=120.0, alias="MGRAG_EMBEDDING_RETRY_DEADLINE", ge=0)
-    tiktoken_cache_dir: str | None = Field(default=None, alias="TIKTOKEN_CACHE_DIR")
+    # Servers of models.
     openai_api_key: SecretStr | None = Field(default=None, alias="OPENAI_API_KEY")
     openai_base_url: str | None = Field(default=None, alias="OPENAI_BASE_URL", repr=False)
     azure_openai_api_key: SecretStr | None = Field(default=None, alias="AZURE_OPENAI_API_KEY")
     azure_openai_endpoint: str | None = Field(default=None, alias="AZURE_OPENAI_ENDPOINT", repr=False)
     azure_openai_api_version: str = Field(default="2024-10-21", alias="AZURE_OPENAI_API_VERSION")
+    embedding_base_url: str | None = Field(default=None, alias="MGRAG_EMBEDDING_BASE_URL", repr=False)
+    embedding_api_key: SecretStr | None = Field(default=None, alias="MGRAG_EMBEDDING_API_KEY")
+    llm_base_url: str | None = Field(default=None, alias="MGRAG_LLM_BASE_URL", repr=False)
+    llm_api_key: SecretStr | None = Field(default=None, alias="MGRAG_LLM_API_KEY")
+
+    # Embeddings.
+    embedding_model: str = Field(default="wordllama", alias="MGRAG_EMBEDDING_MODEL")
+    embedding_dimension: int | None = Field(default=None, alias="MGRAG_EMBEDDING_DIMENSION", ge=1)
+    embedding_query_prefix: str | None = Field(default=None, alias="MGRAG_EMBEDDING_QUERY_PREFIX")
+    embedding_text_prefix: str | None = Field(default=None, alias="MGRAG_EMBEDDING_TEXT_PREFIX")
+    embedding_concurrency: int = Field(default=4, alias="MGRAG_EMBEDDING_CONCURRENCY", ge=1, le=64)
+    embedding_timeout: float = Field(default=60.0, alias="MGRAG_EMBEDDING_TIMEOUT", gt=0)
+    embedding_batch_size: int | None = Field(default=None, alias="MGRAG_EMBEDDING_BATCH_SIZE", ge=1, le=2048)
+    embedding_retry_deadline: float = Field(default=120.0, alias="MGRAG_EMBEDDING_RETRY_DEADLINE", ge=0)
+    tiktoken_cache_dir: str | None = Field(default=None, alias="TIKTOKEN_CACHE_DIR")
     azure_openai_embedding_deployment: str | None = Field(default=None, alias="AZURE_OPENAI_EMBEDDING_DEPLOYMENT")
 
     # Language models.
@@ -142,6 +150,12 @@ class Settings(BaseSettings):
         names = file().keys() - init_settings().keys() - env_settings().keys()
         origins = InitSettingsSource(settings_cls, {"in_env_file": frozenset(names)})
         return origins, init_settings, env_settings, file
+
+    def model_server(self, kind: Literal["embedding", "llm"]) -> tuple[str | None, SecretStr | None]:
+        """Return address and key of the server that is only for this kind of model, as far as they are set."""
+        if kind == "embedding":
+            return self.embedding_base_url, self.embedding_api_key
+        return self.llm_base_url, self.llm_api_key
 
     def check_recipient(self, address: str, host: str, secret: str | None) -> None:
         """Refuse to send a secret that is not from the ``.env`` file to a remote address that is.

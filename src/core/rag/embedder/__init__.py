@@ -1,7 +1,7 @@
 """Embedders turn texts into vectors; ``open_embedder`` creates one by name. Names are imported on first use.
 
 ``EmbeddingService`` is what all of them are, and what an own one derives from. See ``base`` for the rule about blank
-texts and for ``embed_texts``, which calls any embedder and makes sure of its result.
+texts and for ``embed_texts`` and ``embed_queries``, which call any embedder and make sure of its result.
 """
 
 from __future__ import annotations
@@ -10,7 +10,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from core.rag.embedder.base import EmbeddingService, EmbeddingUsage, blank_vector, embed_texts, is_blank
+    from core.rag.embedder.base import (
+        EmbeddingService,
+        EmbeddingUsage,
+        blank_vector,
+        embed_queries,
+        embed_texts,
+        is_blank,
+    )
     from core.rag.embedder.openai_compatible import OpenAICompatibleEmbedding
     from core.rag.embedder.opening import open_embedder
     from core.rag.embedder.text_embedding_3_small import TextEmbedding3Small
@@ -23,6 +30,7 @@ _WHERE = {
     "TextEmbedding3Small": "core.rag.embedder.text_embedding_3_small",
     "WordLlamaEmbedding": "core.rag.embedder.wordllama",
     "blank_vector": "core.rag.embedder.base",
+    "embed_queries": "core.rag.embedder.base",
     "embed_texts": "core.rag.embedder.base",
     "is_blank": "core.rag.embedder.base",
     "open_embedder": "core.rag.embedder.opening",
@@ -35,6 +43,7 @@ __all__ = [
     "TextEmbedding3Small",
     "WordLlamaEmbedding",
     "blank_vector",
+    "embed_queries",
     "embed_texts",
     "is_blank",
     "open_embedder",

@@ -13,7 +13,7 @@ import hashlib
 import inspect
 import unicodedata
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
@@ -93,7 +93,7 @@ class EmbeddingService(ABC):
         """
 
     async def get_embedding(self, text: str) -> list[float]:
-        """Embed one text, for example a query.
+        """Embed one text.
 
         Returns:
             ``dimension`` floats.
@@ -102,6 +102,35 @@ class EmbeddingService(ABC):
             EmbeddingError: As ``get_embeddings``.
         """
         rows = await self.get_embeddings([text])
+        return [float(value) for value in rows[0]]
+
+    async def get_query_embeddings(self, texts: Sequence[str], names: Sequence[str] | None = None) -> Vectors:
+        """Embed questions, to be compared with the vectors of texts.
+
+        They are embedded like texts unless a subclass knows a model that wants to be told which is which.
+
+        Args:
+            texts: The questions.
+            names: As for ``get_embeddings``.
+
+        Returns:
+            As ``get_embeddings``.
+
+        Raises:
+            EmbeddingError: As ``get_embeddings``.
+        """
+        return await _called(self.get_embeddings, texts, names)
+
+    async def get_query_embedding(self, text: str) -> list[float]:
+        """Embed one question.
+
+        Returns:
+            ``dimension`` floats.
+
+        Raises:
+            EmbeddingError: As ``get_embeddings``.
+        """
+        rows = await self.get_query_embeddings([text])
         return [float(value) for value in rows[0]]
 
     @property
@@ -240,14 +269,25 @@ async def embed_texts(service: EmbeddingService, texts: Sequence[str], names: Se
     Raises:
         EmbeddingError: No numbers, wrong shape, or not finite; says which embedder, and which text.
     """
+    return await _checked(service, service.get_embeddings, texts, names)
+
+
+async def embed_queries(service: EmbeddingService, texts: Sequence[str], names: Sequence[str] | None = None) -> Vectors:
+    """Embed questions with any embedder, as ``embed_texts`` does texts."""
+    return await _checked(service, service.get_query_embeddings, texts, names)
+
+
+async def _checked(
+    service: EmbeddingService,
+    method: Callable[..., Awaitable[Vectors]],
+    texts: Sequence[str],
+    names: Sequence[str] | None,
+) -> Vectors:
     import numpy as np
 
     if not texts:
         return np.empty((0, service.dimension), dtype=np.float32)
-    if names is not None and "names" in inspect.signature(service.get_embeddings).parameters:
-        result = await service.get_embeddings(texts, names=names)
-    else:
-        result = await service.get_embeddings(texts)
+    result = await _called(method, texts, names)
     try:
         vectors = np.asarray(result, dtype=np.float32)
     except (TypeError, ValueError) as error:  # rows of different lengths, texts, an iterator …
@@ -258,6 +298,15 @@ async def embed_texts(service: EmbeddingService, texts: Sequence[str], names: Se
             f"for {len(texts)} texts of dimension {service.dimension}"
         )
     return usable_rows(vectors, service.model, names)
+
+
+async def _called(
+    method: Callable[..., Awaitable[Vectors]], texts: Sequence[str], names: Sequence[str] | None
+) -> Vectors:
+    """Call ``get_embeddings`` of an embedder that may know no names."""
+    if names is not None and "names" in inspect.signature(method).parameters:
+        return await method(texts, names=names)
+    return await method(texts)
 
 
 def usable_rows(vectors: Vectors, model: str, names: Sequence[str] | None = None) -> Vectors:

@@ -21,6 +21,7 @@ from core.rag.embedder.base import (
     utf8_length,
 )
 from core.rag.embedder.openai_tokens import LONGEST_TOKEN_BYTES, offline_counter
+from core.rag.embedder.prefixes import Prefixes, known_prefixes
 from core.rag.errors import ConfigurationError, EmbeddingAuthError, EmbeddingError, EmbeddingInputError
 from core.rag.openai_api import ApiClient, Timing
 from core.rag.openai_endpoint import find_endpoint
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 MAX_INPUTS = 2_048
 MAX_REQUEST_TOKENS = 300_000
 MAX_INPUT_TOKENS = 8_191
+#: The value of a setting for a prefix that says that there is none: an empty variable counts as not set.
+NO_PREFIX = "none"
 # For servers of which nothing is known; many work through a request one input after the other.
 UNKNOWN_BATCH = 256
 
@@ -79,8 +82,9 @@ class _Input:
 class OpenAICompatibleEmbedding(EmbeddingService):
     """Any embedding model behind the OpenAI protocol.
 
-    The endpoint is ``base_url``, else OPENAI_BASE_URL, else Azure OpenAI (AZURE_OPENAI_API_KEY and
-    AZURE_OPENAI_ENDPOINT), else OpenAI (OPENAI_API_KEY). A server on one's own machine needs no key.
+    The endpoint is ``base_url``, else MGRAG_EMBEDDING_BASE_URL, else OPENAI_BASE_URL, else Azure OpenAI
+    (AZURE_OPENAI_API_KEY and AZURE_OPENAI_ENDPOINT), else OpenAI (OPENAI_API_KEY). A server on one's own machine needs
+    no key.
 
     A text that occurs twice in one call is requested once, a blank one (``is_blank``) never. Requests carry at most
     2,048 texts and 300,000 tokens. A server that takes less at a time is sent less.
@@ -92,6 +96,9 @@ class OpenAICompatibleEmbedding(EmbeddingService):
         dimension: The length of vectors to ask for; needed only if the model offers several.
         settings: The environment; read if None.
         max_input_tokens: The most tokens that one text may have, if known.
+        query_prefix: What the model wants to read before a question; ``None``: MGRAG_EMBEDDING_QUERY_PREFIX, else what
+            is known of the model (``prefixes``).
+        text_prefix: The same before a text; ``None``: MGRAG_EMBEDDING_TEXT_PREFIX, else what is known.
 
     Raises:
         ConfigurationError: No key and no endpoint, or a dimension that the model does not have; says what to set.
@@ -109,12 +116,15 @@ class OpenAICompatibleEmbedding(EmbeddingService):
         *,
         settings: Settings | None = None,
         max_input_tokens: int | None = None,
+        query_prefix: str | None = None,
+        text_prefix: str | None = None,
         _timing: Timing | None = None,
     ) -> None:
         settings = settings_for(settings)
         endpoint = find_endpoint(
             settings,
             f"The embedding model {model}",
+            "embedding",
             base_url=base_url,
             api_key=api_key,
             azure_first=self._azure_first,
@@ -123,6 +133,11 @@ class OpenAICompatibleEmbedding(EmbeddingService):
         if known is not None and dimension is not None:
             _check_dimension(model, known, dimension)
         self._model = model
+        expected = known_prefixes(model)
+        self._prefixes = Prefixes(
+            _first_set(query_prefix, settings.embedding_query_prefix, expected.query),
+            _first_set(text_prefix, settings.embedding_text_prefix, expected.text),
+        )
         self._settings = settings
         self._known = known is not None
         self._dimension = dimension or (known.dimension if known else None)
@@ -147,8 +162,8 @@ class OpenAICompatibleEmbedding(EmbeddingService):
 
     @property
     def model(self) -> str:
-        """The name of the model."""
-        return self._model
+        """The name of the model, with what is put before texts: ``nomic-embed-text [search_document: ]``."""
+        return f"{self._model} [{self._prefixes.text}]" if self._prefixes.text else self._model
 
     @property
     def dimension(self) -> int:
@@ -194,6 +209,13 @@ class OpenAICompatibleEmbedding(EmbeddingService):
             EmbeddingAuthError: The key was refused.
             EmbeddingError: The server failed, for longer than the deadline, or answered something else.
         """
+        return await self._embed_all(texts, names, self._prefixes.text)
+
+    async def get_query_embeddings(self, texts: Sequence[str], names: Sequence[str] | None = None) -> Vectors:
+        """Embed questions; see ``EmbeddingService`` and ``get_embeddings``."""
+        return await self._embed_all(texts, names, self._prefixes.query)
+
+    async def _embed_all(self, texts: Sequence[str], names: Sequence[str] | None, prefix: str) -> Vectors:
         import numpy as np
 
         checked = clean_texts(texts, names)
@@ -202,7 +224,7 @@ class OpenAICompatibleEmbedding(EmbeddingService):
             if not is_blank(text):
                 first.setdefault(text, index)
         inputs = [
-            _Input(text, index, names[index] if names is not None else f"text number {index}")
+            _Input(prefix + text, index, names[index] if names is not None else f"text number {index}")
             for text, index in first.items()
         ]
         await self._check_lengths(inputs)
@@ -323,7 +345,7 @@ class OpenAICompatibleEmbedding(EmbeddingService):
         if failure.kind is FailureKind.AUTH:
             return EmbeddingAuthError(f"{url} rejected the key: {failure}. Check {variable}")
         if failure.kind is FailureKind.NOT_FOUND:
-            advice = "OPENAI_BASE_URL and the name of the model"
+            advice = f"{self._api.endpoint.url_variable} and the name of the model"
             if self._api.endpoint.azure_version is not None:
                 advice = "AZURE_OPENAI_ENDPOINT and AZURE_OPENAI_EMBEDDING_DEPLOYMENT"
             return EmbeddingError(f"{url} does not know {self._model}: {failure}. Check {advice}")
@@ -337,6 +359,14 @@ class OpenAICompatibleEmbedding(EmbeddingService):
         if failure.kind is FailureKind.UNAVAILABLE:
             return EmbeddingError(f"{url} cannot be reached or does not answer: {failure}. Check it, and try again")
         return EmbeddingError(f"{self._model} at {url} did not embed: {failure}")
+
+
+def _first_set(given: str | None, setting: str | None, known: str) -> str:
+    if given is not None:
+        return given
+    if setting is not None:
+        return "" if setting == NO_PREFIX else setting
+    return known
 
 
 def _check_dimension(model: str, known: KnownModel, dimension: int) -> None:

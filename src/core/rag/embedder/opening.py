@@ -10,9 +10,11 @@ from core.rag.embedder.text_embedding_3_small import MODEL as TEXT_EMBEDDING_3_S
 from core.rag.embedder.text_embedding_3_small import TextEmbedding3Small
 from core.rag.embedder.wordllama import DEFAULT_DIMENSION, WordLlamaEmbedding
 from core.rag.errors import ConfigurationError, InvalidInputError
-from core.rag.openai_endpoint import HOW_TO_SET
+from core.rag.openai_endpoint import HOW_TO_SET, has_endpoint
 from core.rag.settings import Settings, settings_for
 
+#: A model of a server with what is put before texts, as in the graph.
+_PREFIXED = re.compile(r"(.+?) \[(.+)\]", re.DOTALL)
 _WORDLLAMA = re.compile(r"wordllama(?:[:-](\d{1,5}))?")
 
 
@@ -22,7 +24,7 @@ def open_embedder(model: str | None = None, settings: Settings | None = None) ->
     ===========================================  =============================================================
     ``wordllama``, ``wordllama:128``             WordLlama, offline (also ``wordllama-128``, as in the graph)
     ``text-embedding-3-small``                   OpenAI or Azure OpenAI, by what the environment holds
-    any other                                    that model at OPENAI_BASE_URL, Azure OpenAI or OpenAI
+    any other                                    that model of the server that the settings name
     ===========================================  =============================================================
 
     MGRAG_EMBEDDING_DIMENSION applies to all of them.
@@ -47,6 +49,9 @@ def open_embedder(model: str | None = None, settings: Settings | None = None) ->
     if model is not None and not isinstance(model, str):
         raise InvalidInputError(f"The name of a model must be text, not {type(model).__name__}.")
     name = (model if model is not None else settings.embedding_model).strip()
+    if prefixed := _PREFIXED.fullmatch(name):
+        name, prefix = prefixed.groups()
+        settings = settings.model_copy(update={"embedding_text_prefix": prefix})
     dimension = settings.embedding_dimension
     local = _WORDLLAMA.fullmatch(name)
     if local:
@@ -58,13 +63,9 @@ def open_embedder(model: str | None = None, settings: Settings | None = None) ->
         return WordLlamaEmbedding(named or dimension or DEFAULT_DIMENSION)
     if name == TEXT_EMBEDDING_3_SMALL:
         return TextEmbedding3Small(dimension=dimension, settings=settings)
-    if not name or name.startswith("wordllama") or not _has_provider(settings):
+    if not name or name.startswith("wordllama") or not has_endpoint(settings, "embedding"):
         raise ConfigurationError(
             f"There is no embedding model {name!r} here. Use wordllama (or wordllama:64, wordllama:128), "
             f"which works offline, {TEXT_EMBEDDING_3_SMALL}, or any model of a provider. {HOW_TO_SET}"
         )
     return OpenAICompatibleEmbedding(name, dimension=dimension, settings=settings)
-
-
-def _has_provider(settings: Settings) -> bool:
-    return bool(settings.openai_base_url or settings.openai_api_key or settings.azure_openai_api_key)

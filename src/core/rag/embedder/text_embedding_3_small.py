@@ -18,9 +18,9 @@ MODEL = "text-embedding-3-small"
 class TextEmbedding3Small(OpenAICompatibleEmbedding):
     """text-embedding-3-small: 1,536 dimensions (or fewer, if asked for), texts of up to 8,191 tokens.
 
-    With AZURE_OPENAI_API_KEY (and AZURE_OPENAI_ENDPOINT) in the environment it is asked of Azure OpenAI, in the
-    deployment AZURE_OPENAI_EMBEDDING_DEPLOYMENT or one called like the model; else of OpenAI with OPENAI_API_KEY, or of
-    the server at OPENAI_BASE_URL.
+    With MGRAG_EMBEDDING_BASE_URL in the environment it is asked of that server; with AZURE_OPENAI_API_KEY (and
+    AZURE_OPENAI_ENDPOINT) of Azure OpenAI, in the deployment AZURE_OPENAI_EMBEDDING_DEPLOYMENT or one called like the
+    model; else of OpenAI with OPENAI_API_KEY, or of the server at OPENAI_BASE_URL.
 
     Args:
         base_url: An endpoint, before all of those.

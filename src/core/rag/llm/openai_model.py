@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 class OpenAICompatibleModel:
     """Any chat model behind the OpenAI protocol.
 
-    The endpoint is ``base_url``, else OPENAI_BASE_URL, else Azure OpenAI (AZURE_OPENAI_API_KEY and
-    AZURE_OPENAI_ENDPOINT), else OpenAI (OPENAI_API_KEY). A server on one's own machine needs no key. Parameters that a
-    server or model refuses (``temperature``, ``max_tokens``, ``stream_options``, JSON schemas) are replaced or left out
-    from then on.
+    The endpoint is ``base_url``, else MGRAG_LLM_BASE_URL, else OPENAI_BASE_URL, else Azure OpenAI (AZURE_OPENAI_API_KEY
+    and AZURE_OPENAI_ENDPOINT), else OpenAI (OPENAI_API_KEY). A server on one's own machine needs no key. Parameters
+    that a server or model refuses (``temperature``, ``max_tokens``, ``stream_options``, JSON schemas) are replaced or
+    left out from then on.
 
     Args:
         model: The name of the model, as the server calls it.
@@ -63,7 +63,7 @@ class OpenAICompatibleModel:
     ) -> None:
         settings = settings_for(settings)
         endpoint = find_endpoint(
-            settings, f"The language model {model}", base_url=base_url, api_key=api_key, azure_first=False
+            settings, f"The language model {model}", "llm", base_url=base_url, api_key=api_key, azure_first=False
         )
         self._model = model
         self._settings = settings
@@ -290,7 +290,7 @@ class OpenAICompatibleModel:
         if failure.kind is FailureKind.AUTH:
             return LanguageModelAuthError(f"{url} rejected the key: {failure}. Check {variable}")
         if failure.kind is FailureKind.NOT_FOUND:
-            advice = "OPENAI_BASE_URL and MGRAG_LLM_MODEL"
+            advice = f"{self._api.endpoint.url_variable} and MGRAG_LLM_MODEL"
             if self._api.endpoint.azure_version is not None:
                 advice = "AZURE_OPENAI_ENDPOINT and AZURE_OPENAI_CHAT_DEPLOYMENT"
             return LanguageModelError(f"{url} does not know {self._model}: {failure}. Check {advice}")

@@ -113,7 +113,7 @@ async def check_embedder(embedder: EmbeddingService) -> Iterator[Check]:
     return iter([_check("embedding model", "ok", f"{embedder.model} gives vectors of {promised} dimensions.")])
 
 
-_PROVIDER = "Check the key, the address (OPENAI_BASE_URL) and the network."
+_PROVIDER = "Check the key, the address (MGRAG_EMBEDDING_BASE_URL, OPENAI_BASE_URL) and the network."
 
 
 def check_model(model: str | None, settings: Settings) -> tuple[EmbeddingService | None, Iterator[Check]]:
@@ -133,7 +133,7 @@ def check_language_model(settings: Settings) -> Iterator[Check]:
     if not settings.llm_model:
         return
     try:
-        find_endpoint(settings, f"The language model {settings.llm_model}", azure_first=False)
+        find_endpoint(settings, f"The language model {settings.llm_model}", "llm", azure_first=False)
     except ConfigurationError as error:
         yield _check("language model", "problem", str(error))
 

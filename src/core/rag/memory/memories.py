@@ -320,11 +320,11 @@ class Memories:
         return user["external_id"] if user else user_id
 
     async def _direction(self, query: str) -> tuple[VectorStoreInfo | None, list[float] | None]:
-        from core.rag.embedder import embed_texts, is_blank
+        from core.rag.embedder import embed_queries, is_blank
 
         if self._embedder is None or is_blank(query):
             return None, None
         store = await self._client.vector_store_for(self._embedder)
         if store is None:
             return None, None
-        return store, (await embed_texts(self._embedder, [query], ["the query"]))[0].tolist()
+        return store, (await embed_queries(self._embedder, [query], ["the query"]))[0].tolist()

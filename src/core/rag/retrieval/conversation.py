@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from core.rag.dbhandler.checks import check_vector
-from core.rag.embedder.base import EmbeddingService, embed_texts, is_blank
+from core.rag.embedder.base import EmbeddingService, embed_queries, is_blank
 from core.rag.retrieval.dialogue import Dialogue, Turn
 from core.rag.retrieval.hits import SearchMode
 from core.rag.retrieval.referents import POINTED_AT, Referent, hangs_on, names_nothing, referents, stands_alone
@@ -96,7 +96,7 @@ async def _weighted_vector(pointed: Sequence[Referent], embedder: EmbeddingServi
     wanted = [referent for referent in pointed if not is_blank(referent.text)]
     if embedder is None or not wanted:
         return None
-    vectors = np.asarray(await embed_texts(embedder, [referent.text for referent in wanted]), dtype=np.float64)
+    vectors = np.asarray(await embed_queries(embedder, [referent.text for referent in wanted]), dtype=np.float64)
     weights = np.array([referent.weight for referent in wanted])
     return [float(value) for value in weights @ unit_vectors(vectors)]
 

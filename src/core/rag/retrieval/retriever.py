@@ -148,12 +148,12 @@ class Retriever:
 
     async def _embed(self, query: str) -> Sequence[float] | None:
         """Return the vector of a query; ``None`` if it has nothing to compare, such as a single emoji."""
-        from core.rag.embedder import embed_texts, is_blank
+        from core.rag.embedder import embed_queries, is_blank
 
         if is_blank(query):
             return None
         if query not in self._embedded:
-            self._embedded[query] = (await embed_texts(self._embedder, [query], ["the query"]))[0].tolist()
+            self._embedded[query] = (await embed_queries(self._embedder, [query], ["the query"]))[0].tolist()
         return self._embedded[query]
 
     async def _hybrid(
