@@ -30,7 +30,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("core.rag.openai_api",),
     ("core.rag.analysis",),
     ("core.rag.extraction",),
-    ("core.rag.embedder", "core.rag.llm"),
+    ("core.rag.embedder", "core.rag.llm", "core.rag.reranker"),
     ("core.rag.dbhandler",),
     ("core.rag.indexing",),
     ("core.rag.maintenance",),

@@ -133,11 +133,11 @@ def test_the_commands_tell_it(
 ) -> None:
     (env_file.parent / "README.md").write_text("Words about a mill.", "utf-8")
     monkeypatch.setenv("OPENAI_API_KEY", "sk-real")
-    env_file.write_text(f"{MODEL}\nMGRAG_LLM_MODEL=m\nOPENAI_BASE_URL={ELSEWHERE}\n", "utf-8")
+    env_file.write_text(f"{MODEL}\nMGRAG_LLM_MODEL=m\nMGRAG_RERANK_MODEL=m\nOPENAI_BASE_URL={ELSEWHERE}\n", "utf-8")
     done = mgrag("ingest", "README.md")
     assert (done.code, "OPENAI_BASE_URL (models.invalid)" in done.err) == (2, True)
     found = {check["name"]: check for check in mgrag("doctor", "--json").json["checks"]}
-    assert {found[name]["level"] for name in ("embedding model", "language model")} == {"problem"}
+    assert {found[name]["level"] for name in ("embedding model", "language model", "reranker")} == {"problem"}
     monkeypatch.setenv("MEMGRAPH_USERNAME", "user")
     monkeypatch.setenv("MEMGRAPH_PASSWORD", "graph-password")
     env_file.write_text("MEMGRAPH_URI=bolt://graph.invalid\n", "utf-8")

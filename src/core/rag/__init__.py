@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from core.rag.maintenance.findings import DoctorReport
     from core.rag.maintenance.reembed import ReembedReport
     from core.rag.memory.records import Forgotten, Memory
+    from core.rag.reranker import Reranker, open_reranker
     from core.rag.retrieval.hits import Hit
     from core.rag.schema import EdgeType, Label
     from core.rag.settings import Settings
@@ -70,6 +71,7 @@ _WHERE = {
     "NeighbourPage": "core.rag.graph.parts",
     "Piece": "core.rag.graph.parts",
     "ReembedReport": "core.rag.maintenance.reembed",
+    "Reranker": "core.rag.reranker",
     "ResolutionReport": "core.rag.indexing.resolving",
     "Settings": "core.rag.settings",
     "TextSplitter": "core.rag.indexing",
@@ -77,6 +79,7 @@ _WHERE = {
     "UndirectedNode": "core.rag.graph.nodes",
     "open_embedder": "core.rag.embedder",
     "open_language_model": "core.rag.llm",
+    "open_reranker": "core.rag.reranker",
     "standardize_resource_uri": "core.rag.identity",
 }
 
@@ -113,6 +116,7 @@ __all__ = [
     "NeighbourPage",
     "Piece",
     "ReembedReport",
+    "Reranker",
     "ResolutionReport",
     "Settings",
     "TextSplitter",
@@ -120,6 +124,7 @@ __all__ = [
     "UndirectedNode",
     "open_embedder",
     "open_language_model",
+    "open_reranker",
     "standardize_resource_uri",
 ]
 

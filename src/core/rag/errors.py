@@ -20,6 +20,7 @@ MGRagError                          base of all of these
 │   ├── LanguageModelInputError     it cannot take this input (too long), or withholds its answer
 │   ├── StructuredOutputError       its answer does not follow the schema, after one repair; holds the text
 │   └── StreamCutError              its answer ended too early; holds what was received
+├── RerankerError                   the reranker failed
 ├── ModelMismatchError              the graph was built with another embedding model or dimension
 └── StoreError                      the graph database failed
     ├── StoreUnavailableError       it cannot be reached, or is closed
@@ -149,6 +150,10 @@ class LanguageModelUnreachableError(LanguageModelError):
 
 class LanguageModelInputError(LanguageModelError):
     """The language model cannot take this input, or its provider withholds the answer."""
+
+
+class RerankerError(MGRagError):
+    """The reranker failed."""
 
 
 class StructuredOutputError(LanguageModelError):

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from core.rag.indexing.report import IngestReport
     from core.rag.indexing.splitting.splitter import TextSplitter
     from core.rag.llm import LanguageModel
+    from core.rag.reranker import Reranker
     from core.rag.retrieval.hits import Hit, SearchMode
 
 
@@ -54,6 +55,7 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
         must_exist: Path | None = None,
         check_model: bool = True,
         language_model: LanguageModel | None = None,
+        reranker: Reranker | None = None,
     ) -> None:
         """Put a knowledge base together; :meth:`open` is the usual way.
 
@@ -67,6 +69,7 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
             must_exist: The graph file, if connecting must not create it.
             check_model: Refuse an embedder of another model than the one that the namespace was built with.
             language_model: Writes answers; closed with the knowledge base. ``None``: the one in the settings, if any.
+            reranker: Puts hits in order; closed with the knowledge base. ``None``: the one in the settings, if any.
         """
         self._client = client
         self._embedder = embedder
@@ -76,6 +79,8 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
         self._must_exist = must_exist
         self._check_model = check_model
         self._language_model = language_model
+        self._reranker = reranker
+        self._reranker_known = False
 
     @classmethod
     def open(
@@ -95,6 +100,7 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
         embedding: bool = True,
         check_model: bool = True,
         language_model: LanguageModel | None = None,
+        reranker: Reranker | None = None,
     ) -> Self:
         """Open a knowledge base on the graph at a URI; use it in an ``async with``.
 
@@ -114,6 +120,7 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
                 graph of any model.
             check_model: Refuse an embedding model other than that of the namespace; :meth:`reembed` changes it.
             language_model: Writes answers; ``None``: the model of ``MGRAG_LLM_MODEL``, else answers are extracts.
+            reranker: Puts the hits of a search in order; ``None``: the model of ``MGRAG_RERANK_MODEL``, if any.
 
         Raises:
             ConfigurationError: if settings are invalid, or the embedding provider's key is missing.
@@ -121,8 +128,10 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
         """
         from core.rag.embedder import open_embedder
         from core.rag.llm.base import checked_model
+        from core.rag.reranker import checked_reranker
 
         checked_model(language_model, "close")
+        checked_reranker(reranker)
         if model is not None:
             check_text("The name of a model", model)
         if chunk_size is not None:
@@ -153,6 +162,7 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
             must_exist=must_exist,
             check_model=check_model,
             language_model=language_model,
+            reranker=reranker,
         )
 
     @property
@@ -172,6 +182,23 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
                 "This knowledge base was opened without an embedding service (embedding=False), which this needs."
             )
         return self._embedder
+
+    @property
+    def reranker(self) -> Reranker | None:
+        """The reranker; ``None`` if there is none, and MGRAG_RERANK_MODEL is not set.
+
+        Raises:
+            ConfigurationError: if a model is set, but no server for it.
+        """
+        if isinstance(self._first, KnowledgeBase):
+            return self._first.reranker
+        if not self._reranker_known:
+            from core.rag.reranker import open_reranker
+
+            if self._reranker is None:
+                self._reranker = open_reranker(settings=self._settings)
+            self._reranker_known = True
+        return self._reranker
 
     @property
     def namespace(self) -> str:
@@ -219,8 +246,9 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
         finally:
             if self._embedder is not None:
                 await self._embedder.close()
-            if self._language_model is not None:
-                await self._language_model.close()
+            for model in (self._language_model, self._reranker):
+                if model is not None:
+                    await model.close()
 
     async def __aenter__(self) -> Self:
         try:
@@ -296,6 +324,7 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
         conversation_id: str | None = None,
         user_id: str | None = None,
         rewrite: bool = False,
+        rerank: bool = True,
     ) -> list[Hit]:
         """Search for chunks.
 
@@ -313,6 +342,9 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
             user_id: Who asks; this user's own feedback takes precedence over that of others.
             rewrite: In a conversation, have the language model (if there is one) rewrite the question so that it can
                 be understood alone, and search for that too; a hybrid search then takes as long as the model.
+            rerank: Have the reranker (if there is one) put the hits of the modes ``auto``, ``graph`` and ``hybrid`` in
+                order, except those that the graph led to; in a conversation, only those of a question that can be
+                understood alone.
 
         Returns:
             Hits, best first; empty if nothing matches or nothing was ingested.
@@ -320,6 +352,7 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
         Raises:
             InvalidInputError: if the query, ``k``, mode, filter or user is invalid.
             NotFoundError: if there is no such conversation.
+            RerankerError: if the reranker fails.
         """
         from core.rag.retrieval.asking import ask
 
@@ -337,6 +370,8 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
             conversation_id=conversation_id,
             user_id=user_id,
             model=self.language_model if rewrite else None,
+            reranker=self.reranker if rerank else None,
+            candidates=self._settings.rerank_candidates,
         )
 
     async def delete(self, path: str) -> bool:

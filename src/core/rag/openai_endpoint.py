@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import SecretStr
@@ -11,7 +11,7 @@ from pydantic import SecretStr
 from core.rag.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from core.rag.settings import Settings
+    from core.rag.settings import ModelKind, Settings
 
 OPENAI_URL = "https://api.openai.com/v1"
 # Servers on one's own machine take any key, but the client insists on one.
@@ -20,9 +20,6 @@ HOW_TO_SET = (
     "Set OPENAI_API_KEY for OpenAI, AZURE_OPENAI_API_KEY and AZURE_OPENAI_ENDPOINT for Azure OpenAI, or "
     "OPENAI_BASE_URL for any other server with the same protocol (and OPENAI_API_KEY if it needs a key)"
 )
-
-#: The kinds of models that can have a server of their own: MGRAG_EMBEDDING_BASE_URL, MGRAG_LLM_BASE_URL.
-type ModelKind = Literal["embedding", "llm"]
 
 
 @dataclass(frozen=True, slots=True)

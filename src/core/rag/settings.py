@@ -29,6 +29,9 @@ from core.rag.errors import ConfigurationError, InvalidInputError
 DEFAULT_EMBEDDED_URI = "embedded:.mgrag/graph.grafeo"
 DEFAULT_NAMESPACE = "default"
 
+#: The kinds of models that can have a server of their own: MGRAG_EMBEDDING_BASE_URL, MGRAG_LLM_BASE_URL …
+type ModelKind = Literal["embedding", "llm", "rerank"]
+
 #: Read when settings are loaded; relative to the working directory.
 ENV_FILE = Path(".env")
 
@@ -78,6 +81,8 @@ class Settings(BaseSettings):
     embedding_api_key: SecretStr | None = Field(default=None, alias="MGRAG_EMBEDDING_API_KEY")
     llm_base_url: str | None = Field(default=None, alias="MGRAG_LLM_BASE_URL", repr=False)
     llm_api_key: SecretStr | None = Field(default=None, alias="MGRAG_LLM_API_KEY")
+    rerank_base_url: str | None = Field(default=None, alias="MGRAG_RERANK_BASE_URL", repr=False)
+    rerank_api_key: SecretStr | None = Field(default=None, alias="MGRAG_RERANK_API_KEY")
 
     # Embeddings.
     embedding_model: str = Field(default="wordllama", alias="MGRAG_EMBEDDING_MODEL")
@@ -99,6 +104,11 @@ class Settings(BaseSettings):
     llm_price_input: float | None = Field(default=None, alias="MGRAG_LLM_PRICE_INPUT", ge=0)
     llm_price_output: float | None = Field(default=None, alias="MGRAG_LLM_PRICE_OUTPUT", ge=0)
     azure_openai_chat_deployment: str | None = Field(default=None, alias="AZURE_OPENAI_CHAT_DEPLOYMENT")
+
+    # Rerankers.
+    rerank_model: str | None = Field(default=None, alias="MGRAG_RERANK_MODEL")
+    rerank_candidates: int = Field(default=30, alias="MGRAG_RERANK_CANDIDATES", ge=2, le=1000)
+    rerank_timeout: float = Field(default=30.0, alias="MGRAG_RERANK_TIMEOUT", gt=0)
 
     # Loading and splitting.
     max_file_bytes: int = Field(default=50_000_000, alias="MGRAG_MAX_FILE_BYTES", ge=1)
@@ -151,11 +161,13 @@ class Settings(BaseSettings):
         origins = InitSettingsSource(settings_cls, {"in_env_file": frozenset(names)})
         return origins, init_settings, env_settings, file
 
-    def model_server(self, kind: Literal["embedding", "llm"]) -> tuple[str | None, SecretStr | None]:
+    def model_server(self, kind: ModelKind) -> tuple[str | None, SecretStr | None]:
         """Return address and key of the server that is only for this kind of model, as far as they are set."""
-        if kind == "embedding":
-            return self.embedding_base_url, self.embedding_api_key
-        return self.llm_base_url, self.llm_api_key
+        return {
+            "embedding": (self.embedding_base_url, self.embedding_api_key),
+            "llm": (self.llm_base_url, self.llm_api_key),
+            "rerank": (self.rerank_base_url, self.rerank_api_key),
+        }[kind]
 
     def check_recipient(self, address: str, host: str, secret: str | None) -> None:
         """Refuse to send a secret that is not from the ``.env`` file to a remote address that is.

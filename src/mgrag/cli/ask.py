@@ -162,11 +162,11 @@ def _turn(
     show_context: bool,
 ) -> None:
     """Ask one question and print the answer; a failure does not end the conversation."""
-    from core.rag.errors import EmbeddingError, InvalidInputError, LanguageModelError
+    from core.rag.errors import EmbeddingError, InvalidInputError, LanguageModelError, RerankerError
 
     try:
         answer = runner.run(_answer(kb, chosen, question, strategy, conversation, options))
-    except (LanguageModelError, EmbeddingError, InvalidInputError) as error:
+    except (LanguageModelError, EmbeddingError, RerankerError, InvalidInputError) as error:
         note(f"mgrag: {' '.join(str(error).split())}")
         return
     _show(answer, chosen, show_context=show_context, lines=True)

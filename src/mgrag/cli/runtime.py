@@ -27,7 +27,7 @@ Exit codes:
     2  invalid command line or setting
     3  graph database unreachable, locked, full, read-only, or access refused
     4  what was named is not in the graph, or there is no graph yet
-    5  the embedding provider or the language model failed
+    5  the embedding provider, the language model or the reranker failed
   130  interrupted (Ctrl-C, SIGTERM, SIGHUP); what was finished before is stored
   141  the reader of the output closed it (as head does)
 """
@@ -151,7 +151,7 @@ def telling_errors() -> Iterator[None]:
         )
     except errors.NotFoundError as error:
         fail(str(error), EXIT_NOT_FOUND)
-    except (errors.EmbeddingError, errors.LanguageModelError) as error:
+    except (errors.EmbeddingError, errors.LanguageModelError, errors.RerankerError) as error:
         fail(str(error), EXIT_PROVIDER)
     except errors.MGRagError as error:
         fail(str(error), EXIT_FAILED)

@@ -35,6 +35,7 @@ _STATUS: tuple[tuple[type[errors.MGRagError], int], ...] = (
     (errors.LanguageModelInputError, 422),
     (errors.EmbeddingError, 502),
     (errors.LanguageModelError, 502),
+    (errors.RerankerError, 502),
 )
 
 #: What FastAPI says of a body that Python's decoder of JSON raises another error on than one of syntax.
@@ -63,7 +64,7 @@ DESCRIBED: dict[int | str, dict[str, Any]] = {
         (409, "The namespace was built with another embedding model"),
         (413, "The request is too large"),
         (422, "The request makes no sense, or a source cannot be loaded"),
-        (502, "The embedding provider or the language model failed"),
+        (502, "The embedding provider, the language model or the reranker failed"),
         (503, "The graph database is not available"),
         (504, "The graph database took too long"),
         (507, "The graph database is full"),
@@ -103,7 +104,7 @@ _FOR_SERVICES = {
 }
 
 _TOLD = {
-    502: "The embedding provider or the language model failed; the server's log says how.",
+    502: "The embedding provider, the language model or the reranker failed; the server's log says how.",
     503: "The graph database cannot be used now; try again later. The server's log says why.",
     504: "The graph database took too long; ask for less, or try again later.",
     507: "The graph database is full; the server's log says more.",

@@ -64,6 +64,7 @@ async def examine(
         return report
     report.checks += environment.check_settings(settings)
     report.checks += environment.check_language_model(settings)
+    report.checks += environment.check_reranker(settings)
     embedder, problems = environment.check_model(model, settings)
     report.checks += problems
     try:
@@ -116,6 +117,7 @@ async def examine_open(
     report.checks += environment.check_packages()
     report.checks += environment.check_settings(settings)
     report.checks += environment.check_language_model(settings)
+    report.checks += environment.check_reranker(settings)
     if embedder is not None:
         report.checks += await environment.check_embedder(embedder)
     store = await client.connect()

@@ -138,6 +138,16 @@ def check_language_model(settings: Settings) -> Iterator[Check]:
         yield _check("language model", "problem", str(error))
 
 
+def check_reranker(settings: Settings) -> Iterator[Check]:
+    """Check the settings of the reranker; no request is sent to it."""
+    from core.rag.reranker import open_reranker
+
+    try:
+        open_reranker(settings=settings)
+    except (ConfigurationError, ImportError) as error:
+        yield _check("reranker", "problem", str(error))
+
+
 def check_disk(folder: Path, file: Path | None) -> Iterator[Check]:
     """Check that there is disk space for the graph to grow, and for a copy of it."""
     there = _nearest(folder)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
     from core.rag.embedder import EmbeddingService
     from core.rag.llm.base import LanguageModel
+    from core.rag.reranker import Reranker
     from core.rag.retrieval.dialogue import Dialogue
     from core.rag.retrieval.hits import Hit, SearchMode
 
@@ -29,10 +30,13 @@ async def ask(
     conversation_id: str | None = None,
     user_id: str | None = None,
     model: LanguageModel | None = None,
+    reranker: Reranker | None = None,
+    candidates: int = 0,
 ) -> list[Hit]:
     """Search; see :meth:`core.rag.KnowledgeBase.search`.
 
     In a conversation, ``model`` rewrites the question as one that can be understood alone, and both are searched for.
+    ``reranker`` puts the best ``candidates`` in order.
     """
     from core.rag.retrieval.feedback import with_feedback
 
@@ -47,7 +51,7 @@ async def ask(
             from core.rag.retrieval.rewriting import standalone_question
 
             dialogue = replace(dialogue, rewritten=await standalone_question(model, dialogue, query))
-    retriever = Retriever(client, embedder, dialogue=dialogue or None)
+    retriever = Retriever(client, embedder, dialogue=dialogue or None, reranker=reranker, candidates=candidates)
 
     async def search(wanted: int) -> list[Hit]:
         return await retriever.search(query, wanted, mode, filters=filters, expand=expand)

@@ -20,6 +20,7 @@ from core.rag.together import all_together, together
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
     from core.rag.embedder import EmbeddingService
+    from core.rag.reranker import Reranker
     from core.rag.retrieval.dialogue import Dialogue
     from core.rag.retrieval.filters import Filter
     from core.rag.retrieval.graph.searching import GraphSearch
@@ -36,21 +37,36 @@ Among = Callable[[Mapping[str, str]], Awaitable[Ranking]]
 _FIRST_CANDIDATES = 100
 MAX_EXPAND = 20
 
+#: The modes whose hits a reranker puts in order. The others show what one leg finds.
+_RERANKED = frozenset({"auto", "graph", "hybrid"})
+
 
 class Retriever:
     """Finds chunks in one namespace."""
 
-    def __init__(self, client: MemGraphClient, embedder: EmbeddingService, *, dialogue: Dialogue | None = None) -> None:
+    def __init__(
+        self,
+        client: MemGraphClient,
+        embedder: EmbeddingService,
+        *,
+        dialogue: Dialogue | None = None,
+        reranker: Reranker | None = None,
+        candidates: int = 0,
+    ) -> None:
         """Prepare a retriever.
 
         Args:
             client: The graph.
             embedder: Embeds questions; of the model of the namespace.
             dialogue: The messages before the question.
+            reranker: Puts the hits of a search in order.
+            candidates: How many hits it is shown at least.
         """
         self._client = client
         self._embedder = embedder
         self._dialogue = dialogue
+        self._reranker = reranker
+        self._candidates = candidates
         self._embedded: dict[str, list[float]] = {}
 
     async def search(
@@ -84,18 +100,26 @@ class Retriever:
 
             graph = GraphSearch(self._client, self._embedder, legs)
         rank, among = self._ranking(legs, query, mode, dialogue, graph)
+        # A follow-up question says too little to judge texts by, unless it was rewritten.
+        asked = query if dialogue is None else dialogue.rewritten
+        reranker = self._reranker if asked and mode in _RERANKED else None
+        size = k if reranker is None else max(k, self._candidates)
         if wanted is None:
             # More than returned, for fusion and approximate indexes; a keyword search needs neither, and would read
             # more texts from a server.
-            best = await rank(k if mode == "keyword" else max(k, _FIRST_CANDIDATES))
+            best = await rank(size if mode == "keyword" else max(size, _FIRST_CANDIDATES))
         else:
-            best = await self._filtered(legs, rank, among, wanted, k)
-        top = sorted(best.items(), key=lambda item: (-item[1][0], item[0]))[:k]
+            best = await self._filtered(legs, rank, among, wanted, size)
+        top = sorted(best.items(), key=lambda item: (-item[1][0], item[0]))[:size]
         hits = await self._hits(top)
         if graph is not None:
             reasons = await graph.because([hit.chunk_id for hit in hits])
             for hit in hits:
                 hit.because = reasons.get(hit.chunk_id)
+        if reranker is not None:
+            from core.rag.retrieval.reranking import reranked
+
+            hits = (await reranked(reranker, asked or query, hits))[:k]
         return await all_together(self._expanded(hit, expand) for hit in hits) if expand else hits
 
     def _ranking(

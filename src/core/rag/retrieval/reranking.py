@@ -1,0 +1,50 @@
+"""Reranking: a model puts hits in order that were found by words and meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from core.rag.errors import RerankerError
+
+if TYPE_CHECKING:
+    from core.rag.reranker import Reranker
+    from core.rag.retrieval.hits import Hit
+
+
+async def reranked(reranker: Reranker, query: str, hits: Sequence[Hit]) -> list[Hit]:
+    """Put hits in order.
+
+    A passage that the graph led to keeps its place: it holds one step of the answer, and a model that is shown it alone
+    with the question cannot see that. The others trade places. The scores of the places stay, because other parts
+    compare hits by them; what the model says is in ``scores``.
+
+    Args:
+        reranker: The model.
+        query: The question.
+        hits: Best first.
+
+    Raises:
+        RerankerError: if the model fails, or does not give one number for each text.
+    """
+    movable = [place for place, hit in enumerate(hits) if hit.because is None or hit.because.reason == "words"]
+    if len(movable) < 2:
+        return list(hits)
+    scores = list(await reranker.scores(query, [_text(hits[place]) for place in movable]))
+    if len(scores) != len(movable):
+        raise RerankerError(f"The reranker {reranker.model} returned {len(scores)} scores for {len(movable)} texts.")
+    order = sorted(zip(scores, movable, strict=True), key=lambda pair: (-pair[0], pair[1]))
+    result = list(hits)
+    for place, (score, before) in zip(movable, order, strict=True):
+        hit = hits[before]
+        result[place] = replace(hit, score=hits[place].score, scores={**hit.scores, "rerank": float(score)})
+    return result
+
+
+def _text(hit: Hit) -> str:
+    return "\n".join(_said((hit.title, hit.heading, hit.table_header, hit.content)))
+
+
+def _said(parts: Iterable[str]) -> Iterable[str]:
+    return (part for part in dict.fromkeys(parts) if part)
