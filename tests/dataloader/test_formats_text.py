@@ -53,6 +53,8 @@ def test_unicode_without_a_byte_order_mark(text: str, encoding: str) -> None:
         (JAPANESE, "iso-2022-jp"),
         (RUSSIAN, "cp1251"),
         (RUSSIAN, "koi8-r"),
+        (RUSSIAN, "cp866"),
+        ("Щоб установити програму, слід завантажити архів.\n", "cp1125"),
         (POLISH, "cp1250"),
         ("A fűnyíró nem működik, mert elromlott az öregebbik kötél.\n", "cp1250"),
         ("Dnes večer půjdeme do divadla, těšíme se.\n", "cp1250"),
@@ -78,6 +80,35 @@ def test_old_encodings_are_detected(text: str, encoding: str) -> None:
 )  # fmt: skip
 def test_few_words_with_an_accent_are_western(text: str) -> None:
     assert decode_bytes(text.encode("cp1252")) == (text, "cp1252")
+
+
+@pytest.mark.parametrize(
+    ("comment", "encoding"),
+    [
+        ("Вчера мы получили", "cp1251"),
+        ("параметр функции", "koi8-r"),
+        ("Цена товара", "cp866"),
+        ("Θερμοκρασία νερού", "cp1253"),
+        ("הערה חשובה", "cp1255"),
+    ],
+)
+def test_a_comment_in_another_script_among_code(comment: str, encoding: str) -> None:
+    code = "".join(f"def function_{number}(value, other):\n    return value * other\n" for number in range(20))
+    text = f"{code}# {comment}\nx = 1\n"
+    assert convert("a.py", text.encode(encoding)).content == text
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'x = re.sub("[äöüß]", "", text)', 'VOWELS = "aàáâãäåæeèéêëiìíîï"', "translate('ÁÉÍÓÚÜÑ', 'AEIOUUN')",
+        "-- ÅÄÖ åäö", "# »ÖÄÜ« – …", "# 20 °C ±½…", "——— Seite 3 ———",
+        "LETTERS = 'ŠŽšžŸÀÁÂÃÄÅÇÈÉÊËÌÍÎÏÐÑÒÓÔÕÖÙÚÛÜÝàáâãäåçèéêëìíîïðñòóôõöùúûüýÿ'",
+    ],
+)  # fmt: skip
+def test_accented_letters_in_a_row_among_code_are_western(line: str) -> None:
+    text = "def function(value, other):\n    return value * other\n" * 20 + line
+    assert convert("a.py", text.encode("cp1252")).content == text
 
 
 @pytest.mark.parametrize("encoding", ["cp1257", "iso-8859-4", "iso-8859-13"])

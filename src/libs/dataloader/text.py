@@ -93,6 +93,7 @@ _OTHER_SCRIPTS = frozenset(
         "iso8859-8",
     )
 )
+_DOS = ("cp866", "cp1125")
 # The letters beyond a to z of each language written in cp1250 or ISO 8859-2.
 _CENTRAL_EUROPEAN = {
     "pl": frozenset("ąćęłńóśźż"),
@@ -121,6 +122,8 @@ _SAMPLE = 65_536
 _TIE = 0.85
 _UNSURE = 0.08  # a detector of a few words, or of a sentence with a single accent
 _FITTING = 0.8
+_CERTAIN = 0.12  # a detector of a few words in another script, in the right encoding
+_CLEARLY = 1.5  # times as certain
 
 
 class Decoded(NamedTuple):
@@ -239,6 +242,8 @@ def detect_encoding(data: bytes) -> str | None:
         return "utf-8"  # two ASCII characters make a Chinese one, but Chinese text has many that are not made so
     if _TYPOGRAPHY.fullmatch(sample.translate(None, _ASCII)) is not None:
         return "cp1252"
+    if (other := _of_other_scripts(sample, name)) is not None:
+        return _SUPERSETS.get(other, other)
     name = _SUPERSETS.get(name, name)
     if name == "shift_jis_2004" and _is_cp932(sample):
         return "cp932"  # far more common; the other has no backslash
@@ -254,6 +259,24 @@ def detect_encoding(data: bytes) -> str | None:
     if name in _BALTIC and unsure and _is_western(sample):
         return "cp1252"
     return name
+
+
+def _of_other_scripts(sample: bytes, name: str) -> str | None:
+    """Return the encoding of words in another script, where it is clearly none that was found for the whole sample.
+
+    A detector does not notice a few such words among much ASCII (comments in code). It is asked for the Cyrillic of DOS
+    alone, as it would find too much of what DOS had for other languages.
+    """
+    if _HIGH_RUN.search(sample) is None or name.startswith("utf"):
+        return None
+    import chardet
+
+    lines = b"\n".join(line for line in sample.split(b"\n") if _HIGH_RUN.search(line) is not None)
+    names = (*_OTHER_SCRIPTS, *_DOS, name)
+    found = chardet.detect_all(lines, ignore_threshold=True, compat_names=False, include_encodings=names)
+    confidence = {other["encoding"]: other["confidence"] for other in found}
+    best = max(confidence, key=lambda other: confidence[other])
+    return best if confidence[best] >= max(_CERTAIN, _CLEARLY * confidence.get(name, 0.0)) else None
 
 
 def _is_western(sample: bytes) -> bool:
