@@ -27,7 +27,7 @@ def drawing_texts(archive: Archive, part: str) -> Iterator[str]:
             continue  # the same in an older form
         lines: list[str] = []
         if local(node) == "txBody":
-            lines += filter(None, map(_line, children(node, "p")))
+            lines += filter(None, map(paragraph_line, children(node, "p")))
         else:
             _, target, _ = relations.get(attribute(node, "dm") or "", ("", "", False))
             if archive.has(target):
@@ -78,6 +78,7 @@ def _cached(node: _Element | None) -> dict[str, str]:
     return found
 
 
-def _line(paragraph: _Element) -> str:
+def paragraph_line(paragraph: _Element) -> str:
+    """Return the text of a paragraph of DrawingML as one line."""
     parts = (" " if local(node) == "br" else node.text or "" for node in paragraph.iter("{*}t", "{*}br"))
     return " ".join("".join(parts).split())

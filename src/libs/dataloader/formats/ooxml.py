@@ -9,13 +9,16 @@ from libs.dataloader.formats.archive import Archive, children, join_part, local
 from libs.dataloader.formats.base import UnreadableError, sensible_title
 from libs.dataloader.text import clean_text
 
+#: What a part of an Office file refers to, by id: the kind, the target, and whether it is external.
+Relations = dict[str, tuple[str, str, bool]]
 
-def relationships(archive: Archive, part: str) -> dict[str, tuple[str, str, bool]]:
-    """Return what a part of an Office file refers to: ``{id: (kind, target, whether it is external)}``."""
+
+def relationships(archive: Archive, part: str) -> Relations:
+    """Return what a part of an Office file refers to."""
     name = posixpath.join(posixpath.dirname(part), "_rels", posixpath.basename(part) + ".rels")
     if not archive.has(name):
         return {}
-    found: dict[str, tuple[str, str, bool]] = {}
+    found: Relations = {}
     for node in children(archive.xml(name), "Relationship"):
         kind = (node.get("Type") or "").rpartition("/")[2]
         outside = node.get("TargetMode") == "External"

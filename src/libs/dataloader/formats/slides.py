@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from libs.dataloader.formats.archive import Archive, attribute, child, children, local
@@ -12,6 +12,7 @@ from libs.dataloader.formats.drawings import chart_blocks, diagram_texts
 from libs.dataloader.formats.omml import equation_text
 from libs.dataloader.formats.ooxml import core_properties, main_part, relationships
 from libs.dataloader.formats.registry import Format
+from libs.dataloader.formats.slide_comments import comment_authors, slide_comments
 from libs.dataloader.links import LinkCollector
 from libs.dataloader.tables import markdown_table
 from libs.dataloader.text import clean_text, raised
@@ -25,10 +26,11 @@ _LIKE_MARKUP = re.compile(r"^(#{1,6} |```)", re.MULTILINE)
 
 
 def read(file: FileData, _kind: Format) -> Content:
-    """Convert each slide: its title as a heading, text, lists, tables and diagrams, then its notes."""
+    """Convert each slide: its title as a heading, text, lists, tables and diagrams, then its notes and comments."""
     archive = Archive(file, "a PowerPoint presentation")
     part = main_part(archive, "ppt/presentation.xml")
     relations = relationships(archive, part)
+    authors = comment_authors(archive, relations)
     collector = LinkCollector(file.uri, file.root_uri)
     builder = TextBuilder()
     first_title: str | None = None
@@ -37,7 +39,7 @@ def read(file: FileData, _kind: Format) -> Content:
         count = number
         _, target, _ = relations.get(_relation_id(entry), ("", "", False))
         try:
-            slide = _Slide(archive, target, collector)
+            slide = _Slide(archive, target, collector, authors)
         except UnreadableError:
             failed += 1  # one damaged slide costs only itself
             continue
@@ -69,7 +71,7 @@ class _Paragraph(NamedTuple):
 
 
 class _Slide:
-    def __init__(self, archive: Archive, part: str, collector: LinkCollector) -> None:
+    def __init__(self, archive: Archive, part: str, collector: LinkCollector, authors: Mapping[str, str]) -> None:
         self._archive = archive
         self._relations = relationships(archive, part)
         self._collector = collector
@@ -79,13 +81,14 @@ class _Slide:
         if tree is not None:
             self._shapes(tree)
         self._notes = list(self._read_notes())
+        self._comments = list(slide_comments(archive, self._relations, authors))
 
     def text(self, number: int) -> str:
         """Return the slide as Markdown; empty if it has no text."""
-        if not (self.title or self._blocks or self._notes):
+        if not (self.title or self._blocks or self._notes or self._comments):
             return ""
         notes = ["Notes: " + "\n".join(self._notes)] if self._notes else []
-        return "\n\n".join([f"## {self.title or f'Slide {number}'}", *self._blocks, *notes])
+        return "\n\n".join([f"## {self.title or f'Slide {number}'}", *self._blocks, *notes, *self._comments])
 
     def _shapes(self, tree: _Element) -> None:
         waiting = [*reversed(tree)]  # no recursion: in a large slide nothing limits how deep groups nest
