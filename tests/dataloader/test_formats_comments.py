@@ -59,3 +59,40 @@ def test_powerpoint_comments_of_older_versions() -> None:
     authors = f"<p:cmAuthorLst {space}><p:cmAuthor id='1' name='Ann' initials='A'/></p:cmAuthorLst>"
     data = with_comments(presentation("Gate"), (f"{OFFICE}/comments", f"{OFFICE}/commentAuthors"), comments, authors)
     assert convert("a.pptx", data).content == "## Gate\n\nComment by Ann: Is it so?\n\nComment: Nobody's."
+
+
+@pytest.mark.parametrize(
+    ("text", "content"),
+    [
+        (
+            # Word
+            r"The {\*\atrfstart 0}gate{\*\atrfend 0}{\cs15\fs16 {\*\atnid AB}{\*\atnauthor Ann B}\chatn {\*\annotation"
+            r"{\*\atnref 0}{\*\atndate 18}\pard\plain \s16 {\cs15\fs16 \chatn }{Is it \u8364? so?}\par Why?}} opens."
+            r"\par Next{\footnote \chftn A note.}.\par",
+            "The gate[1] opens.\n\nNext[2].\n\n[1] Ann B: Is it € so? Why?\n\n[2] A note.",
+        ),
+        (
+            # LibreOffice
+            r"The {\*\atrfstart 0}gate{\*\atrfend 0}{\*\atnauthor M\'fcller}{\chatn}{\*\annotation{\*\atnref 0}"
+            r"{\*\atndate 123}\pard\plain Is it so?} opens.\par",
+            "The gate[1] opens.\n\n[1] Müller: Is it so?",
+        ),
+        (r"The gate{\*\annotation Is it so?} opens{\*\atnauthor Ann}.\par", "The gate[1] opens.\n\n[1] Is it so?"),
+    ],
+)
+def test_rtf_comments(text: str, content: str) -> None:
+    assert convert("a.rtf", rf"{{\rtf1\ansi\ansicpg1252\pard {text}}}").content == content
+
+
+def test_opendocument_comments() -> None:
+    comment = "<annotation><creator>Ann B</creator><date>2024-05-01</date>{}</annotation>"
+    asked = comment.format("<p>Is it so?</p><list><list-item><p>Why?</p></list-item></list>")
+    note = "<note><note-citation>1</note-citation><note-body><p>A note.</p></note-body></note>"
+    nobody = "<annotation><p>Hm.</p></annotation>"
+    cells = (f"A{asked}", f"B{note}", "1", f"2{nobody}")
+    row = "<table-row>" + "<table-cell><p>{}</p></table-cell>" * 2 + "</table-row>"
+    body = f"<p>The gate{asked} opens{comment.format('')}{note}.</p><table>{(row * 2).format(*cells)}</table>"
+    assert convert("a.fodt", f"<office><body><text>{body}</text></body></office>").content == (
+        "The gate[1] opens[2].\n\n| A[3] | B[4] |\n| --- | --- |\n| 1 | 2[5] |\n\n"
+        "[1] Ann B: Is it so? Why?\n\n[2] A note.\n\n[3] Ann B: Is it so? Why?\n\n[4] A note.\n\n[5] Hm."
+    )

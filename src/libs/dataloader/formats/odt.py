@@ -30,7 +30,6 @@ _META = {
 _SKIPPED = frozenset(
     (
         "tracked-changes",
-        "annotation",
         "annotation-end",
         "sequence-decls",
         "forms",
@@ -47,7 +46,7 @@ _MAX_DEPTH = 100
 
 
 def read(file: FileData, _kind: Format) -> Content:
-    """Convert to Markdown, with headings, lists and tables; footnotes follow at the end."""
+    """Convert to Markdown, with headings, lists and tables; footnotes and comments follow at the end."""
     archive = None
     if file.data.lstrip()[:1] == b"<":
         content = meta = parse_xml(file.data)
@@ -89,7 +88,7 @@ class _Writer:
         self._code: list[str] = []
 
     def text(self) -> str:
-        """Return everything that was written, with the footnotes at the end."""
+        """Return everything that was written, with the footnotes and comments at the end."""
         self._end_code()
         notes = [f"[{number}] {note}" for number, note in enumerate(self._notes, 1)]
         return "".join(self._parts) + "".join(f"\n\n{note}" for note in notes)
@@ -101,7 +100,7 @@ class _Writer:
             return
         for node in parent:
             name = local(node)
-            if name in _SKIPPED:
+            if name in _SKIPPED or name == "annotation":
                 continue
             if name == "h":
                 heading = _squeeze(self._inline(node)).replace("\n", " ")
@@ -227,11 +226,12 @@ class _Writer:
             elif name == "note":
                 body = child(item, "note-body")
                 if body is not None:
-                    self._notes.append("")
-                    number = len(self._notes)
-                    said = " ".join(self._inline(block) for block in _paragraphs(body)) or self._inline(body)
-                    self._notes[number - 1] = " ".join(said.split())
-                    parts.append(f"[{number}]")
+                    parts.append(self._note(self._said(body) or self._inline(body)))
+            elif name == "annotation":
+                author = child(item, "creator")
+                name = " ".join("".join(author.itertext()).split()) if author is not None else ""
+                if said := self._said(item):
+                    parts.append(self._note(f"{name}: {said}" if name else said))
             elif name == "a":
                 start = len(parts)
                 self._collect(item, parts, depth + 1)
@@ -248,6 +248,14 @@ class _Writer:
                 else:
                     parts.append(_blanks("".join(item.itertext())))
             parts.append(_blanks(item.tail))
+
+    def _said(self, note: _Element) -> str:
+        return " ".join(self._inline(block) for block in _paragraphs(note))
+
+    def _note(self, text: str) -> str:
+        """Keep a footnote or a comment for the end of the text, and return its number as it stands in the text."""
+        self._notes.append(" ".join(text.split()))
+        return f"[{len(self._notes)}]"
 
     def _formula(self, frame: _Element) -> str:
         """Return the formula that a frame shows; empty if it shows something else."""
@@ -358,7 +366,17 @@ def _table_rows(node: _Element) -> list[_Element]:
 
 
 def _paragraphs(cell: _Element) -> list[_Element]:
-    return [node for node in cell.iter() if local(node) in ("p", "h")]
+    """Return the paragraphs of a cell or a note, but for those of notes in it."""
+    found: list[_Element] = []
+    waiting = [*reversed(cell)]
+    while waiting:
+        node = waiting.pop()
+        name = local(node)
+        if name in ("p", "h"):
+            found.append(node)
+        if name not in ("note", "annotation"):
+            waiting += reversed(node)
+    return found
 
 
 def _repeat(node: _Element, name: str) -> int:

@@ -16,11 +16,17 @@ _INFO = re.compile(rb"\{\\(title|author|subject|keywords)\s+((?:[^{}\\]|\\.)*)\}
 _OUTLINE = re.compile(r"(\\outlinelevel([0-8]))(?![0-9]) ?")
 _HEADING = re.compile(r"#{1,6} \S")
 _BLANK_LINES = re.compile(r"\n{3,}")
-# Groups that the library would leave out: footnotes, and what Word shows before the items of lists.
-_GROUP_OR_BRACE = re.compile(r"\\[\\{}]|\{\s*(?:\\\*\s*)?\\(footnote|listtext|pntext)(?![a-z]) ?|[{}]")
+# Groups that the library would leave out: footnotes, comments, and what Word shows before the items of lists.
+_GROUP_OR_BRACE = re.compile(
+    r"\\[\\{}]|\{\s*(?:\\\*\s*)?\\(footnote|annotation|atnauthor|listtext|pntext)(?![a-z]) ?|[{}]"
+)
 # Characters that no text has, to tell what the library would not.
-_MARKS = {"footnote": ("\x01", "\x02"), "listtext": ("\x03", "\x04"), "pntext": ("\x03", "\x04")}
-_NOTE = re.compile("\x01([^\x01\x02]*)\x02")
+_MARKS = {
+    **dict.fromkeys(("footnote", "annotation"), ("\x01", "\x02")),
+    **dict.fromkeys(("listtext", "pntext"), ("\x03", "\x04")),
+    "atnauthor": ("\x0e", "\x0f"),
+}
+_NOTE = re.compile("(?:\x0e([^\x0e\x0f]*)\x0f\\s*)?\x01([^\x01\x02]*)\x02|\x0e[^\x0e\x0f]*\x0f")
 _LABEL = re.compile(r"\x03([^\x03\x04]*)\x04\s*(#{1,6} )?")
 _IN_CELL = "\x05"  # between the paragraphs of a cell
 # Between the cells and the rows of a table inside of a cell.
@@ -44,7 +50,7 @@ _CODE_PAGE = re.compile(rb"\\ansicpg(\d+)")
 
 
 def read(file: FileData, _kind: Format) -> Content:
-    """Convert to Markdown; rows become tables, and footnotes follow at the end."""
+    """Convert to Markdown; rows become tables; footnotes and comments follow at the end."""
     from striprtf import striprtf
 
     to_text: Callable[..., str] = striprtf.rtf_to_text
@@ -173,13 +179,14 @@ def _label(match: re.Match[str]) -> str:
 
 
 def _split_notes(text: str) -> tuple[str, list[str]]:
-    """Return the text with the numbers of the footnotes in their place, and the footnotes as paragraphs."""
+    """Return the text with the numbers of footnotes and comments in their place, and these as paragraphs."""
     notes: list[str] = []
 
     def number(match: re.Match[str]) -> str:
-        note = " ".join(clean_text(match[1]).split())
+        author, note = (" ".join(clean_text(part or "").split()) for part in match.groups())
         if not note:
             return ""
+        note = f"{author}: {note}" if author else note
         notes.append(f"\n\n[{len(notes) + 1}] {note}")
         return f"[{len(notes)}]"
 
