@@ -323,7 +323,8 @@ def test_word_charts_and_diagrams_stand_where_they_are_shown() -> None:
     parts["word/_rels/document.xml.rels"] = relations.encode()
     point = '<c:ptCount val="1"/><c:pt idx="0"><c:v>{}</c:v></c:pt>'
     parts["word/charts/chart1.xml"] = (
-        f'<c:chartSpace xmlns:c="{space}/chart" xmlns:a="{space}/main"><c:chart><c:title><a:t>Sales</a:t></c:title>'
+        f'<c:chartSpace xmlns:c="{space}/chart" xmlns:a="{space}/main"><c:chart><c:title><c:tx><c:rich>'
+        "<a:p><a:r><a:t>Sal</a:t></a:r><a:r><a:t>es</a:t></a:r></a:p></c:rich></c:tx></c:title>"
         f"<c:ser><c:tx><c:strCache>{point.format('2024')}</c:strCache></c:tx>"
         f"<c:cat><c:strCache>{point.format('East')}</c:strCache></c:cat>"
         f"<c:val><c:numCache>{point.format('4.4000000000000004')}</c:numCache></c:val></c:ser></c:chart></c:chartSpace>"

@@ -456,3 +456,21 @@ def test_names_of_parts_with_backslashes_or_in_two_cases() -> None:
     assert convert("a.xlsx", zipped(parts)).content == wanted
     del parts["xl/worksheets/Sheet1.xml"]
     assert convert("a.xlsx", zipped({name.replace("/", "\\"): part for name, part in parts.items()})).content == wanted
+
+
+def test_titles_of_charts_follow_the_cells() -> None:
+    xlsxwriter = pytest.importorskip("xlsxwriter")
+    stream = io.BytesIO()
+    with xlsxwriter.Workbook(stream, {"in_memory": True}) as book:
+        sheet = book.add_worksheet("Sales")
+        for row, cells in enumerate((("Region", "Sales"), ("East", 3), ("West", 4))):
+            sheet.write_row(row, 0, cells)
+        sheet.write("D1", "From a cell")
+        for title in ({"name": "Sales by region"}, {"name": "=Sales!$D$1"}, {"none": True}):
+            chart = book.add_chart({"type": "column"})
+            chart.add_series({"categories": "=Sales!$A$2:$A$3", "values": "=Sales!$B$2:$B$3"})
+            chart.set_title(title)
+            sheet.insert_chart("F2", chart)
+    read = convert("a.xlsx", stream.getvalue())
+    assert read.content.endswith("| West | 4 |  |\n\nSales by region\n\nFrom a cell")
+    assert [record["Region"] for record in records(read)] == ["East", "West"]

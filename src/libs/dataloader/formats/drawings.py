@@ -16,23 +16,25 @@ if TYPE_CHECKING:
 
 
 def drawing_texts(archive: Archive, part: str) -> Iterator[str]:
-    """Yield the text of each shape of a drawing, and the entries of each diagram as a list.
+    """Yield the text of each shape of a drawing, the entries of each diagram as a list, and the title of each chart.
 
     Raises:
         UnreadableError: if a part is damaged.
     """
     relations = relationships(archive, part)
-    for node in archive.xml(part).iter("{*}txBody", "{*}relIds"):
+    for node in archive.xml(part).iter("{*}txBody", "{*}relIds", "{*}chart"):
         if any(local(above) == "Fallback" for above in node.iterancestors()):
             continue  # the same in an older form
         lines: list[str] = []
         if local(node) == "txBody":
             lines += filter(None, map(paragraph_line, children(node, "p")))
         else:
-            _, target, _ = relations.get(attribute(node, "dm") or "", ("", "", False))
+            is_chart = local(node) == "chart"
+            _, target, _ = relations.get(attribute(node, "id" if is_chart else "dm") or "", ("", "", False))
             if archive.has(target):
-                lines += (f"- {text}" for text in diagram_texts(archive.xml(target)))
-        if lines:
+                root = archive.xml(target)
+                lines += [chart_title(root)] if is_chart else (f"- {text}" for text in diagram_texts(root))
+        if any(lines):
             yield clean_text("\n".join(lines))
 
 
@@ -43,13 +45,19 @@ def diagram_texts(root: _Element) -> Iterator[str]:
             yield text
 
 
+def chart_title(root: _Element) -> str:
+    """Return the title of a chart, which may be that of a cell; empty if it has none."""
+    text = child(root, "chart", "title", "tx")
+    if text is None:
+        return ""
+    lines = list(map(paragraph_line, text.iter("{*}p"))) or [value.text or "" for value in text.iter("{*}v")]
+    return " ".join(" ".join(lines).split())
+
+
 def chart_blocks(root: _Element) -> Iterator[str]:
     """Yield the title of a chart, and its numbers as a table."""
-    chart = child(root, "chart")
-    title = child(chart, "title")
-    words = " ".join(run.text or "" for run in title.iter() if local(run) == "t") if title is not None else ""
-    if words.strip():
-        yield " ".join(words.split())
+    if title := chart_title(root):
+        yield title
     columns: list[tuple[str, dict[str, str]]] = []
     labels: dict[str, str] = {}
     for series in (node for node in root.iter() if local(node) == "ser"):
