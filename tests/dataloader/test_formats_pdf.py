@@ -98,6 +98,16 @@ def test_arabic_ligatures() -> None:
     assert convert("a.pdf", glyphs_of(*article[::-1])).content == article
 
 
+@pytest.mark.parametrize("bullet", ["\uf0b7", "\uf0a7", "\x84", "•"])
+def test_bullets_of_symbol_fonts_are_bullets(bullet: str) -> None:
+    assert convert("a.pdf", glyphs_of(bullet, *" Item")).content == "• Item"
+
+
+def test_signs_before_words_that_are_no_bullets_stay() -> None:
+    assert convert("a.pdf", glyphs_of("\x80", *" 5")).content == "€ 5"
+    assert convert("a.pdf", glyphs_of("\x84", *"Item")).content == "„Item"
+
+
 def test_pages_and_properties() -> None:
     data = pdf(["Page one.", "Second line."], [], ["Page three."], title="The title", author="Ann", subject="Things")
     document = convert("a.pdf", data)

@@ -38,6 +38,8 @@ _BLANK = 0.12  # of the size of letters: what is between words at least
 _WIDEST = 0.6  # and at most; more is between columns
 _SMALLER = 0.9  # of the size of a letter: how large a raised one beside it is at most
 _SAMPLED = 32  # characters of a page that tell which way up its text is
+# Before an item: the code of a bullet in a font of symbols (Word's are for private use), which stands for no letter.
+_BULLET = re.compile("^(?:[\ue000-\uf8ff]|[\x81-\x84\x86-\x94\x98-\x9f])(?=[ \t])", re.MULTILINE)
 _LEADERS = re.compile(r" ?(?:[.·…] ?){6,}")  # from the words of a table of contents to the number of the page
 _NO_TITLE = re.compile(
     r"(?:table of )?contents|abstract|inhalt(?:sverzeichnis)?|table des matières|sommaire|índice|目\s*[录次錄]", re.I
@@ -189,7 +191,7 @@ def _page(document: Any, index: int) -> _Page:
                 textpage = page.get_textpage()
             # A soft hyphen within a line is one that is seen: fonts often have one character for both.
             text = with_accents(_with_ligatures(textpage.get_text_range(), textpage), textpage).replace("\xad", "-")
-            lines = _lines(textpage, text)
+            lines = _lines(textpage, _BULLET.sub("•", text))
         finally:
             textpage.close()
         shown = " ".join(text.split())
