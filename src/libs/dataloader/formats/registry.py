@@ -57,7 +57,7 @@ FORMATS: dict[str, Format] = {
     **dict.fromkeys((".odt", ".ott", ".fodt"), ODT),
     ".rtf": RTF,
     ".epub": EPUB,
-    ".eml": EML,
+    **dict.fromkeys((".eml", ".mht", ".mhtml"), EML),
     ".mbox": MBOX,
     ".csv": Format("delimited", "text/csv"),
     **dict.fromkeys((".tsv", ".tab"), Format("delimited", "text/tab-separated-values")),

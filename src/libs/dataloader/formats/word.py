@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
+from libs.dataloader.formats import read_file
 from libs.dataloader.formats.archive import Archive, attribute, child, children, iter_xml, local
-from libs.dataloader.formats.base import Content, FileData, UnreadableError, check_length, is_code_style
+from libs.dataloader.formats.base import EXPANSION, Content, FileData, UnreadableError, check_length, is_code_style
 from libs.dataloader.formats.drawings import chart_blocks, diagram_texts
+from libs.dataloader.formats.markdown import first_heading
 from libs.dataloader.formats.omml import equation_text
 from libs.dataloader.formats.ooxml import core_properties, main_part, relationships
 from libs.dataloader.formats.registry import Format
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
     from lxml.etree import _Element
 
 _BLOCKS = frozenset(("p", "tbl"))
+_IMPORTED = "altChunk"
 _SKIPPED = frozenset(
     (
         "del",
@@ -50,10 +54,10 @@ def read(file: FileData, _kind: Format) -> Content:
     """Convert to Markdown, with headings, lists and tables; footnotes and comments follow at the end."""
     archive = Archive(file, "a Word document")
     part = main_part(archive, "word/document.xml")
-    reader = _Reader(archive, part, LinkCollector(file.uri, file.root_uri))
+    reader = _Reader(file, archive, part)
     blocks: list[_Block] = []
     chars = 0
-    for node in iter_xml(archive.read(part), part, _BLOCKS):
+    for node in iter_xml(archive.read(part), part, _BLOCKS | {_IMPORTED}):
         known = len(blocks)
         reader.block(node, blocks)
         chars += sum(len(block.text) for block in blocks[known:])
@@ -75,8 +79,9 @@ class _Block(NamedTuple):
 
 
 class _Reader:
-    def __init__(self, archive: Archive, part: str, collector: LinkCollector) -> None:
-        self.collector = collector
+    def __init__(self, file: FileData, archive: Archive, part: str) -> None:
+        self.collector = LinkCollector(file.uri, file.root_uri)
+        self._file = file
         self.title: str | None = None
         self.first_heading: str | None = None
         self._archive = archive
@@ -92,8 +97,11 @@ class _Reader:
         """Write a paragraph or table, and the text boxes, charts and diagrams anchored in it."""
         if any(local(above) in ("del", "Fallback") for above in node.iterancestors()):
             return
-        if local(node) == "tbl":
+        kind = local(node)
+        if kind == "tbl":
             self._table(node, out)
+        elif kind == _IMPORTED:
+            self._import(node, out)
         else:
             self._paragraph(node, out)
         boxes, self._boxes = self._boxes, []
@@ -103,6 +111,25 @@ class _Reader:
         drawings, self._drawings = self._drawings, []
         for drawing in drawings:
             out += map(_Block, self._drawn(drawing))
+
+    def _import(self, node: _Element, out: list[_Block]) -> None:
+        """Write another document, of any format, that this one has whole: programs leave it to Word to convert it."""
+        relation = self._relations.get(attribute(node, "id") or "")
+        if relation is None or not self._archive.has(relation[1]):
+            return
+        # Of one inside of another and so on, each may hold less: a container can hold itself.
+        limit = self._file.max_bytes // EXPANSION
+        try:
+            data = self._archive.read(relation[1])
+            content, _ = read_file(
+                replace(self._file, path=relation[1], data=data, encoding=None, declared=None, max_bytes=limit)
+            )
+        except UnreadableError:
+            return  # it costs only itself
+        is_markup = content.format == "markdown"
+        out.append(_Block(content.text if is_markup else _LIKE_MARKUP.sub(r"\\\1", content.text)))
+        self.first_heading = self.first_heading or (first_heading(content.text) if is_markup else None)
+        self.collector.extend((link.target, link.text) for link in content.links)
 
     def _drawn(self, drawing: _Element) -> Iterator[str]:
         """Yield what a chart or a diagram says, which is in a part of its own."""
