@@ -38,6 +38,10 @@ def samples() -> dict[str, bytes]:
     made["a.srt"] = b"1\n00:00:01,000 --> 00:00:02,500\n<i>words</i>\nagain.\n"
     made["a.rtf"] = rb"{\rtf1\ansi{\info{\title T}}{\pard\outlinelevel0 Heading\par}caf\'e9 \u8364?\par}"
     made["a.html"] = b"<title>t</title><main><h1>h</h1><table><tr><th>a<td>b<tr><td>c<td>d</table><ul><li>x</main>"
+    made["a.xml"] = (
+        b"<article article-type='x'><front><article-meta><title-group><article-title>t</article-title></title-group>"
+        b"</article-meta></front><body><sec><label>1</label><title>h</title><p>words<sup>2</sup></p></sec></body></article>"
+    )
     made["a.md"] = b"---\ntitle: t\n---\n# h\n[a](b.md) `c` <!-- d -->\n\n```py\ne\n```\n[r]: http://x.y\n"
     made["a.adoc"] = b"= t\n:author: x\n\n== h\nlink:b.adoc[b] {author}\n\n----\ne\n----\n"
     made["a.tex"] = b"\\documentclass{article}\n\\begin{document}\n\\section{h}\nwords\n\\end{document}\n"

@@ -41,6 +41,7 @@ ODT = Format("odt", "application/vnd.oasis.opendocument.text")
 MANUAL = Format("manual", "text/troff")
 MDOC = Format("mdoc", "text/troff")
 EPUB = Format("epub", "application/epub+zip")
+ARTICLE = Format("article", "application/xml", "xml")
 
 FORMATS: dict[str, Format] = {
     **dict.fromkeys((".txt", ".text", ".log", ".asc"), TEXT),
@@ -123,7 +124,7 @@ _LANGUAGES = {
     "css": ".css .scss .sass .less",
     "vue": ".vue",
     "svelte": ".svelte",
-    "xml": ".xml .xsd .xsl .xslt .wsdl .plist .rss .atom .opml",
+    "xml": ".xml .nxml .dbk .docbook .xsd .xsl .xslt .wsdl .plist .rss .atom .opml",
     "yaml": ".yaml .yml",
     "toml": ".toml",
     "ini": ".ini .cfg .conf .properties .env",
@@ -219,6 +220,15 @@ _MBOX_START = re.compile(rb"From \S{1,500}[^\n]{0,100}\d\d:\d\d[^\n]{0,100}\n(?=
 _REQUESTS = re.compile(rb"['.](?:\\\"|[a-z]{2}|[A-Za-z]{1,2}\s|[ \t]*\r?\n)")
 _MANUAL_TITLE = re.compile(rb"^\.(?:TH[ \t]+\S|(Dd)\b)", re.MULTILINE)
 _BEFORE_TITLE = 20_000
+# JATS, DocBook and TEI: by the first element, and by what tells one of these apart from others of the same name.
+_FIRST_ELEMENT = re.compile(rb"<(?:[\w.-]+:)?([\w.-]+)")
+_ARTICLES = frozenset(
+    (b"article", b"book", b"part", b"chapter", b"appendix", b"preface", b"section", b"sect1", b"refentry", b"TEI")
+)
+_ARTICLE_SIGN = re.compile(
+    rb"-//(?:NLM|OASIS)//DTD (?:JATS|Journal|DocBook)|https?://(?:docbook\.org/ns/docbook|www\.tei-c\.org/ns/1\.0)"
+    rb"|\s(?:article-type|dtd-version)\s*="
+)
 _ARMOR = re.compile(rb"\s*-----BEGIN PGP ((?!SIGNED)[A-Z ]{1,40})-----")
 _ASCIIDOC_LINE = re.compile(rb"^(?:={1,6}[ \t]+\S|\[(?:source|NOTE|TIP|\[[\w-]+\])[^\n]*\][ \t]*\r?$)", re.MULTILINE)
 _MAIL_FIELDS = (
@@ -253,7 +263,7 @@ def find_format(name: str, data: bytes, mime_type: str | None = None) -> Format:
     if (found := _by_signature(data, by_name)) is not None:
         return found
     if (found := _by_media_type(mime_type)) is not None:
-        return found
+        return ARTICLE if found == FORMATS[".xml"] and _is_article(data) else found
     if extension in _IMAGES:
         raise UnreadableError("it is an image (SVG), which is not read")
     if by_name is not None:
@@ -263,7 +273,7 @@ def find_format(name: str, data: bytes, mime_type: str | None = None) -> Format:
             return MBOX  # as list servers call their archives
         if extension == ".asc":
             return _asc(data)
-        return by_name
+        return ARTICLE if by_name == FORMATS[".xml"] and _is_article(data) else by_name
     return _by_text(data)
 
 
@@ -281,6 +291,12 @@ def is_html(data: bytes) -> bool:
     while match := _PREAMBLE.match(head, position):
         position = match.end()
     return _HTML_START.match(head, position) is not None
+
+
+def _is_article(data: bytes) -> bool:
+    head = data[:_LOOKED_AT]
+    first = _FIRST_ELEMENT.search(head)
+    return first is not None and first[1] in _ARTICLES and _ARTICLE_SIGN.search(head) is not None
 
 
 def describe_binary(data: bytes) -> str:
@@ -366,7 +382,7 @@ def _by_text(data: bytes) -> Format:
             if word in line:
                 return FORMATS[extension]
     if start.startswith(b"<?xml"):
-        return FORMATS[".xml"]
+        return ARTICLE if _is_article(data) else FORMATS[".xml"]
     return TEXT
 
 
