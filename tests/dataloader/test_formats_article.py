@@ -25,7 +25,8 @@ JATS = r"""<?xml version="1.0" encoding="UTF-8"?>
 <kwd-group><kwd>tide</kwd><kwd>mill</kwd></kwd-group></article-meta></front>
 <body><sec id="s1"><label>1</label><title>Introduction</title><p>Power <xref ref-type="bibr" rid="r1">[1]</xref> is
 <inline-formula><alternatives><mml:math><mml:msup><mml:mi>v</mml:mi><mml:mn>3</mml:mn></mml:msup></mml:math>
-<tex-math>\documentclass{x}\begin{document}$$v^3$$\end{document}</tex-math></alternatives></inline-formula> at 10<sup>6</sup> W, see <ext-link ext-link-type="uri" xlink:href="https://example.org/">here</ext-link>.</p>
+<tex-math>\documentclass{x}\begin{document}$$v^3$$\end{document}</tex-math></alternatives></inline-formula> at
+10<sup>6</sup> W, see <ext-link ext-link-type="uri" xlink:href="https://example.org/">here</ext-link>.</p>
 <sec><title>Parts</title><list list-type="order"><list-item><p>gate</p></list-item><list-item>
 <p>wheel</p></list-item></list>
 <table-wrap id="t1"><label>Table 1</label><caption><title>Heights.</title><p>In metres.</p></caption><table><thead>

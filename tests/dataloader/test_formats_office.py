@@ -72,6 +72,30 @@ def test_word_titles() -> None:
     assert convert("a.docx", saved(plain)).title is None
 
 
+@pytest.mark.parametrize(
+    ("name", "author"),
+    [
+        ("python-docx", None),
+        ("openpyxl", None),
+        ("Apache POI", None),
+        ("Microsoft Office User", None),
+        ("(anonymous)", None),
+        ("Unknown", None),
+        ("Ann Bold", "Ann Bold"),
+        ("User Group Berlin", "User Group Berlin"),
+    ],
+)
+def test_authors_that_programs_make_up_are_none(name: str, author: str | None) -> None:
+    document = docx.Document()
+    document.add_paragraph("text")
+    document.core_properties.author = name
+    assert convert("a.docx", saved(document)).metadata.get("author") == author
+    properties = (
+        f"<office><meta><initial-creator>{name}</initial-creator></meta><body><text><p>x</p></text></body></office>"
+    )
+    assert convert("a.fodt", properties).metadata.get("author") == author
+
+
 def test_word_merged_cells_and_tables_around_text() -> None:
     document = docx.Document()
     table = document.add_table(rows=3, cols=2)

@@ -149,6 +149,22 @@ def sensible_title(title: str) -> str | None:
     return None if _NO_TITLE.match(title) else title[:500]
 
 
+_NO_AUTHOR = re.compile(
+    r"""(?:
+      openpyxl | python-(?:docx|pptx) | apache\s+poi | docx4j | xlsxwriter | pptxgenjs | sheetjs | un-?named
+    | (?:microsoft\ office|windows|default)\ (?:user|anwender|benutzer) | utilisateur\ windows | usuario\ de\ windows
+    | administrator | admin | user | author | unknown | \(?anonymous\)? | unspecified | \W*
+    )""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+def sensible_author(name: str) -> str:
+    """Return the author from a file's properties; empty if a program filled in its own name, or that of anybody."""
+    name = " ".join(name.split())
+    return "" if _NO_AUTHOR.fullmatch(name) else name
+
+
 _CODE_STYLE = re.compile(
     r"(?:source ?|program ?)?code|html preformatted|preformatted text|verbatim|macro text", re.IGNORECASE
 )

@@ -7,7 +7,15 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from libs.dataloader.formats.archive import Archive, attribute, child, local, parse_xml
-from libs.dataloader.formats.base import Content, FileData, UnreadableError, fenced, is_code_style, sensible_title
+from libs.dataloader.formats.base import (
+    Content,
+    FileData,
+    UnreadableError,
+    fenced,
+    is_code_style,
+    sensible_author,
+    sensible_title,
+)
 from libs.dataloader.formats.registry import Format
 from libs.dataloader.links import LinkCollector
 from libs.dataloader.mathml import formula
@@ -279,6 +287,8 @@ def _properties(root: _Element) -> tuple[str | None, dict[str, Any]]:
         if local(node) == "title":
             title = sensible_title(value)
         elif value and (name := _META.get(local(node))):
+            if name == "author" and not sensible_author(value):
+                continue
             found[name] = f"{found[name]}, {value}" if name == "keywords" and name in found else value
     return title, found
 

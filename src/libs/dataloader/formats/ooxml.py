@@ -6,7 +6,7 @@ import posixpath
 from typing import Any
 
 from libs.dataloader.formats.archive import Archive, children, join_part, local
-from libs.dataloader.formats.base import UnreadableError, sensible_title
+from libs.dataloader.formats.base import UnreadableError, sensible_author, sensible_title
 from libs.dataloader.text import clean_text
 
 #: What a part of an Office file refers to, by id: the kind, the target, and whether it is external.
@@ -52,6 +52,7 @@ def core_properties(archive: Archive) -> tuple[str | None, dict[str, Any]]:
         }
     except UnreadableError:
         return None, {}  # damaged metadata is no reason to do without the text
+    values["creator"] = sensible_author(values.get("creator", ""))
     names = {"creator": "author", "subject": "subject", "keywords": "keywords", "description": "description"}
     names |= {"created": "created", "modified": "modified", "language": "language", "category": "category"}
     metadata = {name: values[key] for key, name in names.items() if values.get(key)}

@@ -12,7 +12,15 @@ from datetime import UTC, datetime, timedelta, timezone
 from itertools import islice
 from typing import Any, NamedTuple
 
-from libs.dataloader.formats.base import Content, FileData, TextBuilder, UnreadableError, check_length, sensible_title
+from libs.dataloader.formats.base import (
+    Content,
+    FileData,
+    TextBuilder,
+    UnreadableError,
+    check_length,
+    sensible_author,
+    sensible_title,
+)
 from libs.dataloader.formats.markdown import first_heading
 from libs.dataloader.formats.pdf_accents import with_accents
 from libs.dataloader.formats.pdf_annotations import read_annotations
@@ -87,7 +95,8 @@ def read(file: FileData, _kind: Format) -> Content:
     if images := [number for number, page in enumerate(found, 1) if page.is_image]:
         metadata["pages_without_text"] = images
     for name, field in (("author", "Author"), ("subject", "Subject"), ("keywords", "Keywords")):
-        if value := clean_text(fields.get(field, "")).strip():
+        value = clean_text(fields.get(field, "")).strip()
+        if value and (name != "author" or sensible_author(value)):
             metadata[name] = value
     for name, field in (("created", "CreationDate"), ("modified", "ModDate")):
         if moment := _date(fields.get(field, "")):
