@@ -16,6 +16,7 @@ from libs.dataloader.formats.base import (
     sensible_author,
     sensible_title,
 )
+from libs.dataloader.formats.odt_styles import hiding_styles, ordered_lists, raising_styles, style_parents
 from libs.dataloader.formats.registry import Format
 from libs.dataloader.links import LinkCollector
 from libs.dataloader.mathml import formula
@@ -67,7 +68,7 @@ def read(file: FileData, _kind: Format) -> Content:
     body = child(content, "body", "text")
     if body is None:
         raise UnreadableError("it is not an OpenDocument text, despite its name")
-    _drop_hidden(body, _hiding_styles(content))
+    _drop_hidden(body, hiding_styles(content))
     writer = _Writer(LinkCollector(file.uri, file.root_uri), content, archive)
     writer.blocks(body, 0)
     title, metadata = _properties(meta)
@@ -86,9 +87,9 @@ class _Writer:
         self._archive = archive
         self.title: str | None = None
         self.first_heading: str | None = None
-        self._ordered = _ordered_lists(content)
-        self._parents: Mapping[str, str] = _parents(content)
-        self._raising = _raising_styles(content)
+        self._ordered = ordered_lists(content)
+        self._parents: Mapping[str, str] = style_parents(content)
+        self._raising = raising_styles(content)
         self._numbers: dict[str | tuple[str, int], int] = {}  # where lists ended: by their id, by style and level
         self._parts: list[str] = []
         self._notes: list[str] = []
@@ -291,52 +292,6 @@ def _properties(root: _Element) -> tuple[str | None, dict[str, Any]]:
                 continue
             found[name] = f"{found[name]}, {value}" if name == "keywords" and name in found else value
     return title, found
-
-
-def _ordered_lists(root: _Element) -> set[str]:
-    styles: set[str] = set()
-    for node in root.iter():
-        if local(node) == "list-style" and next((local(level) for level in node), "") == "list-level-style-number":
-            styles.add(attribute(node, "name") or "")
-    return styles
-
-
-def _parents(root: _Element) -> dict[str, str]:
-    """Return the parent of each style: automatic styles of single paragraphs derive from named ones."""
-    styles = (node for node in root.iter() if local(node) == "style")
-    return {
-        attribute(node, "name") or "": parent for node in styles if (parent := attribute(node, "parent-style-name"))
-    }
-
-
-def _raising_styles(root: _Element) -> frozenset[str]:
-    """Return the styles of superscripts: ``super 58%``, or by how much they are higher."""
-    found = set()
-    for node in root.iter():
-        if local(node) == "style" and (text := child(node, "text-properties")) is not None:
-            place = (attribute(text, "text-position") or "").split()
-            if place[:1] == ["super"] or (place and place[0][:1].isdigit() and place[0].strip("0.%")):
-                found.add(attribute(node, "name") or "")
-    return frozenset(found)
-
-
-def _hiding_styles(root: _Element) -> frozenset[str]:
-    """Return the styles whose text is not shown, and those made from them that do not say otherwise."""
-    display: dict[str, str] = {}
-    for node in root.iter():
-        if local(node) == "style" and (name := attribute(node, "name")):
-            text = child(node, "text-properties")
-            display[name] = (attribute(text, "display") or "") if text is not None else ""
-    parents = _parents(root)
-
-    def hides(name: str) -> bool:
-        for _ in range(_MAX_DEPTH):
-            if display.get(name) or name not in parents:
-                break
-            name = parents[name]
-        return display.get(name) == "none"
-
-    return frozenset(filter(hides, display))
 
 
 def _drop_hidden(body: _Element, styles: frozenset[str]) -> None:
