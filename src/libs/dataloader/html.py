@@ -270,7 +270,7 @@ def _title(tree: HtmlElement, meta: dict[str, str]) -> str | None:
 
 
 def _first_heading(tree: HtmlElement) -> str | None:
-    from libs.dataloader.html_markdown import inline_text
+    from libs.dataloader.html_text import inline_text
 
     for level in ("h1", "h2"):
         for node in tree.iter(level):
@@ -302,7 +302,7 @@ def _all_of(tree: HtmlElement, name: str) -> list[str]:
 def _links(
     root: HtmlElement, base: str | None, site_root: str | None, *, follow_only: bool = False
 ) -> tuple[Link, ...]:
-    from libs.dataloader.html_markdown import inline_text
+    from libs.dataloader.html_text import inline_text
 
     collector = LinkCollector(base, site_root, to_itself=follow_only)
     for node in root.iter("a", "area", "frame", "iframe"):

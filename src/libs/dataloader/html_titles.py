@@ -6,7 +6,7 @@ import re
 from copy import deepcopy
 from typing import TYPE_CHECKING
 
-from libs.dataloader.html_markdown import inline_text
+from libs.dataloader.html_text import inline_text
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement

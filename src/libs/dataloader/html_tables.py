@@ -1,0 +1,98 @@
+"""The cells of the tables of HTML pages that hold data; others only arrange the page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from libs.dataloader.html_text import HEADINGS, inline_text
+from libs.dataloader.tables import join_symbols, joined_header
+
+if TYPE_CHECKING:
+    from lxml.html import HtmlElement
+
+_MAX_CELL_CHARS = 1000
+_MAX_SPAN = 100
+_MOST_HEADERS = 3
+
+
+def data_rows(table: HtmlElement) -> list[list[str]] | None:
+    """Return the cells of a table that holds data; ``None`` if the table only arranges the page."""
+    if table.get("role") in ("presentation", "none"):
+        return None
+    own = _own_rows(table)
+    labelled = any(child.tag == "th" for row in own for child in row)
+    if not labelled and any(node is not table for node in table.iter("table", "pre", *HEADINGS)):
+        return None
+    rows = join_symbols(_with_one_header(own, _grid(own)))
+    if len(rows) < 2 or len(rows[0]) < 2:
+        return None
+    if any(len(cell) > _MAX_CELL_CHARS for row in rows for cell in row) and not (
+        labelled and all(node is table for node in table.iter("table"))
+    ):
+        return None
+    return rows
+
+
+def _own_rows(table: HtmlElement) -> list[HtmlElement]:
+    """Return the rows of a table without those of tables in its cells."""
+    rows: list[HtmlElement] = []
+    for part in table:
+        if part.tag == "tr":
+            rows.append(part)
+        elif part.tag in ("thead", "tbody", "tfoot"):
+            rows += part.findall("tr")
+    return rows
+
+
+def _grid(table_rows: list[HtmlElement]) -> list[list[str]]:
+    """Return cells by row and column; a cell that spans rows is repeated in each, one that spans columns is not."""
+    rows: list[list[str]] = []
+    waiting: dict[int, tuple[int, str]] = {}  # column: rows left, text
+    for tr in table_rows:
+        row: list[str] = []
+
+        def fill(row: list[str] = row) -> None:
+            while (spanned := waiting.get(len(row))) is not None:
+                left, text = spanned
+                if left == 1:
+                    del waiting[len(row)]
+                else:
+                    waiting[len(row)] = (left - 1, text)
+                row.append(text)
+
+        for cell in tr.iterchildren("td", "th"):
+            fill()
+            text = inline_text(cell)
+            down = _span(cell, "rowspan")
+            for offset in range(_span(cell, "colspan")):
+                if down > 1:
+                    waiting[len(row)] = (down - 1, text if offset == 0 else "")
+                row.append(text if offset == 0 else "")
+        fill()
+        rows.append(row)
+    width = max(map(len, rows), default=0)
+    return [[*row, *[""] * (width - len(row))] for row in rows]
+
+
+def _with_one_header(table_rows: list[HtmlElement], rows: list[list[str]]) -> list[list[str]]:
+    """Return rows with those of the header joined where the first ones name groups of columns."""
+    count = next((n for n, tr in enumerate(table_rows) if any(cell.tag == "td" for cell in tr)), len(table_rows))
+    if not 2 <= count <= _MOST_HEADERS or len(rows) <= count:
+        return rows
+    header = [list(row) for row in rows[:count]]
+    for tr, row in zip(table_rows[:count], header, strict=True):
+        place = 0
+        for cell in tr.iterchildren("td", "th"):
+            text, width = inline_text(cell), _span(cell, "colspan")
+            if 1 < len(row) <= width:
+                return rows  # a title of the table, or of the rows below
+            while place < len(row) and row[place] != text:
+                place += 1  # what a cell above takes
+            row[place : place + width] = [text] * len(row[place : place + width])
+            place += width
+    return [joined_header(header), *rows[count:]]
+
+
+def _span(cell: HtmlElement, name: str) -> int:
+    value = cell.get(name, "1").strip()
+    return max(1, min(int(value), _MAX_SPAN)) if value.isdecimal() and len(value) < 6 else 1
