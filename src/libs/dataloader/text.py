@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from libs.dataloader.mojibake import repaired
@@ -223,10 +224,14 @@ def detect_encoding(data: bytes) -> str | None:
     Returns:
         The name of a Python codec, or ``None`` if they do not look like text.
     """
+    return _detected(data[:_SAMPLE])
+
+
+@lru_cache(maxsize=16)  # whether bytes are text is asked before what text they are, in each of several threads
+def _detected(sample: bytes) -> str | None:
     import chardet
     from chardet import EncodingEra
 
-    sample = data[:_SAMPLE]
     if sample.startswith(_ISO_2022_KR):
         return "iso2022_kr"
     if _is_damaged_utf8(sample):
