@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
 from core.rag import KnowledgeBase
+from core.rag.embedder.base import utf8_length
 from core.rag.errors import InvalidInputError
-from core.rag.indexing.splitting.tokens import _RUN, FunctionTokens, WordLlamaTokens, even_tokens, utf8_length
+from core.rag.indexing.splitting.tokens import _RUN, FunctionTokens, WordLlamaTokens, even_tokens
 from libs.dataloader import Document
 
 spec = importlib.util.find_spec("wordllama")

@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from core.rag.embedder.base import utf8_length
 from core.rag.errors import ConfigurationError, InvalidInputError
 
 if TYPE_CHECKING:
@@ -254,11 +255,6 @@ class FunctionTokens:
     def weights(self, texts: Sequence[str]) -> list[int]:
         """Return the number of tokens of each text by the given function."""
         return [self.count(text) for text in texts]
-
-
-def utf8_length(text: str) -> int:
-    """Length in UTF-8 bytes (three for a lone surrogate)."""
-    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
 def _is_plain(text: str) -> bool:
