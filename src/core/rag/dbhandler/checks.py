@@ -14,49 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from core.rag.dbhandler.store import MAX_DEPTH, MAX_K, Parameters
+from core.rag.dbhandler.vector_checks import check_embedding, check_floats
 from core.rag.embedder.base import clean_text
-from core.rag.errors import InvalidInputError, InvalidVectorError, QueryError
+from core.rag.errors import InvalidInputError, QueryError
 from core.rag.schema import check_name
-
-
-def check_vector(vector: Sequence[float], dimension: int, what: str = "The query vector") -> tuple[float, ...]:
-    """Check a vector before it reaches an engine; engines store and search invalid ones without an error.
-
-    Args:
-        vector: The numbers.
-        dimension: The required length.
-        what: What to call it in the error.
-
-    Returns:
-        The vector as a tuple of floats.
-
-    Raises:
-        InvalidVectorError: if the length differs, a value is not a finite number, all are zero, or the norm cannot be
-            computed in 32 bits, as engines do.
-    """
-    try:
-        values = tuple(map(float, vector))
-    except (TypeError, ValueError, OverflowError) as error:
-        raise InvalidVectorError(f"{what} is not a sequence of numbers: {error}.") from error
-    if len(values) != dimension:
-        raise InvalidVectorError(
-            f"{what} has {len(values)} dimensions, but this vector store has {dimension}: use the model that the graph"
-            " was built with."
-        )
-    if not all(map(math.isfinite, values)):
-        raise InvalidVectorError(f"{what} holds values that are not finite (NaN or infinity).")
-    if not any(values):
-        raise InvalidVectorError(f"{what} is all zeros, which has no direction to compare.")
-    if not _SMALLEST_NORM <= math.hypot(*values) <= _LARGEST_NORM:
-        raise InvalidVectorError(
-            f"{what} is {math.hypot(*values):.3g} long, which engines cannot compare in 32 bits: scale it, best to 1."
-        )
-    return values
-
-
-# Squares of numbers outside these bounds overflow in 32 bits, or (below 1.2e-38) lose digits until nothing is left.
-_SMALLEST_NORM = 1e-15
-_LARGEST_NORM = 1e18
 
 #: More rows than any graph has; engines refuse numbers that are not much larger.
 _MAX_LIMIT = 2**53
@@ -256,9 +217,9 @@ def _check_value(place: str, value: Any, *, is_id: bool = False) -> None:
     if value is None or isinstance(value, str | bool | float):
         return
     if isinstance(value, tuple):
-        _check_embedding(place, value)
+        check_embedding(place, value)
     elif isinstance(value, memoryview):
-        _check_floats(place, value)
+        check_floats(place, value)
     elif isinstance(value, int):
         if not -_INT <= value < _INT:
             raise InvalidInputError(f"{place} is {value}, which does not fit into 64 bits: store it as a string.")
@@ -300,26 +261,6 @@ def _is_plain_row(row: dict[Any, Any]) -> bool:
         return False
     identifier = row.get("id", "-")
     return identifier.__class__ is str and bool(identifier)
-
-
-def _check_embedding(place: str, value: tuple[Any, ...]) -> None:
-    if not value or not all(issubclass(kind, float) for kind in set(map(type, value))):
-        raise InvalidVectorError(f"{place} is a tuple, so an embedding, but not one of floats: send lists as lists.")
-    # The sum of finite numbers is finite, unless they are huge: only then is each one checked.
-    if not math.isfinite(sum(value)) and not all(map(math.isfinite, value)):
-        raise InvalidVectorError(f"The embedding at {place} holds values that are not finite (NaN or infinity).")
-    if not any(value):
-        raise InvalidVectorError(f"The embedding at {place} is all zeros, which has no direction to compare.")
-
-
-def _check_floats(place: str, value: memoryview) -> None:
-    import numpy as np
-
-    if value.format != "f" or value.ndim != 1 or not len(value):
-        raise InvalidVectorError(f"{place} is a memoryview, so an embedding, but not one of 32-bit floats.")
-    floats = np.asarray(value)
-    if not np.isfinite(floats).all() or not floats.any():
-        _check_embedding(place, tuple(value.tolist()))  # raises the detailed error
 
 
 def check_characters(value: Any, place: str = "") -> None:

@@ -8,10 +8,11 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 from core.rag.dbhandler.batches import batches
-from core.rag.dbhandler.checks import as_float, check_vector
+from core.rag.dbhandler.checks import as_float
 from core.rag.dbhandler.knowledge.concepts import VectorRow
 from core.rag.dbhandler.scan import cosine_similarity
 from core.rag.dbhandler.store import MAX_K
+from core.rag.dbhandler.vector_checks import check_vector
 from core.rag.embedder.base import clean_text, dimension_of
 from core.rag.errors import ConfigurationError, InvalidInputError, NotFoundError
 from core.rag.schema import Label

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from core.rag.dbhandler.checks import check_vector
+from core.rag.dbhandler.vector_checks import check_vector
 from core.rag.embedder.base import EmbeddingService, embed_queries, is_blank
 from core.rag.retrieval.dialogue import Dialogue, Turn
 from core.rag.retrieval.hits import SearchMode

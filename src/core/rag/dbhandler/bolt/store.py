@@ -31,13 +31,14 @@ from core.rag.dbhandler.bolt.work import (
     rows,
     sendable,
 )
-from core.rag.dbhandler.checks import check_k, check_parameters, check_path, check_reading, check_terms, check_vector
+from core.rag.dbhandler.checks import check_k, check_parameters, check_path, check_reading, check_terms
 from core.rag.dbhandler.commits import Commits
 from core.rag.dbhandler.gate import WriterGate
 from core.rag.dbhandler.misuse import closed
 from core.rag.dbhandler.nesting import outermost
 from core.rag.dbhandler.scan import scan_search, scan_text
 from core.rag.dbhandler.store import READING_ONLY, Capabilities, Match, Parameters, Row, Transaction
+from core.rag.dbhandler.vector_checks import check_vector
 from core.rag.errors import (
     StoreConflictError,
     StoreReadOnlyError,

@@ -13,7 +13,6 @@ from core.rag.dbhandler.checks import (
     check_mapping,
     check_text,
     check_texts,
-    check_vector,
 )
 from core.rag.dbhandler.documents.contents import CONTENT_COLUMNS, with_content
 from core.rag.dbhandler.documents.indexed import indexed_texts
@@ -30,6 +29,7 @@ from core.rag.dbhandler.documents.rows import (
 )
 from core.rag.dbhandler.documents.writing import ChunkRow, update_documents
 from core.rag.dbhandler.store import Row, Transaction
+from core.rag.dbhandler.vector_checks import check_vector
 from core.rag.dbhandler.vectors import VectorStoreInfo
 from core.rag.embedder.base import dimension_of
 from core.rag.errors import ConfigurationError, InvalidInputError, NotFoundError

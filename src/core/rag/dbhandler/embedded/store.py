@@ -22,7 +22,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from core.rag.dbhandler.checks import check_k, check_parameters, check_path, check_reading, check_terms, check_vector
+from core.rag.dbhandler.checks import check_k, check_parameters, check_path, check_reading, check_terms
 from core.rag.dbhandler.commits import Commits
 from core.rag.dbhandler.embedded import dialect, engine
 from core.rag.dbhandler.embedded.commitlog import CommitLog
@@ -36,6 +36,7 @@ from core.rag.dbhandler.misuse import closed
 from core.rag.dbhandler.nesting import outermost
 from core.rag.dbhandler.scan import scan_text
 from core.rag.dbhandler.store import Capabilities, Match, Parameters, Row, Transaction
+from core.rag.dbhandler.vector_checks import check_vector
 from core.rag.errors import (
     StoreConflictError,
     StoreError,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
 from typing import Any
 
-from core.rag.dbhandler.checks import check_text, check_texts, check_vector
+from core.rag.dbhandler.checks import check_text, check_texts
 from core.rag.dbhandler.messages.interactions import (
     Indexes,
     InteractionRow,
@@ -18,6 +18,7 @@ from core.rag.dbhandler.messages.reading import MessageReading
 from core.rag.dbhandler.messages.removal import remove_conversation, remove_messages
 from core.rag.dbhandler.messages.rows import check_length, checked_name, message_properties, retrieved_rows
 from core.rag.dbhandler.store import Row, Transaction
+from core.rag.dbhandler.vector_checks import check_vector
 from core.rag.embedder.base import embed_texts, is_blank
 from core.rag.errors import NotFoundError
 from core.rag.identity import stable_id, vector_id
