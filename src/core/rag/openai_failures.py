@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from libs.dataloader.network import retry_after
+
+if TYPE_CHECKING:
+    from core.rag.openai_endpoint import Endpoint
 
 _RETRIED = {408, 409, 425, 429}
 _NOT_RETRIED = {501, 505}
@@ -87,6 +91,42 @@ def failure_of_status(error: Any, redact: Callable[[str], str], now: float) -> A
         retryable=retryable,
         retry_after=_asked_wait(headers, now),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Purpose:
+    """What a server is asked to do, and which settings tell how.
+
+    Attributes:
+        verb: What it does: "answer".
+        settings: How the names of the settings begin: ``MGRAG_LLM``.
+        model: What names the model.
+        deployment: The variable that names the deployment on Azure.
+    """
+
+    verb: str
+    settings: str
+    model: str
+    deployment: str
+
+
+def explain(failure: ApiFailure, endpoint: Endpoint, model: str, purpose: Purpose) -> str:
+    """Say what happened to a request, and what to do next."""
+    url, named = endpoint.url, purpose.settings
+    if failure.kind is FailureKind.AUTH:
+        return f"{url} rejected the key: {failure}. Check {endpoint.key_variable}"
+    if failure.kind is FailureKind.NOT_FOUND:
+        what = purpose.model if endpoint.azure_version is None else purpose.deployment
+        return f"{url} does not know {model}: {failure}. Check {endpoint.url_variable} and {what}"
+    if failure.kind is FailureKind.LIMITED and not failure.retryable:
+        return f"{url} refuses to {purpose.verb} for this account: {failure}. Check its plan and quota"
+    if failure.kind is FailureKind.LIMITED:
+        return (
+            f"{url} limits the rate: {failure}. Lower {named}_CONCURRENCY, or wait longer with {named}_RETRY_DEADLINE"
+        )
+    if failure.kind is FailureKind.UNAVAILABLE:
+        return f"{url} cannot be reached or does not answer: {failure}. Check it, and {named}_TIMEOUT"
+    return f"{model} at {url} did not {purpose.verb}: {failure}"
 
 
 def _server_message(error: Any) -> str:

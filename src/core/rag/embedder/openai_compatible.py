@@ -26,7 +26,7 @@ from core.rag.errors import ConfigurationError, EmbeddingAuthError, EmbeddingErr
 from core.rag.openai_api import ApiClient, Timing
 from core.rag.openai_endpoint import find_endpoint
 from core.rag.openai_events import MalformedAnswerError
-from core.rag.openai_failures import ApiFailure, FailureKind
+from core.rag.openai_failures import ApiFailure, FailureKind, Purpose, explain
 from core.rag.settings import Settings, settings_for
 from core.rag.together import all_together
 from libs.dataloader.batches import in_batches
@@ -46,6 +46,7 @@ NO_PREFIX = "none"
 # For servers of which nothing is known; many work through a request one input after the other.
 UNKNOWN_BATCH = 256
 
+_PURPOSE = Purpose("embed", "MGRAG_EMBEDDING", "the name of the model", "AZURE_OPENAI_EMBEDDING_DEPLOYMENT")
 _TOO_MUCH = re.compile(r"context length|too (long|large|many|big)|maximum|exceed|limit|tokens|batch", re.IGNORECASE)
 _WHICH_INPUT = re.compile(r"input\[(\d+)\]")
 
@@ -341,24 +342,8 @@ class OpenAICompatibleEmbedding(EmbeddingService):
         return vectors
 
     def _error(self, failure: ApiFailure) -> EmbeddingError:
-        url, variable = self._api.endpoint.url, self._api.endpoint.key_variable
-        if failure.kind is FailureKind.AUTH:
-            return EmbeddingAuthError(f"{url} rejected the key: {failure}. Check {variable}")
-        if failure.kind is FailureKind.NOT_FOUND:
-            advice = f"{self._api.endpoint.url_variable} and the name of the model"
-            if self._api.endpoint.azure_version is not None:
-                advice = "AZURE_OPENAI_ENDPOINT and AZURE_OPENAI_EMBEDDING_DEPLOYMENT"
-            return EmbeddingError(f"{url} does not know {self._model}: {failure}. Check {advice}")
-        if failure.kind is FailureKind.LIMITED and not failure.retryable:
-            return EmbeddingError(f"{url} refuses to embed for this account: {failure}. Check its plan and quota")
-        if failure.kind is FailureKind.LIMITED:
-            return EmbeddingError(
-                f"{url} limits the rate: {failure}. Lower MGRAG_EMBEDDING_CONCURRENCY, or wait longer with "
-                f"MGRAG_EMBEDDING_RETRY_DEADLINE"
-            )
-        if failure.kind is FailureKind.UNAVAILABLE:
-            return EmbeddingError(f"{url} cannot be reached or does not answer: {failure}. Check it, and try again")
-        return EmbeddingError(f"{self._model} at {url} did not embed: {failure}")
+        kind = EmbeddingAuthError if failure.kind is FailureKind.AUTH else EmbeddingError
+        return kind(explain(failure, self._api.endpoint, self._model, _PURPOSE))
 
 
 def _first_set(given: str | None, setting: str | None, known: str) -> str:

@@ -26,11 +26,13 @@ from core.rag.llm.thinking import ThinkingFilter, opened_before, without_thinkin
 from core.rag.openai_api import ApiClient, Tally, Timing
 from core.rag.openai_endpoint import find_endpoint
 from core.rag.openai_events import MalformedAnswerError
-from core.rag.openai_failures import ApiFailure, FailureKind
+from core.rag.openai_failures import ApiFailure, FailureKind, Purpose, explain
 from core.rag.settings import Settings, settings_for
 
 if TYPE_CHECKING:
     from pydantic import BaseModel, SecretStr
+
+_PURPOSE = Purpose("answer", "MGRAG_LLM", "MGRAG_LLM_MODEL", "AZURE_OPENAI_CHAT_DEPLOYMENT")
 
 
 class OpenAICompatibleModel:
@@ -286,27 +288,14 @@ class OpenAICompatibleModel:
         return LanguageModelInputError(f"{self._model} refused to answer{words}. Rephrase the question")
 
     def _error(self, failure: ApiFailure) -> LanguageModelError:
-        url, variable = self._api.endpoint.url, self._api.endpoint.key_variable
+        message = explain(failure, self._api.endpoint, self._model, _PURPOSE)
         if failure.kind is FailureKind.AUTH:
-            return LanguageModelAuthError(f"{url} rejected the key: {failure}. Check {variable}")
-        if failure.kind is FailureKind.NOT_FOUND:
-            advice = f"{self._api.endpoint.url_variable} and MGRAG_LLM_MODEL"
-            if self._api.endpoint.azure_version is not None:
-                advice = "AZURE_OPENAI_ENDPOINT and AZURE_OPENAI_CHAT_DEPLOYMENT"
-            return LanguageModelError(f"{url} does not know {self._model}: {failure}. Check {advice}")
-        if failure.kind is FailureKind.LIMITED and not failure.retryable:
-            return LanguageModelError(f"{url} refuses to answer for this account: {failure}. Check its plan and quota")
-        if failure.kind is FailureKind.LIMITED:
-            return LanguageModelError(
-                f"{url} limits the rate: {failure}. Lower MGRAG_LLM_CONCURRENCY, or wait longer with "
-                f"MGRAG_LLM_RETRY_DEADLINE"
-            )
-        if failure.kind is FailureKind.UNAVAILABLE:
-            kind = LanguageModelUnreachableError if failure.unreached else LanguageModelError
-            return kind(f"{url} cannot be reached or does not answer: {failure}. Check it, and MGRAG_LLM_TIMEOUT")
+            return LanguageModelAuthError(message)
+        if failure.kind is FailureKind.UNAVAILABLE and failure.unreached:
+            return LanguageModelUnreachableError(message)
         if failure.status in (400, 413, 422):
             return LanguageModelInputError(f"{self._model} does not take this: {failure}")
-        return LanguageModelError(f"{self._model} at {url} did not answer: {failure}")
+        return LanguageModelError(message)
 
 
 def _checked(messages: Sequence[Message]) -> list[Message]:
