@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import posixpath
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 from numbers import Integral, Real
 from typing import Any
@@ -81,11 +81,11 @@ def to_json(value: Any, what: str, encode: Callable[[Any], str] = _encode) -> st
         raise InvalidInputError(f"{what} cannot be stored as JSON: it is nested too deeply. Flatten it.") from error
 
 
-def check_nesting(value: Any, what: str) -> None:
-    """Make sure, without recursion, that a value is not nested deeper than can be read again, nor within itself.
+def containers(value: Any, what: str) -> Iterator[Any]:
+    """Yield a mapping or list and those in it, however deep, without recursion.
 
     Raises:
-        InvalidInputError: beyond ``MAX_NESTING``.
+        InvalidInputError: beyond ``MAX_NESTING``: it could not be read again, or holds itself.
     """
     waiting: list[tuple[Any, int]] = [(value, 1)]
     while waiting:
@@ -95,8 +95,19 @@ def check_nesting(value: Any, what: str) -> None:
                 f"{what} is nested more than {MAX_NESTING} levels deep, or holds itself: flatten it, or store what is "
                 "deep in it as text."
             )
+        yield item
         inside = item.values() if isinstance(item, Mapping) else item
         waiting += [(inner, depth + 1) for inner in inside if isinstance(inner, Mapping | list | tuple)]
+
+
+def check_nesting(value: Any, what: str) -> None:
+    """Make sure that a value is not nested deeper than can be read again, nor within itself.
+
+    Raises:
+        InvalidInputError: beyond ``MAX_NESTING``.
+    """
+    for _ in containers(value, what):
+        pass
 
 
 def metadata_json(metadata: Mapping[str, Any], what: str) -> str:

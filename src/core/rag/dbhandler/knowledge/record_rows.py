@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from core.rag.analysis import index_terms
-from core.rag.dbhandler.documents.rows import check_nesting, plain_value, to_json
+from core.rag.dbhandler.documents.rows import containers, plain_value, to_json
 from core.rag.dbhandler.knowledge.records import RecordRow
 from core.rag.embedder.base import clean_text
 from core.rag.errors import InvalidInputError
@@ -53,8 +53,7 @@ def record_row(
     """
     collection = clean_text(collection)
     what = _name(collection, record)
-    check_nesting(record, what)
-    _check_keys(record, what)
+    _check(record, what)
     record, data = _as_json(record, what)
     clean = clean_text(data)
     if clean is not data:
@@ -124,26 +123,19 @@ def _values(record: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:
             yield path, value
 
 
-def _check_keys(record: Mapping[str, Any], what: str) -> None:
-    """Make sure that a record is an object as JSON has them, without recursion.
+def _check(record: Mapping[str, Any], what: str) -> None:
+    """Make sure that a record is an object as JSON has them, and can be read again.
 
     Raises:
-        InvalidInputError: on a key that is not text.
+        InvalidInputError: on a key that is not text, or if it is nested too deeply.
     """
-    waiting: list[Any] = [record]
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, Mapping):
-            for key in value:
-                if not isinstance(key, str):
-                    raise InvalidInputError(
-                        f"{what} has the key {key!r}, which is not text but {type(key).__name__}: keys of JSON objects "
-                        f"are texts, write {str(key)!r} if that is meant."
-                    )
-            inside = value.values()
-        else:
-            inside = value
-        waiting += [inner for inner in inside if isinstance(inner, Mapping | list | tuple)]
+    for inside in containers(record, what):
+        for key in inside if isinstance(inside, Mapping) else ():
+            if not isinstance(key, str):
+                raise InvalidInputError(
+                    f"{what} has the key {key!r}, which is not text but {type(key).__name__}: keys of JSON objects "
+                    f"are texts, write {str(key)!r} if that is meant."
+                )
 
 
 def collection_of(path: str) -> str:
