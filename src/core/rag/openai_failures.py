@@ -101,13 +101,13 @@ class Purpose:
         verb: What it does: "answer".
         settings: How the names of the settings begin: ``MGRAG_LLM``.
         model: What names the model.
-        deployment: The variable that names the deployment on Azure.
+        deployment: The variable that names the deployment on Azure; empty where this is not done there.
     """
 
     verb: str
     settings: str
     model: str
-    deployment: str
+    deployment: str = ""
 
 
 def explain(failure: ApiFailure, endpoint: Endpoint, model: str, purpose: Purpose) -> str:

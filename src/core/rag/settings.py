@@ -108,7 +108,9 @@ class Settings(BaseSettings):
     # Rerankers.
     rerank_model: str | None = Field(default=None, alias="MGRAG_RERANK_MODEL")
     rerank_candidates: int = Field(default=30, alias="MGRAG_RERANK_CANDIDATES", ge=2, le=1000)
+    rerank_concurrency: int = Field(default=4, alias="MGRAG_RERANK_CONCURRENCY", ge=1, le=64)
     rerank_timeout: float = Field(default=30.0, alias="MGRAG_RERANK_TIMEOUT", gt=0)
+    rerank_retry_deadline: float = Field(default=10.0, alias="MGRAG_RERANK_RETRY_DEADLINE", ge=0)
 
     # Loading and splitting.
     max_file_bytes: int = Field(default=50_000_000, alias="MGRAG_MAX_FILE_BYTES", ge=1)

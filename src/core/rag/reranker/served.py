@@ -10,13 +10,14 @@ from core.rag.errors import ConfigurationError, RerankerError
 from core.rag.openai_api import ApiClient, Timing
 from core.rag.openai_endpoint import find_endpoint
 from core.rag.openai_events import MalformedAnswerError
-from core.rag.openai_failures import ApiFailure, FailureKind
+from core.rag.openai_failures import ApiFailure, Purpose, explain
 from core.rag.settings import Settings, settings_for
 from core.rag.together import all_together
 
 if TYPE_CHECKING:
     from pydantic import SecretStr
 
+_PURPOSE = Purpose("rerank", "MGRAG_RERANK", "MGRAG_RERANK_MODEL")
 #: Texts in a request. A server that takes fewer is sent fewer.
 _MAX_TEXTS = 100
 #: With this header the ``openai`` client returns an answer as it came; its own methods for it send the same.
@@ -64,8 +65,8 @@ class ServedReranker:
         self._api = ApiClient(
             endpoint,
             timeout=settings.rerank_timeout,
-            concurrency=settings.llm_concurrency,
-            deadline=settings.rerank_timeout,
+            concurrency=settings.rerank_concurrency,
+            deadline=settings.rerank_retry_deadline,
             timing=_timing,
         )
 
@@ -109,24 +110,11 @@ class ServedReranker:
                 elif refused and len(texts) > 1:
                     break
                 else:
-                    raise self._error(failure) from failure
+                    raise RerankerError(explain(failure, self._api.endpoint, self._model, _PURPOSE)) from failure
         half = (len(texts) + 1) // 2
         scores = [*await self._scores(query, texts[:half]), *await self._scores(query, texts[half:])]
         self._max_texts = min(self._max_texts, half)  # no text was too long by itself
         return scores
-
-    def _error(self, failure: ApiFailure) -> RerankerError:
-        url, variable = self._api.endpoint.url, self._api.endpoint.key_variable
-        if failure.kind is FailureKind.AUTH:
-            return RerankerError(f"{url} rejected the key: {failure}. Check {variable}")
-        if failure.kind is FailureKind.NOT_FOUND:
-            advice = f"{self._api.endpoint.url_variable} (the address up to /rerank) and MGRAG_RERANK_MODEL"
-            return RerankerError(f"{url} does not know {self._model}: {failure}. Check {advice}")
-        if failure.kind is FailureKind.UNAVAILABLE:
-            return RerankerError(
-                f"{url} cannot be reached or does not answer: {failure}. Check it, and MGRAG_RERANK_TIMEOUT"
-            )
-        return RerankerError(f"{self._model} at {url} did not rerank: {failure}")
 
 
 def _read(answer: Any, count: int) -> list[float]:
