@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 
 import pytest
 
+import core.rag
+from core.rag.answering.drift.result import DRIFTResult
 from core.rag.graph.parts import GraphStats
 from core.rag.graph.searching import KnowledgeHit
 from core.rag.keyed import Keyed
@@ -34,3 +36,9 @@ def test_a_result_can_be_handled_like_a_dict(result: Keyed) -> None:
     assert names[0] in result
     assert "nothing" not in result
     assert (result.get(names[0]), result.get("nothing"), result.get("to_dict", 3)) == (result[names[0]], None, 3)
+
+
+def test_every_result_converts_to_a_dict() -> None:
+    results = [kind for kind in (getattr(core.rag, name) for name in core.rag.__all__) if is_dataclass(kind)]
+    assert len(results) > 20
+    assert [kind.__name__ for kind in (*results, DRIFTResult) if not hasattr(kind, "to_dict")] == []

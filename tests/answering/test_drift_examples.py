@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from tests.embedders import HashEmbedder
 
@@ -51,6 +53,9 @@ async def test_quick_start(graph: KnowledgeBase) -> None:
     assert response.answer.strategy == "drift"
     assert response.answer.extracts
     assert any("no language model" in note.lower() for note in response.notes)
+    told = json.loads(json.dumps(response.to_dict()))
+    assert (told["text"], told["answer"]["strategy"]) == (str(response), "drift")
+    assert (len(told["paths"]), len(told["hits"])) == (len(response.paths), len(response.hits))
 
 
 async def test_quick_start_with_nodes_of_a_knowledge_graph(engine: Engine) -> None:

@@ -276,6 +276,22 @@ async def test_conversations_of_a_user_are_listed_and_renamed(client: MemGraphCl
     assert await client.list_conversations("nobody") == []
 
 
+async def test_pages_of_conversations_lose_and_repeat_none_while_others_come_and_go(client: MemGraphClient) -> None:
+    talks = [await client.create_conversation(f"Talk {number}") for number in range(5)]
+    listed = await client.list_conversations(limit=2)
+    assert [row["id"] for row in listed] == [talks[4], talks[3]]
+    await client.create_conversation("New")
+    await client.delete_conversation(talks[4])
+    await client.add_message(talks[3], "It goes on.", "user")
+    seen = []
+    while listed:
+        seen += [row["id"] for row in listed]
+        listed = await client.list_conversations(limit=2, after=f"{listed[-1]['updated_at']} {listed[-1]['id']}")
+    assert seen == talks[::-1]
+    with pytest.raises(InvalidInputError, match="'page' is not a time"):
+        await client.list_conversations(after="page 2")
+
+
 async def test_conversations_without_a_title_are_listed_with_the_beginning_of_their_first_message(
     client: MemGraphClient,
 ) -> None:

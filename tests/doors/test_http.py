@@ -324,6 +324,39 @@ async def test_bad_requests_are_told(method: str, path: str, body: Any, status: 
         assert says in (await ok(await client.request(method, path, **sent), status))["error"]
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "allowed"),
+    [
+        ("PUT", "/db/default/documents", "GET, POST"),
+        ("PATCH", "/db/default/documents/notes%2Fheron.md", "DELETE, GET"),
+        ("PUT", "/db/default/memory/recall", "DELETE, GET, POST"),
+        ("PUT", "/db/default/employees", "GET, POST"),
+        ("POST", "/db/default/graph/stats", "GET"),
+        ("POST", "/health", "GET, HEAD"),
+    ],
+)
+async def test_a_refused_method_comes_with_those_that_there_are(method: str, path: str, allowed: str) -> None:
+    async with serving() as client:
+        response = await client.request(method, path)
+        assert (response.status_code, response.headers["allow"]) == (405, allowed)
+
+
+async def test_lists_say_where_their_next_page_begins() -> None:
+    async with serving() as client:
+        await ok(await client.post("/db/default/documents", json={"documents": NOTES}))
+        await ok(await client.post("/db/default/employees", json=[ALICE, {"name": "Bob Smith"}]), 201)
+        for name in ("ann", "bob"):
+            await ok(await client.post("/db/default/conversations", json={"conversationId": name}))
+        for path, key in (("documents", "path"), ("employees", "id"), ("conversations", "id")):
+            whole = await ok(await client.get(f"/db/default/{path}"))
+            name = path if path in whole else "records"
+            assert (len(whole[name]), whole["next"]) == (2, "")
+            first = await ok(await client.get(f"/db/default/{path}", params={"limit": 1}))
+            second = await ok(await client.get(f"/db/default/{path}", params={"limit": 1, "after": first["next"]}))
+            assert [row[key] for row in (*first[name], *second[name])] == [row[key] for row in whole[name]]
+            assert second["next"] == ""
+
+
 async def test_a_bug_is_told_as_json_and_stays_in_the_log(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

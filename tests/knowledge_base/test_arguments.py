@@ -20,6 +20,7 @@ from core.rag import (
     standardize_resource_uri,
 )
 from core.rag.errors import InvalidInputError
+from core.rag.maintenance.restore import restore
 from libs.dataloader import Document, DocumentChunk
 
 
@@ -457,6 +458,49 @@ async def test_numbers_of_numpy_are_numbers() -> None:
         assert stored["TechCorp"]["metadata"]["page"] == 2
         assert await kb.feedback("note", np.float32(0.5))
         await kb.link("Ada", "TechCorp", "advises", weight=two, create=True)
+
+
+#: Arguments that are true or false. The text "false" counts as true to Python: it would delete, overwrite or fetch.
+FLAGS: dict[str, Callable[[Any, Any], Awaitable[object]]] = {
+    "prune": lambda kb, value: kb.ingest(Document(path="a", content="b"), prune=value),
+    "facts": lambda kb, value: kb.ingest(Document(path="a", content="b"), facts=value),
+    "hidden": lambda kb, value: kb.ingest(".", hidden=value),
+    "recursive": lambda kb, value: kb.ingest(".", recursive=value),
+    "gitignore": lambda kb, value: kb.ingest(".", gitignore=value),
+    "same_host": lambda kb, value: kb.ingest("http://127.0.0.1:9/", same_host=value),
+    "respect_robots": lambda kb, value: kb.ingest("http://127.0.0.1:9/", respect_robots=value),
+    "use_sitemap": lambda kb, value: kb.ingest("http://127.0.0.1:9/", use_sitemap=value),
+    "allow_private": lambda kb, value: kb.ingest("http://127.0.0.1:9/", allow_private=value),
+    "rewrite": lambda kb, value: kb.search("mill", rewrite=value),
+    "extracts": lambda kb, value: kb.ask("mill?", extracts=value),
+    "stream": lambda kb, value: kb.ask("mill?", stream=value),
+    "compacted": lambda kb, value: kb.memories("s", compacted=value),
+    "touch": lambda kb, value: kb.recall(query="mill", touch=value),
+    "create": lambda kb, value: kb.link("a", "b", create=value),
+    "weighted": lambda kb, value: kb.shortest_path("a", "b", weighted=value),
+    "induced": lambda kb, value: kb.traverse("a", induced=value),
+    "vectors": lambda kb, value: kb.resolve_entities(vectors=value),
+    "repair": lambda kb, value: kb.doctor(repair=value),
+    "everywhere": lambda kb, value: kb.doctor(everywhere=value),
+    "drop_old": lambda kb, value: kb.reembed(drop_old=value),
+    "everything": lambda kb, value: kb.import_("graph.jsonl", everything=value),
+    "force": lambda _, value: restore(None, "graph.bak", force=value),
+    "block": lambda kb, value: kb.knowledge_graph.query_by_content("mill", block=value),
+    "merge_similar": lambda kb, value: kb.knowledge_graph.add_node(
+        UndirectedNode(content="mill", label="Place"), merge_similar=value
+    ),
+    "check_model": lambda _, value: returned(KnowledgeBase.open(check_model=value)),
+    "new_store": lambda _, value: returned(KnowledgeBase.open(new_store=value)),
+}
+
+
+@pytest.mark.parametrize("name", FLAGS)
+async def test_what_is_true_or_false_is_nothing_else(name: str) -> None:
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        for value in ("false", 0, None if name not in ("facts", "merge_similar") else "no"):
+            with pytest.raises(MGRagError, match=rf"\b{name} .*True or False"):
+                await FLAGS[name](kb, value)
+        assert await kb.documents() == []
 
 
 @pytest.mark.parametrize("name", CALLS)

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from core.rag.dbhandler.checks import check_flags
 from core.rag.errors import ConfigurationError, InvalidInputError, NotFoundError
 from core.rag.schema import Label
 
@@ -174,6 +175,7 @@ class Knowledge:
         """
         from core.rag.indexing.resolving import resolve_all
 
+        check_flags(vectors=vectors)
         return await resolve_all(self._client, self._embedder if vectors else None)
 
     async def extract_facts(

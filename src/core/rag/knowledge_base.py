@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from core.rag.answering.asking import Answers
 from core.rag.dbhandler import MemGraphClient
-from core.rag.dbhandler.checks import check_number, check_optional, check_text
+from core.rag.dbhandler.checks import check_flags, check_number, check_optional, check_text
 from core.rag.dbhandler.vectors import VectorStoreInfo
 from core.rag.errors import ConfigurationError, StoreError
 from core.rag.graph.exploration import Exploration
@@ -132,6 +132,7 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
 
         checked_model(language_model, "close")
         checked_reranker(reranker)
+        check_flags(new_store=new_store, create=create, embedding=embedding, check_model=check_model)
         if model is not None:
             check_text("The name of a model", model)
         if chunk_size is not None:
@@ -299,6 +300,7 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
                 skips them.
         """
         facts = self._settings.llm_extraction if facts is None else facts
+        check_flags(prune=prune, facts=facts)  # before anything is done
         if facts:
             self._reader()  # before anything is done
         loaders = loaders_for(sources, self._settings, **options)
@@ -358,6 +360,7 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
 
         check_text("A query", query)
         check_optional(user_id=user_id)
+        check_flags(rewrite=rewrite)
         client = self._client if namespace is None else self._client.in_namespace(namespace)
         return await ask(
             client,

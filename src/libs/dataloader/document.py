@@ -101,6 +101,9 @@ class DocumentLoader:
                 codecs.lookup(encoding)
             except (LookupError, TypeError) as error:
                 raise InvalidSourceError(self._given, f"there is no encoding called {encoding!r}") from error
+        for name, flag in (("recursive", recursive), ("gitignore", gitignore), ("hidden", hidden)):
+            if not isinstance(flag, bool):  # the text "false" would count as true
+                raise InvalidSourceError(self._given, f"{name} must be True or False, not {flag!r:.100}")
         self._selection = Selection(
             _patterns("include", include, self._given),
             _patterns("exclude", exclude, self._given),

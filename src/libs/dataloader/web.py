@@ -174,6 +174,10 @@ class WebLoader:
         self._check("retries", retries, 0)
         self._check("chunk_size", 1 if chunk_size is None else chunk_size, 1)
         self._check("chunk_overlap", chunk_overlap or 0, 0)
+        self._check_flag("same_host", same_host)
+        self._check_flag("respect_robots", respect_robots)
+        self._check_flag("use_sitemap", use_sitemap)
+        self._check_flag("allow_private", allow_private)
         if transport is not None and not allow_private:
             raise InvalidSourceError(self.url, "a transport of your own cannot be kept to public addresses")
         self.max_urls = max_urls
@@ -373,6 +377,10 @@ class WebLoader:
     def _check(self, name: str, value: float, least: float) -> None:
         if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value < float("inf"):
             raise InvalidSourceError(self.url, f"{name} must be a number of at least {least:g}, not {value!r}")
+
+    def _check_flag(self, name: str, value: bool) -> None:
+        if not isinstance(value, bool):  # the text "false" would count as true
+            raise InvalidSourceError(self.url, f"{name} must be True or False, not {value!r:.100}")
 
     def _check_header(self, name: str, value: str) -> str:
         if not isinstance(name, str) or not isinstance(value, str):

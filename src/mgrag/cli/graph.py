@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -94,7 +93,7 @@ def entities(
 
     nodes, following = with_kb(chosen, work)
     if chosen.json:
-        print_json({"nodes": [asdict(node) for node in nodes], "next": following})
+        print_json({"nodes": [node.to_dict() for node in nodes], "next": following})
     elif nodes:
         table(["MENTIONS", "TYPE", "NAME"], [[str(n.mentions or 0), n.type or n.label, n.name] for n in nodes])
         _more(following)

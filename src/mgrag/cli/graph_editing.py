@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -40,7 +39,7 @@ def link(
         create=create,
     )
     if chosen.json:
-        print_json(asdict(edge))
+        print_json(edge.to_dict())
     else:
         line(f"Linked: {edge.id}")
 

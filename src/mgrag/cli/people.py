@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from mgrag.cli.memory import print_forgotten
 from mgrag.cli.options import Common, DbOption, JsonOption, NamespaceOption, YesOption, common
-from mgrag.cli.output import counted, line, minute, print_json, table
+from mgrag.cli.output import counted, line, minute, note, print_json, table
 from mgrag.cli.runtime import EXIT_NOT_FOUND, confirm, fail, with_kb
 
 if TYPE_CHECKING:
@@ -133,14 +134,16 @@ def list_conversations(
     context: typer.Context,
     user: Annotated[str | None, typer.Option("--user", metavar="ID", help="Only conversations of this user.")] = None,
     limit: Annotated[int, typer.Option("-k", "--limit", metavar="N", help="Maximum number of conversations.")] = 50,
-    offset: Annotated[int, typer.Option(metavar="N", help="Skip the first N.")] = 0,
+    after: Annotated[
+        str, typer.Option(metavar="NEXT", help="Continue after the previous page, with the value it printed.")
+    ] = "",
     db: DbOption = None,
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """List conversations, most recently changed first."""
     chosen = common(context, db, namespace, as_json)
-    found = with_kb(chosen, lambda kb: kb.client.list_conversations(user, limit, offset))
+    found = with_kb(chosen, lambda kb: kb.client.list_conversations(user, limit, after=after))
     if chosen.json:
         print_json(found)
     elif not found:
@@ -157,6 +160,8 @@ def list_conversations(
             for row in found
         ]
         table(["MESSAGES", "CHANGED (UTC)", "ID", "USER", "TITLE"], rows)
+        if len(found) >= limit:
+            note(f"There may be more: --after {shlex.quote(f'{found[-1]["updated_at"]} {found[-1]["id"]}')}")
 
 
 @conversations.command("show")

@@ -90,11 +90,13 @@ async def list_documents(
     kb: Reading,
     prefix: str = "",
     limit: Annotated[int, Query(ge=1, le=_AT_ONCE)] = 100,
-    after: Annotated[str, Query(description="The last path of the page before.")] = "",
+    after: Annotated[str, Query(description="The next of the page before.")] = "",
 ) -> Documents:
     """List documents by path."""
     found = await kb.documents(prefix=prefix, limit=limit, after=after)
-    return {"documents": cast("list[ListedDocument]", found)}
+    last = found[-1]["path"] if len(found) >= limit else ""
+    more = last and await kb.documents(prefix=prefix, limit=1, after=last)
+    return {"documents": cast("list[ListedDocument]", found), "next": last if more else ""}
 
 
 @router.post("/documents")

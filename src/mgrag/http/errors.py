@@ -9,10 +9,12 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
 
 from core.rag import errors
 from mgrag.http.access import RefusedError
 from mgrag.http.guard import FAILED, refusal
+from mgrag.http.records import RESERVED
 from mgrag.http.request_ids import HEADER, request_id
 
 if TYPE_CHECKING:
@@ -133,9 +135,10 @@ async def _refused(_: Request, error: Exception) -> JSONResponse:
 async def _invalid(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
     problems = error.errors()
-    said = [_problem(item) for item in problems[:_PROBLEMS]]
-    if len(problems) > _PROBLEMS:
-        said.append(f"and {len(problems) - _PROBLEMS} more")
+    told = list(dict.fromkeys(map(_problem, problems)))  # of a choice of types, each has the same to say
+    said = told[:_PROBLEMS]
+    if len(told) > _PROBLEMS:
+        said.append(f"and {len(told) - _PROBLEMS} more")
     kind = request.headers.get("content-type", "")
     about = problems[0]["loc"][:2]
     if about == ("body", "files"):  # a field of uploads only
@@ -157,14 +160,30 @@ def _problem(item: dict[str, Any]) -> str:
 async def _http(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
     message = str(error.detail)
+    headers = dict(error.headers or {})
     if error.status_code in (404, 405):  # raised by the router only, which says no more than the name of the status
         message = f"There is no route {request.method} {request.url.path[:200]}; /openapi.json lists all routes."
+        if error.status_code == 405:
+            headers["Allow"] = ", ".join(_methods_at(request))
     elif message == _UNREADABLE:
         message = (
             "The body cannot be read as JSON in UTF-8: it has other bytes, is nested too deeply, or a number in it has"
             " thousands of digits."
         )
-    return JSONResponse({"error": message}, error.status_code, error.headers)
+    return JSONResponse({"error": message}, error.status_code, headers)
+
+
+def _methods_at(request: Request) -> list[str]:
+    """The methods that there are for a path: the router names those of the first route that has it, and no others."""
+    routes = request.app.routes
+    if not RESERVED.isdisjoint(request.scope["path"].split("/")[3:4]):
+        routes = routes[:-1]  # those of records: they have it, but refuse it
+    about = {name: request.scope[name] for name in ("type", "path", "root_path", "headers")}
+    return [
+        method
+        for method in ("DELETE", "GET", "HEAD", "POST")
+        if any(route.matches({**about, "method": method})[0] == Match.FULL for route in routes)
+    ]
 
 
 async def _broken(request: Request, error: Exception) -> JSONResponse:

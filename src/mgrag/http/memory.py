@@ -184,11 +184,13 @@ async def list_conversations(
     kb: Reading,
     user_id: Annotated[str | None, Query(validation_alias=AliasChoices("userId", "user_id"))] = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 50,
-    offset: Annotated[int, Query(ge=0)] = 0,
+    after: Annotated[str, Query(description="The next of the page before.")] = "",
 ) -> Conversations:
     """List conversations, the latest first."""
-    found = await kb.client.list_conversations(user_id, limit, offset)
-    return {"conversations": cast("list[ListedConversation]", found)}
+    found = await kb.client.list_conversations(user_id, limit + 1, after=after)
+    shown = found[:limit]
+    more = f"{shown[-1]['updated_at']} {shown[-1]['id']}" if len(found) > limit else ""
+    return {"conversations": cast("list[ListedConversation]", shown), "next": more}
 
 
 @router.post("/conversations")

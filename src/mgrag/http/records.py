@@ -49,10 +49,12 @@ async def list_records(
     kb: Reading,
     collection: str,
     limit: Annotated[int, Query(ge=1, le=_AT_ONCE)] = 100,
-    after: Annotated[str, Query(description="The last id of the page before.")] = "",
+    after: Annotated[str, Query(description="The next of the page before.")] = "",
 ) -> Records:
     """List the records of a collection by id."""
-    return cast("Records", {"records": await kb.records(collection, limit=limit, after=after)})
+    found = await kb.records(collection, limit=limit + 1, after=after)
+    shown = found[:limit]
+    return {"records": cast("list[Record]", shown), "next": shown[-1]["id"] if len(found) > limit else ""}
 
 
 @router.get("/{collection}/{record}")

@@ -16,9 +16,10 @@ from mgrag.http.details import ListedConversation, ListedDocument
 
 
 class Documents(TypedDict):
-    """Documents by path."""
+    """Documents by path; ``next`` is the ``after`` of the next page."""
 
     documents: list[ListedDocument]
+    next: str
 
 
 class Ingested(TypedDict):
@@ -60,9 +61,10 @@ class Record(TypedDict):
 
 
 class Records(TypedDict):
-    """Records of a collection by id."""
+    """Records of a collection by id; ``next`` is the ``after`` of the next page."""
 
     records: list[Record]
+    next: str
 
 
 class Results(TypedDict):
@@ -151,9 +153,10 @@ class Remembered(TypedDict):
 
 
 class Conversations(TypedDict):
-    """Conversations, the latest first."""
+    """Conversations, the latest first; ``next`` is the ``after`` of the next page."""
 
     conversations: list[ListedConversation]
+    next: str
 
 
 class NewConversationId(TypedDict):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -133,7 +132,7 @@ class ReadingTools:
         """Find entities of the knowledge graph (people, organisations, products, terms …) by name."""
         async with self._lease.use() as kb:
             found = await kb.search_nodes(query, limit, type=type)
-        return {"entities": [asdict(node) for node in found]}
+        return {"entities": [node.to_dict() for node in found]}
 
     async def neighbors(self, node: _Node, limit: _Limit = 20) -> dict[str, Any]:
         """List what an entity or a document is connected to in the graph, and how."""

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import AsyncGenerator, Mapping
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args, overload
 
-from core.rag.dbhandler.checks import check_number, check_optional
+from core.rag.dbhandler.checks import check_flags, check_number, check_optional
 from core.rag.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -63,7 +63,13 @@ class Answers:
         strategy: StrategyName = "auto",
         conversation_id: str | None = None,
         stream: Literal[False] = False,
-        **options: Any,
+        *,
+        k: int = 5,
+        filters: str | Mapping[str, Any] | None = None,
+        user_id: str | None = None,
+        namespace: str | None = None,
+        token_budget: int | None = None,
+        extracts: bool = False,
     ) -> Answer: ...
 
     @overload
@@ -74,7 +80,12 @@ class Answers:
         conversation_id: str | None = None,
         *,
         stream: Literal[True],
-        **options: Any,
+        k: int = 5,
+        filters: str | Mapping[str, Any] | None = None,
+        user_id: str | None = None,
+        namespace: str | None = None,
+        token_budget: int | None = None,
+        extracts: bool = False,
     ) -> AsyncGenerator[Event, None]: ...
 
     async def ask(
@@ -83,7 +94,13 @@ class Answers:
         strategy: StrategyName = "auto",
         conversation_id: str | None = None,
         stream: bool = False,
-        **options: Any,
+        *,
+        k: int = 5,
+        filters: str | Mapping[str, Any] | None = None,
+        user_id: str | None = None,
+        namespace: str | None = None,
+        token_budget: int | None = None,
+        extracts: bool = False,
     ) -> Answer | AsyncGenerator[Event, None]:
         """Answer a question from the documents, with citations.
 
@@ -95,21 +112,36 @@ class Answers:
             conversation_id: The conversation that the question belongs to; created if missing. The question, the
                 retrieved passages and the answer are recorded in it.
             stream: Return the events of :meth:`ask_stream` instead.
-            options: ``k`` (passages), ``filters``, ``user_id``, ``namespace``, ``token_budget``, ``extracts`` (do not
-                use a language model); see :meth:`ask_stream`.
+            k: How many passages to search for, 1 to 100.
+            filters: Only passages of documents that pass; see :meth:`core.rag.KnowledgeBase.search`.
+            user_id: Who asks; in a conversation, question and answer are this user's.
+            namespace: Answer from this namespace instead; the conversation belongs to it, too.
+            token_budget: Maximum number of tokens in the context of the model; ``None``: 6,000.
+            extracts: Answer with sentences from the passages, even if there is a language model.
 
         Returns:
             The answer. Without a language model it consists of sentences from the passages, and says so.
 
         Raises:
-            InvalidInputError: on a question, strategy or option that is invalid.
+            InvalidInputError: on an argument that is invalid.
             LanguageModelError: if the model fails; ``StreamCutError`` holds what was received.
             EmbeddingError: if the embedding provider fails.
             StoreError: if the graph does.
         """
         from core.rag.answering.events import final_answer
 
-        events = self.ask_stream(question, strategy, conversation_id, **options)
+        check_flags(stream=stream)
+        events = self.ask_stream(
+            question,
+            strategy,
+            conversation_id,
+            k=k,
+            filters=filters,
+            user_id=user_id,
+            namespace=namespace,
+            token_budget=token_budget,
+            extracts=extracts,
+        )
         return events if stream else await final_answer(events)
 
     async def ask_stream(
@@ -125,20 +157,9 @@ class Answers:
         token_budget: int | None = None,
         extracts: bool = False,
     ) -> AsyncGenerator[Event, None]:
-        """Answer a question and stream its steps as events; see :meth:`ask`.
+        """Answer a question and stream its steps as events; the arguments are those of :meth:`ask`.
 
         Close the generator (``contextlib.aclosing``) when leaving early; this, or cancelling the task, stops the model.
-
-        Args:
-            question: The question, in any words.
-            strategy: See :meth:`ask`.
-            conversation_id: See :meth:`ask`.
-            k: How many passages to search for, 1 to 100.
-            filters: Only passages of documents that pass; see :meth:`core.rag.KnowledgeBase.search`.
-            user_id: Who asks; in a conversation, question and answer are this user's.
-            namespace: Answer from this namespace instead; the conversation belongs to it, too.
-            token_budget: Maximum number of tokens in the context of the model; ``None``: 6,000.
-            extracts: Answer with sentences from the passages, even if there is a language model.
 
         Yields:
             An ``AnalysisEvent``, a ``RetrievalEvent``, a ``TokenEvent`` for each part of the text, a ``CitationEvent``
@@ -152,6 +173,7 @@ class Answers:
 
         _check(question, k, token_budget)
         check_optional(user_id=user_id)
+        check_flags(extracts=extracts)
         question = question.encode("utf-8", "replace").decode().strip()
         given = {"filters": filters, "user_id": user_id}
         services = Services(

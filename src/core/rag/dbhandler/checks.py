@@ -71,6 +71,17 @@ def check_optional(**texts: str | None) -> None:
             check_text(name, value)
 
 
+def check_flags(**flags: bool) -> None:
+    """Refuse what is neither ``True`` nor ``False``: the text "false" would count as true.
+
+    Raises:
+        InvalidInputError: naming the first.
+    """
+    for name, value in flags.items():
+        if not isinstance(value, bool):
+            raise InvalidInputError(f"{name} is {value!r:.100}, but has to be True or False.")
+
+
 def check_texts(name: str, values: Iterable[str]) -> list[str]:
     """Refuse a single string where several are expected (it would be split into letters), and items that are not text.
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from core.rag.dbhandler import MemGraphClient
-from core.rag.dbhandler.checks import as_float, check_number, check_optional, check_text
+from core.rag.dbhandler.checks import as_float, check_flags, check_number, check_optional, check_text
 from core.rag.dbhandler.store import MAX_K
 from core.rag.errors import InvalidInputError, NotFoundError
 from core.rag.graph.neighbours import Neighbours
@@ -51,6 +51,7 @@ class GraphBuilder:
             cache: Whether traversals learn from earlier ones which nodes to read ahead. Results are never stale; see
                 :mod:`core.rag.graph.neighbours`.
         """
+        check_flags(merge_similar=merge_similar, cache=cache)
         self._client = client if isinstance(client, MemGraphClient) else client.client
         self._similarity = Similarity(self._client, embedder or self._client.embedder)
         self._neighbours = Neighbours(self._client, cache=cache)
@@ -171,6 +172,7 @@ class GraphBuilder:
         self, nodes: Sequence[UndirectedNode], edges: Iterable[Edge], threshold: float, merge_similar: bool | None
     ) -> Nodes:
         merge = self._merge_similar if merge_similar is None else merge_similar
+        check_flags(merge_similar=merge)
         _check_nodes(nodes)
         _check_cosine("same_node_threshold", threshold)
         rows = [node.to_row() for node in nodes]

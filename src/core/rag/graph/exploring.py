@@ -9,7 +9,7 @@ from itertools import pairwise
 from math import isqrt
 from typing import TYPE_CHECKING, Literal
 
-from core.rag.dbhandler.checks import check_number, check_optional, check_text, check_texts
+from core.rag.dbhandler.checks import check_flags, check_number, check_optional, check_text, check_texts
 from core.rag.dbhandler.documents.naming import document_named
 from core.rag.dbhandler.knowledge.traversal import DEFINED_EDGES, DOCUMENT_EDGES, GRAPH_EDGES, strength
 from core.rag.dbhandler.store import MAX_DEPTH, Row
@@ -188,6 +188,7 @@ async def traverse(
     induced: bool = False,
 ) -> Piece:
     """See :meth:`core.rag.KnowledgeBase.traverse`."""
+    check_flags(induced=induced)
     depth = check_number("depth", depth, 1, MAX_DEPTH)
     limit = check_number("limit", limit, 1, MAX_VISITED)
     fan_out = check_number("fan_out", fan_out, 1, FAN_OUT)
@@ -248,6 +249,7 @@ async def shortest_path(
     edge_types: Sequence[str] | None = None,
 ) -> Path | None:
     """See :meth:`core.rag.KnowledgeBase.shortest_path`."""
+    check_flags(weighted=weighted)
     max_depth = check_number("max_depth", max_depth, 1, MAX_DEPTH)
     a, b = await look_up(client, start), await look_up(client, end)
     if edge_types is None and Label.SYMBOL in (a.label, b.label):

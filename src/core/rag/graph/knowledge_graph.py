@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from core.rag.dbhandler import MemGraphClient
-from core.rag.dbhandler.checks import as_float, check_number, check_texts
+from core.rag.dbhandler.checks import as_float, check_flags, check_number, check_texts
 from core.rag.dbhandler.store import MAX_DEPTH, MAX_K
 from core.rag.errors import InvalidInputError, NotFoundError
 from core.rag.graph.building import GraphBuilder
@@ -230,6 +230,7 @@ class KnowledgeGraph(GraphBuilder):
         Returns:
             Each node once.
         """
+        check_flags(block=block)
         topk_k = check_number("topk_k", topk_k, 1, MAX_K)
         if not isinstance(content, str | Iterable):
             raise InvalidInputError(f"content must be one text or several, not {type(content).__name__}.")
@@ -261,6 +262,7 @@ class KnowledgeGraph(GraphBuilder):
         *,
         block: bool = False,
     ) -> Walk:
+        check_flags(block=block)
         if isinstance(start, str) and await self.get_node(start) is None:
             raise NotFoundError(
                 f"There is no node with the id {start[:100]!r}; get_node_by_content finds nodes by text."

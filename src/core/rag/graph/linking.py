@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core.rag.dbhandler.checks import check_text, one_line
+from core.rag.dbhandler.checks import check_flags, check_text, one_line
 from core.rag.dbhandler.documents.rows import MAX_PATH_CHARS
 from core.rag.dbhandler.knowledge.entities import FROM_CALLER
 from core.rag.dbhandler.knowledge.operations import positive
@@ -35,6 +35,7 @@ async def link(
     create: bool = False,
 ) -> GraphEdge:
     """See :meth:`core.rag.KnowledgeBase.link`."""
+    check_flags(create=create)
     relation = one_line(relation, "The relation", _MAX_RELATION_CHARS)
     fact = one_line(fact, "The fact", MAX_PATH_CHARS) if fact else ""
     weight = positive(weight, "The weight")

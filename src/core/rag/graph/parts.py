@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class GraphNode:
+class GraphNode(Plain):
     """A node of the graph.
 
     Attributes:
@@ -38,7 +38,7 @@ class GraphNode:
 
 
 @dataclass(frozen=True, slots=True)
-class GraphEdge:
+class GraphEdge(Plain):
     """An edge of the graph.
 
     Attributes:

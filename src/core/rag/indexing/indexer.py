@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from core.rag.dbhandler.checks import check_flags
 from core.rag.extraction.mentions import EXTRACTION_VERSION
 from core.rag.extraction.records import FIELD_HINTS
 from core.rag.indexing.cutting import Cutter
@@ -119,6 +120,7 @@ class Indexer:
             StoreError: if the graph database fails.
         """
         check_callbacks(stop, progress)
+        check_flags(prune=prune)
         started = time.perf_counter()
         report = IngestReport()
         workbench = Workbench(self._client, self._embedder, extraction=self._extraction, worker=self._worker)

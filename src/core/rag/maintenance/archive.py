@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from core.rag.dbhandler.checks import check_file, check_texts
+from core.rag.dbhandler.checks import check_file, check_flags, check_texts
 from core.rag.dbhandler.transfer.file import TransferReport, check_export, reading_export, writing_export
 from core.rag.errors import BackupError, NotFoundError
 from core.rag.indexing.titles import TitleLinker
@@ -40,6 +40,7 @@ async def import_namespaces(
     client: MemGraphClient, file: str | os.PathLike[str], *, everything: bool = False
 ) -> dict[str, TransferReport]:
     """See :meth:`core.rag.KnowledgeBase.import_`."""
+    check_flags(everything=everything)
     source = check_file(file)
     found = await asyncio.to_thread(check_export, source)
     others = [name for name in found if name != client.namespace]

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from core.rag.dbhandler.checks import check_flags
 from core.rag.dbhandler.embedded.commitlog import log_folder
 from core.rag.dbhandler.embedded.store import EmbeddedStore
 from core.rag.dbhandler.vectors import BUILDING
@@ -54,6 +55,7 @@ async def examine(
 
     if namespace is not None:
         check_namespace(namespace)
+    check_flags(repair=repair)
     report = DoctorReport()
     report.checks += environment.check_python()
     report.checks += environment.check_packages()
@@ -112,6 +114,7 @@ async def examine_open(
     everywhere: bool = False,
 ) -> DoctorReport:
     """See :meth:`core.rag.KnowledgeBase.doctor`."""
+    check_flags(repair=repair, everywhere=everywhere)
     report = DoctorReport()
     report.checks += environment.check_python()
     report.checks += environment.check_packages()

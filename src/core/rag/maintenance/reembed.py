@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from core.rag.dbhandler.checks import check_flags
 from core.rag.dbhandler.documents.rows import display_title, from_json
 from core.rag.dbhandler.documents.writing import ChunkRow
 from core.rag.embedder.base import dimension_of, embed_texts, is_blank
@@ -64,6 +65,7 @@ async def reembed(
 ) -> ReembedReport:
     """See :meth:`core.rag.KnowledgeBase.reembed`."""
     check_callbacks(stop, progress)
+    check_flags(drop_old=drop_old)
     dimension = await dimension_of(embedder)
     report = ReembedReport(embedder.model, dimension)
     store = await client.prepare_vector_store(embedder.model, dimension)

@@ -16,6 +16,7 @@ from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
+from core.rag.dbhandler.checks import check_flags
 from core.rag.dbhandler.embedded.commitlog import discard, log_folder, sync_file, sync_folder
 from core.rag.dbhandler.embedded.digest import Digest, digest_of_file, is_empty
 from core.rag.dbhandler.embedded.engine import KEPT, close_engine, lock_file, open_engine
@@ -64,6 +65,7 @@ async def restore(
     """
     from core.rag.settings import settings_for
 
+    check_flags(force=force)
     settings = settings_for(settings)
     source = _existing(file)
     target = graph_file(uri, settings)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
-from core.rag.dbhandler.checks import check_limit, check_number, check_optional, check_text
+from core.rag.dbhandler.checks import check_flags, check_limit, check_number, check_optional, check_text
 from core.rag.errors import InvalidInputError, NotFoundError, StoreConflictError
 from core.rag.memory.records import Forgotten, Memory
 
@@ -91,6 +91,7 @@ class Memories:
         Raises:
             InvalidInputError: if the limit is not a whole number of at least 1.
         """
+        check_flags(compacted=compacted)
         if limit is not None:
             limit = check_limit(limit, 1)
         session = await self._client.find_conversation(session_id)
@@ -144,6 +145,7 @@ class Memories:
         from core.rag.times import utc_now
 
         check_text("A query", query)
+        check_flags(touch=touch)
         if not query.strip():
             session_first = "" if session_id is None else " The first argument is the session: recall(query=…)."
             raise InvalidInputError(f"The query is empty.{session_first}")

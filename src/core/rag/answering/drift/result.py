@@ -78,6 +78,11 @@ class DRIFTResult(Exploration):
         """The answer as every strategy gives it, with citations."""
         return self.response.answer
 
+    def to_dict(self) -> dict[str, Any]:
+        """Convert to plain values that JSON can hold."""
+        found = {"question": self.question, "text": self.text, "answer": self.answer.to_dict(), **self.details()}
+        return found | {"hits": [hit.to_dict() for hit in self.hits]}
+
     def __str__(self) -> str:
         """Return the text of the answer."""
         return self.text

@@ -17,12 +17,13 @@ from core.rag.dbhandler.store import Row, Transaction
 from core.rag.embedder.base import clean_text
 from core.rag.errors import InvalidInputError
 from core.rag.extraction.records import FIELD_HINTS, Relation, relations_of
+from core.rag.keyed import Plain
 from core.rag.schema import Label, TextIndex
 from core.rag.times import utc_now
 
 
 @dataclass(frozen=True, slots=True)
-class Inserted:
+class Inserted(Plain):
     """The result of inserting a record.
 
     Attributes:

@@ -7,7 +7,7 @@ from typing import Any
 
 from core.rag.dbhandler.checks import check_characters, check_kind, check_limit, check_number, check_text, check_texts
 from core.rag.dbhandler.documents.rows import MAX_PATH_CHARS
-from core.rag.dbhandler.messages.rows import MESSAGE_COLUMNS, beginning_of, found_message
+from core.rag.dbhandler.messages.rows import MESSAGE_COLUMNS, beginning_of, found_message, moment
 from core.rag.dbhandler.messages.users import UserOperations
 from core.rag.dbhandler.store import Row
 from core.rag.dbhandler.vectors import VectorStoreInfo
@@ -39,7 +39,7 @@ class MessageReading(UserOperations):
         return None if row is None else {key: row[key] for key in _PUBLIC}
 
     async def list_conversations(
-        self, user_id: str | None = None, limit: int = 50, offset: int = 0
+        self, user_id: str | None = None, limit: int = 50, offset: int = 0, *, after: str = ""
     ) -> list[dict[str, Any]]:
         """List conversations, the most recently changed first.
 
@@ -47,6 +47,8 @@ class MessageReading(UserOperations):
             user_id: Only conversations of this user.
             limit: Maximum number to return.
             offset: How many to skip at the beginning.
+            after: Only those after the last one of the page before: its ``updated_at`` and ``id`` with a space between.
+                Unlike with ``offset``, none comes twice or is passed over when others are begun or deleted meanwhile.
 
         Returns:
             Dicts as from :meth:`find_conversation`, with ``beginning``: if there is no title, the beginning of the
@@ -56,6 +58,9 @@ class MessageReading(UserOperations):
         offset = check_number("offset", offset, 0)
         rows = await self.conversations_of(user_id)
         rows.sort(key=lambda row: (row["updated_at"], row["id"]), reverse=True)
+        if after:
+            time, _, last = check_text("after", after).partition(" ")
+            rows = [row for row in rows if (row["updated_at"], row["id"]) < (moment(time), last)]
         rows = rows[offset : offset + limit]
         beginnings = await self._beginnings([row["node_id"] for row in rows if not row["title"]])
         return [{**{key: row[key] for key in _PUBLIC}, "beginning": beginnings.get(row["node_id"], "")} for row in rows]
