@@ -222,6 +222,11 @@ async def test_memories_are_stored_recalled_listed_and_forgotten() -> None:
             "memoryId"
         ]
         own = await ok(await client.post("/db/wiki/memory/recall", json={"query": "tide", "userId": "ada"}))
+        assert (await ok(await client.post("/db/wiki/memory/recall", json={"userId": "ada", "tags": ["x"]})))[
+            "memories"
+        ] == []
+        listed = await ok(await client.post("/db/wiki/memory/recall", json={"userId": "ada"}))
+        assert {item["memoryId"] for item in own["memories"]} <= {item["memoryId"] for item in listed["memories"]}
         assert [memory["sessionId"] for memory in own["memories"]] == ["scout"]
         for period, count in (({"since": "2020"}, 400), ({"since": "2020-01-01"}, 1), ({"before": "2020-01-01"}, 0)):
             answer = await client.post("/db/wiki/memory/recall", json={"query": "tide", "userId": "ada", **period})
@@ -339,6 +344,47 @@ async def test_a_refused_method_comes_with_those_that_there_are(method: str, pat
     async with serving() as client:
         response = await client.request(method, path)
         assert (response.status_code, response.headers["allow"]) == (405, allowed)
+
+
+async def test_what_the_command_line_can_do_with_memories_and_names_a_client_can_too() -> None:
+    async with serving() as client:
+
+        async def post(path: str, body: Any) -> Any:
+            return await ok(await client.post(f"/db/default/{path}", json=body))
+
+        for number in range(6):
+            await post("memory/s", {"content": f"Step {number}: Maria Lindqvist oils the mill.", "userId": "maria"})
+        summary = (await post("memory/compact", {"sessionId": "s", "keep": 2}))["memoryId"]
+        listed = (await ok(await client.get("/db/default/memory/s")))["memories"]
+        assert [item["memoryId"] == summary for item in listed] == [True, False, False]
+        assert await post("memory/compact", {"sessionId": "s", "keep": 2}) == {"memoryId": None}
+        await ok(await client.post("/db/default/memory/compact", json={"sessionId": "none"}), 404)
+        told = await post("users/maria/anonymize", {})
+        assert (len(told["conversations"]), told["replaced"]) == (1, {"person": 1})
+        assert (await post("memory/recall", {"query": "Lindqvist mill"}))["memories"]
+        await ok(await client.post("/db/default/users/maria/anonymize", json={}), 404)
+
+        renamed = await client.patch(f"/db/default/conversations/{told['conversations'][0]}", json={"title": "Mill"})
+        assert (await ok(renamed))["conversationId"] == told["conversations"][0]
+        [talk] = (await ok(await client.get("/db/default/conversations")))["conversations"]
+        assert talk["title"] == "Mill"
+        await ok(await client.patch("/db/default/conversations/none", json={"title": "Mill"}), 404)
+
+        people = [{"name": "Ann", "company": "TechCorp"}, {"name": "Bob", "company": "Kestrel"}]
+        await ok(await client.post("/db/default/people", json=people), 201)
+        await ok(await client.post("/db/default/firms", json={"name": "Kestrel"}), 201)
+        collections = (await ok(await client.get("/db/default/collections")))["collections"]
+        assert collections == [{"name": "firms", "records": 1}, {"name": "people", "records": 2}]
+        ends = {"start": "Ann", "end": "Bob"}
+        assert (await post("graph/path", ends))["path"] is None
+        assert await post("graph/merge", {"alias": "Kestrel", "entity": "TechCorp"}) == {
+            "alias": "Kestrel",
+            "entity": "TechCorp",
+        }
+        assert (await post("graph/path", ends))["path"]["length"] == 3
+        assert await post("graph/split", {"entity": "Kestrel"}) == {"split": 1}
+        assert (await post("graph/path", ends))["path"] is None
+        assert await post("graph/resolve", {}) == {"same": [], "added": 0, "removed": 0}
 
 
 async def test_lists_say_where_their_next_page_begins() -> None:

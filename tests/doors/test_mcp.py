@@ -147,6 +147,10 @@ async def test_memory_is_kept_recalled_and_forgotten() -> None:
         assert (await agent("recall", query="what does Ada drink?"))["memories"][0]["memoryId"] == kept["memoryId"]
         assert (await agent("recall", query="what does Ada drink?", before="2020-01-01"))["memories"] == []
         assert len((await agent("recall", query="what does Ada drink?", since="2020-01-01"))["memories"]) == 1
+        assert [item["memoryId"] for item in (await agent("recall", since="2020-01-01"))["memories"]] == [
+            kept["memoryId"]
+        ]
+        assert (await agent("recall", tags=["no such tag"]))["memories"] == []
         assert (await agent("list_memories", session_id="s1"))["memories"][0]["content"] == "Ada prefers tea to coffee."
         assert (await agent("forget", memory_id=kept["memoryId"]))["memories"] == 1
         assert (await agent("recall", query="what does Ada drink?"))["memories"] == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 from datetime import date, datetime
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -623,3 +624,53 @@ async def test_nothing_of_another_session_user_or_namespace_comes_back(
                     assert found <= own
                 everything = {i for (place, _), ids in expected.items() if place == namespace for i in ids}
                 assert {memory.id for memory in await home.recall(query=query, limit=50)} <= everything
+
+
+async def test_memories_with_tags_are_searched_alone(kb: KnowledgeBase) -> None:
+    await kb.remember("s1", "user", "The boat needs paint.", tags=["todo", "boat"], user_id="ann")
+    await kb.remember("s1", "user", "The boat is white.", tags=["boat"], user_id="ann")
+    await kb.remember("s2", "user", "Buy oil for the boat.", tags=["todo", "boat"], user_id="bob")
+    await kb.remember("s2", "user", "The boat is in the harbour.", user_id="bob")
+
+    async def found(*tags: str, **options: Any) -> list[str]:
+        return [memory.content for memory in await kb.recall(query="boat", tags=tags, **options)]
+
+    assert sorted(await found("todo")) == ["Buy oil for the boat.", "The boat needs paint."]
+    assert sorted(await found("Boat", "todo")) == sorted(await found("todo"))
+    assert sorted(await found("boat", user_id="ann")) == ["The boat is white.", "The boat needs paint."]
+    assert await found("todo", session_id="s2", limit=1) == ["Buy oil for the boat."]
+    assert await found("harbour") == []
+    with pytest.raises(InvalidInputError, match="not one text"):
+        await kb.recall(query="boat", tags="todo")
+
+
+async def test_without_a_question_the_latest_memories_are_listed(kb: KnowledgeBase) -> None:
+    await kb.remember("s1", "user", "First.", user_id="ann", timestamp="2026-01-01T00:00Z")
+    await kb.remember("s2", "user", "Third.", tags=["odd"], user_id="ann", timestamp="2026-03-01T00:00Z")
+    await kb.remember("s1", "assistant", "Second.", timestamp="2026-02-01T00:00Z")
+    await kb.remember("s3", "user", "Another's.", tags=["odd"], user_id="bob", timestamp="2026-02-02T00:00Z")
+    await kb.remember("s2", "user", "First.", user_id="ann", timestamp="2026-01-15T00:00Z")
+
+    async def found(**options: Any) -> list[str]:
+        return [memory.content for memory in await kb.recall(**options)]
+
+    assert await found(user_id="ann") == ["Third.", "Second.", "First."]
+    assert await found(user_id="ann", limit=2) == ["Third.", "Second."]
+    assert await found(since="2026-01-20", before="2026-02-15") == ["Another's.", "Second."]
+    assert await found(tags=["odd"]) == ["Third.", "Another's."]
+    assert await found(session_id="s1", tags=["odd"]) == await found(user_id="nobody") == []
+    assert [memory.relevance for memory in await kb.recall(user_id="bob")] == [None]
+    for wrong in ({}, {"session_id": "s1"}, {"session_id": "What did Ann say?", "user_id": "ann"}):
+        with pytest.raises(InvalidInputError, match="The query is empty: give one, or say whose"):
+            await found(**wrong)
+
+
+async def test_memories_with_a_tag_are_found_among_very_many(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recalling, "ALL_TURNS", 10)
+    monkeypatch.setattr(recalling, "MOST_SESSIONS", 2)
+    for number in range(30):
+        await kb.remember(f"s{number}", "user", f"Tea {number} with tea and more tea.")
+    await kb.remember("last", "user", "A pot of tea.", tags=["wish"])
+    assert [memory.content for memory in await kb.recall(query="tea", tags=["wish"])] == ["A pot of tea."]

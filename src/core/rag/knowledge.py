@@ -81,6 +81,14 @@ class Knowledge:
         """
         return await self._client.list_records(collection, limit=limit, after=after)
 
+    async def record(self, record_id: str) -> dict[str, Any] | None:
+        """Return a record, by the id that :meth:`insert` returned, as :meth:`records` lists it; ``None``: none."""
+        return (await self._client.records_by_id([record_id])).get(record_id)
+
+    async def collections(self) -> dict[str, int]:
+        """Return the names of all collections, also of those from files, with the number of their records."""
+        return await self._client.collections()
+
     def _hints(self) -> dict[str, str]:
         from core.rag.extraction.records import with_hints
 

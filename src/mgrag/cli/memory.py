@@ -72,9 +72,10 @@ def list_memories(
 @commands.command()
 def recall(
     context: typer.Context,
-    query: Annotated[str, typer.Argument(help="What to search for.")],
+    query: Annotated[str, typer.Argument(help="What to search for; without it, the latest come first.")] = "",
     session: Annotated[str | None, typer.Option(metavar="SESSION", help="Only in this session.")] = None,
     user: UserOption = None,
+    tag: Annotated[list[str] | None, typer.Option(metavar="TAG", help="Only what has this tag; repeatable.")] = None,
     since: Annotated[
         str | None, typer.Option(metavar="TIME", help="Only what was said at this time or later (ISO 8601).")
     ] = None,
@@ -88,7 +89,7 @@ def recall(
     chosen = common(context, db, namespace, as_json)
     found = with_kb(
         chosen,
-        lambda kb: kb.recall(session, query, limit, user_id=user, since=since, before=before),
+        lambda kb: kb.recall(session, query, limit, user_id=user, tags=tag, since=since, before=before),
         embedding=True,
     )
     _print(chosen, {"memories": [memory.to_dict() for memory in found]}, _lines(found))

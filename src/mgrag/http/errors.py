@@ -181,7 +181,7 @@ def _methods_at(request: Request) -> list[str]:
     about = {name: request.scope[name] for name in ("type", "path", "root_path", "headers")}
     return [
         method
-        for method in ("DELETE", "GET", "HEAD", "POST")
+        for method in ("DELETE", "GET", "HEAD", "PATCH", "POST")
         if any(route.matches({**about, "method": method})[0] == Match.FULL for route in routes)
     ]
 

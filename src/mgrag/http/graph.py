@@ -11,8 +11,9 @@ from core.rag.errors import NotFoundError
 from core.rag.graph.exploring import Direction, Order
 from core.rag.graph.parts import EdgePage, GraphEdge, GraphStats, NeighbourPage, Piece
 from core.rag.graph.searching import KnowledgeMode
+from core.rag.indexing.resolving import ResolutionReport
 from mgrag.http.bases import Body, Reading, Writing
-from mgrag.http.results import Context, FoundWay, NodePage, Nodes, Results, Way
+from mgrag.http.results import Collections, Context, FoundWay, NodePage, Nodes, Results, Way
 
 router = APIRouter(tags=["graph"])
 
@@ -67,6 +68,26 @@ class Link(Body):
     fact: str = Field(default="", description="The same in words.")
     weight: float = Field(default=1.0, gt=0)
     create: bool = Field(default=False, description="Make entities that are not there.")
+
+
+class Resolution(Body):
+    """How to find entities that are the same."""
+
+    vectors: bool = Field(default=True, description="Also compare the meanings of names.")
+
+
+class Merge(Body):
+    """Two entities that are the same."""
+
+    alias: str = Field(description="Name or id.")
+    entity: str = Field(description="Name or id of the one whose name stands for both.")
+
+
+class Split(Body):
+    """An entity that is not what it was merged with."""
+
+    entity: str = Field(description="Name or id.")
+    other: str | None = Field(default=None, description="What it is not; without it, all that it was merged with.")
 
 
 class Triple(Body):
@@ -170,6 +191,32 @@ async def unlink(kb: Writing, edge_id: str) -> dict[str, int]:
     if not removed:
         raise NotFoundError(f"No link has the id {edge_id[:200]!r}.")
     return {"removed": removed}
+
+
+@router.post("/graph/resolve")
+async def resolve(kb: Writing, body: Resolution) -> ResolutionReport:
+    """Find entities that have several names, and connect these."""
+    return await kb.resolve_entities(vectors=body.vectors)
+
+
+@router.post("/graph/merge")
+async def merge(kb: Writing, body: Merge) -> Merge:
+    """Declare two entities to be the same; both stay, and a split undoes it."""
+    await kb.merge_entities(body.alias, body.entity)
+    return body
+
+
+@router.post("/graph/split")
+async def split(kb: Writing, body: Split) -> dict[str, int]:
+    """Undo merges of an entity, whoever made them, and keep them from being made again."""
+    return {"split": await kb.split_entity(body.entity, body.other)}
+
+
+@router.get("/collections", tags=["records"])
+async def collections(kb: Reading) -> Collections:
+    """List the collections of records, also those from files, by name."""
+    found = await kb.collections()
+    return {"collections": [{"name": name, "records": records} for name, records in found.items()]}
 
 
 @router.post("/graph/triples")

@@ -16,6 +16,8 @@ from core.rag.memory.records import Memory as Recalled
 from mgrag.http.bases import Body, Reading, Writing, caller_of
 from mgrag.http.details import ListedConversation, PersonalData, WholeConversation
 from mgrag.http.results import (
+    Anonymized,
+    Compacted,
     Conversations,
     Deleted,
     Memories,
@@ -59,9 +61,10 @@ class SessionMemory(NewMemory):
 class Recall(Body):
     """What to recall."""
 
-    query: str
+    query: str = Field(default="", description="Without one: what the rest says, the latest first.")
     limit: int = Field(default=5, ge=1, le=1000)
     user_id: str | None = None
+    tags: list[str] = Field(default_factory=list, description="Only what has all of these tags.")
     # Not datetimes: they would take "2020" for a second of the year 1970.
     since: str | None = Field(default=None, description="Only what was said then or later (ISO 8601).")
     before: str | None = Field(default=None, description="Only what was said before (ISO 8601).")
@@ -71,6 +74,25 @@ class SessionRecall(Recall):
     """What to recall, and from where; without a session: of the user, or everything."""
 
     session_id: str | None = Field(default=None, validation_alias=_Session)
+
+
+class Compaction(Body):
+    """The session whose older memories a summary replaces."""
+
+    session_id: str = Field(validation_alias=_Session)
+    keep: int = Field(default=20, ge=0, description="How many of the last memories stay as they are.")
+
+
+class Anonymizing(Body):
+    """How to find what identifies somebody."""
+
+    region: str | None = Field(default=None, description="Country of phone numbers without a country code: DE.")
+
+
+class NewTitle(Body):
+    """How a conversation is called from now on."""
+
+    title: str
 
 
 class Feedback(Body):
@@ -112,6 +134,12 @@ async def recall(kb: Reading, body: SessionRecall, request: Request) -> Memories
     # That something was recalled is noted, which a caller who only reads may not do.
     found = await kb.recall(**body.model_dump(), touch=caller_of(request).writes)
     return _told(found)
+
+
+@router.post("/memory/compact")
+async def compact(kb: Writing, body: Compaction) -> Compacted:
+    """Replace the older memories of a session by a summary; they are kept, but no longer searched."""
+    return {"memoryId": await kb.compact(body.session_id, body.keep)}
 
 
 @router.delete("/memory/forget")
@@ -173,6 +201,12 @@ async def export_user(kb: Reading, user: str) -> PersonalData:
     return cast("PersonalData", await kb.export_user(user))
 
 
+@router.post("/users/{user:name}/anonymize")
+async def anonymize_user(kb: Writing, user: str, body: Anonymizing) -> Anonymized:
+    """Keep what a user said, without a name and without what identifies them. This cannot be undone."""
+    return cast("Anonymized", await kb.anonymize(user_id=user, region=body.region))
+
+
 @router.delete("/users/{user:name}")
 async def forget_user(kb: Writing, user: str) -> Forgotten:
     """Forget everything about a user; documents stay."""
@@ -219,6 +253,13 @@ async def read_conversation(
 async def add_message(kb: Writing, conversation: str, body: NewMessage) -> NewMessageId:
     """Add a message to a conversation."""
     return {"messageId": await kb.client.add_message(conversation, **body.model_dump())}
+
+
+@router.patch("/conversations/{conversation:name}")
+async def rename_conversation(kb: Writing, conversation: str, body: NewTitle) -> NewConversationId:
+    """Give a conversation another title."""
+    await kb.client.rename_conversation(conversation, body.title)
+    return {"conversationId": conversation}
 
 
 @router.delete("/conversations/{conversation:name}")

@@ -14,7 +14,18 @@ from mgrag.http.results import Deleted, InsertedRecords, Record, Records
 #: The first words of all other routes: no collections, so that a request that misses its route stores nothing.
 RESERVED = frozenset(
     (
-        *("answer", "ask", "chunks", "conversations", "documents", "feedback", "files", "graph", "ingest"),
+        *(
+            "answer",
+            "ask",
+            "chunks",
+            "collections",
+            "conversations",
+            "documents",
+            "feedback",
+            "files",
+            "graph",
+            "ingest",
+        ),
         *("memory", "search", "status", "users"),
     )
 )
@@ -60,7 +71,7 @@ async def list_records(
 @router.get("/{collection}/{record}")
 async def read(kb: Reading, collection: str, record: str) -> Record:
     """Return a record."""
-    found = (await kb.client.records_by_id([record])).get(record)
+    found = await kb.record(record)
     if found is None or found["collection"] != collection:
         raise _missing(collection, record)
     return cast("Record", found)

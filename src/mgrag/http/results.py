@@ -67,6 +67,19 @@ class Records(TypedDict):
     next: str
 
 
+class Collection(TypedDict):
+    """A collection, and how many records it has."""
+
+    name: str
+    records: int
+
+
+class Collections(TypedDict):
+    """Collections by name."""
+
+    collections: list[Collection]
+
+
 class Results(TypedDict):
     """Records and documents, best first."""
 
@@ -150,6 +163,20 @@ class Remembered(TypedDict):
     """What was stored."""
 
     memoryId: str
+
+
+class Compacted(TypedDict):
+    """The summary that was written; ``null``: there was nothing to summarise."""
+
+    memoryId: str | None
+
+
+class Anonymized(TypedDict):
+    """The new ids of conversations, how many messages in those of others were changed, and what was replaced."""
+
+    conversations: list[str]
+    elsewhere: int
+    replaced: dict[str, int]
 
 
 class Conversations(TypedDict):

@@ -147,16 +147,19 @@ class ReadingTools:
 
     async def recall(
         self,
-        query: Annotated[str, Field(description="What to look for.")],
+        query: Annotated[
+            str, Field(description="What to look for; without it, what the other arguments say, the latest first.")
+        ] = "",
         session_id: Annotated[str | None, Field(description="Only of this session.")] = None,
         user_id: Annotated[str | None, Field(description="Only of this user.")] = None,
+        tags: Annotated[list[str] | None, Field(description="Only what has all of these tags.")] = None,
         since: Annotated[str | None, Field(description="Only what was said at this time or later: ISO 8601.")] = None,
         before: Annotated[str | None, Field(description="Only what was said before this time: ISO 8601.")] = None,
         limit: _Limit = 5,
     ) -> dict[str, Any]:
-        """Search what was remembered: in one session, in all sessions of a user, or everywhere."""
+        """Search or list what was remembered: in one session, in all sessions of a user, or everywhere."""
         async with self._lease.use() as kb:
-            found = await kb.recall(session_id, query, limit, user_id=user_id, since=since, before=before)
+            found = await kb.recall(session_id, query, limit, user_id=user_id, tags=tags, since=since, before=before)
         return {"memories": [memory.to_dict() for memory in found]}
 
     async def list_memories(

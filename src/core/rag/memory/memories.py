@@ -113,18 +113,20 @@ class Memories:
         limit: int = 5,
         *,
         user_id: str | None = None,
+        tags: Iterable[str] | None = (),
         since: datetime | date | str | None = None,
         before: datetime | date | str | None = None,
         touch: bool = True,
     ) -> list[Memory]:
-        """Recall the memories that fit a question best.
+        """Recall the memories that fit a question best, or those of a user, with tags or of a time, the latest first.
 
         Args:
             session_id: Only memories of this session.
-            query: The question.
+            query: The question. Without one, ``user_id``, ``tags``, ``since`` or ``before`` says what is wanted.
             limit: Maximum number to return, 1 to 1,000.
             user_id: Only what this user said, including messages without a speaker in this user's sessions. Without a
                 session and a user, the whole namespace is searched.
+            tags: Only memories that have all of these tags, in upper or lower case.
             since: Only what was said at this time or later; a time without a time zone is local time, a date its
                 midnight. Of a memory that was said several times, the first and the last time count.
             before: Only what was said before this time.
@@ -134,46 +136,59 @@ class Memories:
             Memories with their ``relevance`` (0 to 1), best first; of those that have the same words of the question
             and are about as good, the latest first. What somebody said in several sessions is returned once, as it was
             said last. Memories that are only vaguely similar have a low relevance; those that share neither words nor
-            meaning are left out.
+            meaning are left out. Without a question they have no relevance, and none is left out.
 
         Raises:
-            InvalidInputError: if the question is empty, or the limit or a time is invalid.
+            InvalidInputError: if nothing says what is wanted, or the limit, a tag or a time is invalid.
         """
-        from core.rag.dbhandler.messages.rows import speaker_of
+        from core.rag.dbhandler.messages.rows import checked_tags, speaker_of
         from core.rag.memory.period import period_of
-        from core.rag.memory.recall import recaller_of
+        from core.rag.memory.ranking import Ranked
+        from core.rag.memory.recall import latest, recaller_of
         from core.rag.times import utc_now
 
         check_text("A query", query)
         check_flags(touch=touch)
-        if not query.strip():
-            session_first = "" if session_id is None else " The first argument is the session: recall(query=…)."
-            raise InvalidInputError(f"The query is empty.{session_first}")
+        tags, asked = checked_tags(tags), bool(query.strip())
+        narrowed = bool(tags) or not (user_id is None and since is None and before is None)
         limit = check_number("limit", limit, 1, 1000)
         period = period_of(since, before)
-        scope = await self._scope(session_id, user_id)
+        scope = await self._scope(session_id, user_id) if asked or narrowed else []
         if scope is not None and not scope:
-            return []
-        store, vector = await self._direction(query)
-        recaller = await recaller_of(self._client)
+            if asked or (narrowed and session_id is None):
+                return []
+            session_first = "" if session_id is None else " The first argument is the session: recall(query=…)."
+            raise InvalidInputError(
+                "The query is empty: give one, or say whose memories, with which tags, or of which time."
+                + session_first
+            )
         person = None if user_id is None else await self._person(user_id)
+        searched, among, listed = scope, None, []
+        if tags or not asked:
+            said = await latest(self._client, scope, tags, period, person)
+            listed = [Ranked(row["id"], None) for row in said]
+            searched, among = list({row["node_id"]: row for row in said}.values()), frozenset(row["id"] for row in said)
+        store, vector = await self._direction(query) if asked else (None, None)
+        recaller = await recaller_of(self._client)
         owners = {row["id"]: row["user_id"] for row in scope or ()}
         wanted = limit
         while True:
-            ranked = await recaller.recall(self._client, query, vector, store, wanted, scope, period)
+            ranked = listed[:wanted]
+            if asked:
+                ranked = await recaller.recall(self._client, query, vector, store, wanted, searched, period, among)
             messages = await self._client.messages_by_id([item.id for item in ranked])
             if scope is None:
                 sessions = await self._client.sessions_of_messages([item.id for item in ranked])
                 owners = {row["session_id"]: sessions[i]["user_id"] for i, row in messages.items() if i in sessions}
-            own: dict[tuple[str, str, str], tuple[str, str, float]] = {}
+            own: dict[tuple[str, str, str], tuple[str, str, float | None]] = {}
             for item in ranked:
                 if message := messages.get(item.id):
                     speaker = speaker_of(message, owners.get(message["session_id"]))
                     if person in (None, speaker):
                         words = (speaker, message["role"], message["content"])
-                        said = period.last_said(message["timestamp"], message["last_said_at"])
-                        latest, identifier, relevance = own.get(words, ("", "", item.relevance))
-                        own[words] = (*max((latest, identifier), (said, item.id)), relevance)
+                        time = period.last_said(message["timestamp"], message["last_said_at"])
+                        last, identifier, relevance = own.get(words, ("", "", item.relevance))
+                        own[words] = (*max((last, identifier), (time, item.id)), relevance)
             if len(own) >= limit or len(ranked) < wanted:
                 break
             wanted *= 4  # some of these may be by other speakers, or have the same words

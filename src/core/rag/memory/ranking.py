@@ -78,11 +78,11 @@ class Ranked:
 
     Attributes:
         id: Its id.
-        relevance: 0 to 1.
+        relevance: 0 to 1; ``None`` where nothing was asked.
     """
 
     id: str
-    relevance: float
+    relevance: float | None
 
 
 def session_of(
@@ -150,6 +150,7 @@ def rank(
     vector: Sequence[float] | None,
     limit: int,
     period: Period = ALWAYS,
+    among: frozenset[str] | None = None,
 ) -> list[Ranked]:
     """Recall the memories that fit a question best.
 
@@ -159,6 +160,7 @@ def rank(
         vector: Vector of the question; ``None``: words only.
         limit: Maximum number to return.
         period: When it was said; what was said at other times is only what surrounds it.
+        among: Ids of the only memories that are wanted; all others are only what surrounds these. ``None``: all.
 
     Returns:
         Memories, best first, of those that are about as good the latest first; without those unrelated to the question.
@@ -196,6 +198,8 @@ def rank(
     times = [period.last_said(*said) for session in sessions for said in session.times]
     if period != ALWAYS:
         score[[number for number, time in enumerate(times) if not time]] = 0.0
+    if among is not None:
+        score[[number for number, identifier in enumerate(ids) if identifier not in among]] = 0.0
     # Smaller differences come from sums in another order.
     scores = _latest_of_alike(np.round(score, 9), all_counts > 0, times).tolist()
     order = sorted(range(len(ids)), key=lambda number: (scores[number], times[number], ids[number]), reverse=True)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from weakref import WeakKeyDictionary
 
 from core.rag.analysis import analyze, index_terms, query_terms
-from core.rag.dbhandler.messages.rows import last_said
+from core.rag.dbhandler.messages.rows import last_said, speaker_of
 from core.rag.dbhandler.store import MAX_K, GraphStore, Row
 from core.rag.memory.period import ALWAYS, Period
 from core.rag.memory.ranking import Ranked, Session, embedded, rank, session_of
@@ -76,6 +76,7 @@ class Recaller:
         limit: int,
         scope: Sequence[Row] | None,
         period: Period = ALWAYS,
+        among: frozenset[str] | None = None,
     ) -> list[Ranked]:
         """Recall the memories that fit a question best.
 
@@ -87,14 +88,15 @@ class Recaller:
             limit: Maximum number to return.
             scope: ``node_id``, ``revision`` and ``message_count`` of the sessions to search; ``None``: all.
             period: When it was said.
+            among: Ids of the only memories that are wanted; ``None``: all.
         """
         terms = query_terms(query)
         if scope is None or sum(row["message_count"] for row in scope) > ALL_TURNS:
-            chosen = await self._choose(client, terms, vector, store, limit, scope, period)
+            chosen = await self._choose(client, terms, vector, store, limit, scope, period, among)
         else:
             chosen = list(scope)
         sessions = await self.read(client, chosen, store)
-        return await asyncio.to_thread(rank, sessions, terms, vector, limit, period)
+        return await asyncio.to_thread(rank, sessions, terms, vector, limit, period, among)
 
     async def read(self, client: MemGraphClient, wanted: Sequence[Row], store: VectorStoreInfo | None) -> list[Session]:
         """Return the sessions in their current state."""
@@ -149,12 +151,13 @@ class Recaller:
         limit: int,
         scope: Sequence[Row] | None,
         period: Period,
+        among: frozenset[str] | None,
     ) -> list[Row]:
         """Return the sessions in which the indexes find the most, best first."""
         nodes = None if scope is None else {row["node_id"] for row in scope}
 
-        def allowed(row: Row) -> bool:
-            if nodes is not None and row["node_id"] not in nodes:
+        def allowed(message: str, row: Row) -> bool:
+            if (nodes is not None and row["node_id"] not in nodes) or (among is not None and message not in among):
                 return False
             return bool(period.last_said(row["timestamp"], last_said(row)))
 
@@ -182,7 +185,7 @@ class Recaller:
         return chosen
 
     async def _by_words(
-        self, client: MemGraphClient, terms: Sequence[str], limit: int, allowed: Callable[[Row], bool]
+        self, client: MemGraphClient, terms: Sequence[str], limit: int, allowed: Callable[[str, Row], bool]
     ) -> list[tuple[Row, float]]:
         wanted = max(_FIRST_LOOK, 4 * limit)
         while True:
@@ -191,7 +194,7 @@ class Recaller:
             found = [
                 (sessions[match.id], match.score)
                 for match in matches
-                if match.id in sessions and allowed(sessions[match.id])
+                if match.id in sessions and allowed(match.id, sessions[match.id])
             ]
             if len(found) >= limit or len(matches) < wanted or wanted >= MAX_K:
                 return found
@@ -203,7 +206,7 @@ class Recaller:
         vector: Sequence[float] | None,
         store: VectorStoreInfo | None,
         limit: int,
-        allowed: Callable[[Row], bool],
+        allowed: Callable[[str, Row], bool],
     ) -> list[tuple[Row, float]]:
         if vector is None or store is None:
             return []
@@ -213,13 +216,38 @@ class Recaller:
             messages = await client.messages_of_vectors([match.id for match in matches])
             sessions = await client.sessions_of_messages(list(messages.values()))
             found = [
-                (sessions[messages[match.id]], match.score)
+                (sessions[message], match.score)
                 for match in matches
-                if match.id in messages and messages[match.id] in sessions and allowed(sessions[messages[match.id]])
+                if (message := messages.get(match.id)) in sessions and allowed(message, sessions[message])
             ]
             if len(found) >= limit or len(matches) < wanted or wanted >= MAX_K:
                 return found
             wanted *= 7
+
+
+async def latest(
+    client: MemGraphClient, scope: Sequence[Row] | None, tags: Sequence[str], period: Period, person: str | None
+) -> list[Row]:
+    """List what was said, the latest first, as rows of :meth:`MemGraphClient.said_in`.
+
+    Args:
+        client: The graph.
+        scope: The sessions, by ``node_id``; ``None``: all.
+        tags: Only what has all of these tags.
+        period: Only what was said then.
+        person: Only what this user said; ``None``: what anybody said.
+    """
+    wanted = frozenset(map(str.casefold, tags))
+    said = await client.said_in(None if scope is None else [row["node_id"] for row in scope])
+    times = {row["id"]: period.last_said(row["timestamp"], last_said(row)) for row in said}
+    found = [
+        row
+        for row in said
+        if times[row["id"]]
+        and wanted.issubset(map(str.casefold, row["tags"] or ()))
+        and person in (None, speaker_of(row, row["owner"]))
+    ]
+    return sorted(found, key=lambda row: (times[row["id"]], row["id"]), reverse=True)
 
 
 _recallers: WeakKeyDictionary[GraphStore, Recaller] = WeakKeyDictionary()

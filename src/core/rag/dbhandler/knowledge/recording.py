@@ -144,6 +144,13 @@ class RecordOperations(ClientBase):
         )
         return [{**row, "data": from_json(row["data"])} for row in rows]
 
+    async def collections(self) -> dict[str, int]:
+        """Return the names of all collections in order, with the number of their records."""
+        rows = await self.read(
+            "MATCH (r:Record) WHERE r.namespace = $namespace RETURN r.collection AS collection, count(r) AS records"
+        )
+        return {row["collection"]: row["records"] for row in sorted(rows, key=lambda row: str(row["collection"]))}
+
     async def documents_of_records(self, ids: Sequence[str]) -> list[dict[str, Any]]:
         """Return the documents of records: ``id`` and ``collection`` of a record, ``document`` (an id) and ``path``.
 

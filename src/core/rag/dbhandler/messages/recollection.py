@@ -157,6 +157,26 @@ class RecollectionOperations(ConversationOperations):
             ids=check_texts("nodes", nodes),
         )
 
+    async def said_in(self, nodes: Sequence[str] | None) -> list[Row]:
+        """Return what tells which messages are wanted, without their texts.
+
+        Args:
+            nodes: Ids of the nodes of the conversations; ``None``: of all.
+
+        Returns:
+            ``id, tags, timestamp, last_said_at, user_id``, and of their conversations ``owner, node_id, revision,
+            message_count``; compacted messages are left out.
+        """
+        everywhere = "MATCH (c:Conversation) WHERE c.namespace = $namespace MATCH (c)"
+        begin = everywhere if nodes is None else "UNWIND $ids AS i MATCH (c:Conversation {id: i})"
+        return await self.read(
+            f"{begin}<-[:PART_OF]-(m:Interaction) "
+            "WHERE coalesce(m.compacted_into, '') = '' RETURN m.id AS id, m.tags AS tags, m.timestamp AS timestamp, "
+            "m.last_said_at AS last_said_at, m.user_id AS user_id, c.user_id AS owner, c.id AS node_id, "
+            "c.revision AS revision, c.message_count AS message_count",
+            ids=[] if nodes is None else check_texts("nodes", nodes),
+        )
+
     async def session_vectors(self, nodes: Sequence[str], store: VectorStoreInfo) -> dict[str, list[float]]:
         """Return the vectors of the messages of conversations (ids of their nodes), by id of the message."""
         check_kind("store", store, VectorStoreInfo)
