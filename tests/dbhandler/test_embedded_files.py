@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import shutil
 from collections.abc import Callable
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 from tests.permissions import locked
 
-from core.rag.dbhandler import MemGraphClient
+from core.rag import KnowledgeBase, MemGraphClient
 from core.rag.dbhandler.embedded import commitlog
 from core.rag.dbhandler.embedded import engine as grafeo_engine
 from core.rag.dbhandler.embedded.store import EmbeddedStore
@@ -27,6 +28,7 @@ from core.rag.errors import (
 )
 from core.rag.settings import Settings
 from dbhandler.children import names, put
+from libs.dataloader import Document
 
 SOON = 20.0
 
@@ -175,6 +177,33 @@ async def test_on_a_full_disk_only_a_use_that_wrote_fails_on_closing(
     assert "the disk is full" in caplog.text
 
 
+async def test_a_graph_that_could_not_be_closed_can_be_opened_again(
+    graph_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The engine keeps its lock then, until nothing refers to it; errors before that had, in a cycle."""
+    store = await EmbeddedStore.open(str(graph_file))
+    await put(store, "a")
+    cycle: list[Any] = [store._db]
+    cycle.append(cycle)
+    with monkeypatch.context() as broken:
+        broken.setattr(grafeo_engine, "close_engine", _fail_to_close)
+        with pytest.raises(StoreFullError):
+            await store.close()
+    del cycle, store
+    gc.disable()
+    try:
+        store = await EmbeddedStore.open(str(graph_file), settings=Settings(_env_file=None, MGRAG_LOCK_TIMEOUT=0))
+    finally:
+        gc.enable()
+    assert await names(store) == ["a"]
+    await store.close()
+
+
+def _fail_to_close(handles: list[Any]) -> None:
+    handles.clear()
+    raise StoreFullError("The disk is full.")
+
+
 async def test_after_an_error_a_full_disk_is_not_said_again_on_closing(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -292,6 +321,18 @@ async def test_a_graph_that_is_not_there_is_not_made_for_who_only_reads(graph_fi
     assert not graph_file.exists()
 
 
+async def test_a_graph_that_must_exist_is_not_made_by_its_first_use(tmp_path: Path) -> None:
+    uri = f"embedded:{tmp_path / 'new' / 'graph.grafeo'}"
+    kb = KnowledgeBase.open(uri, create=False)
+    for use in (kb.documents, kb.connect, lambda: kb.ingest(Document(path="a", content="a"))):
+        with pytest.raises(NotFoundError, match="There is no graph at"):
+            await use()
+    await kb.close()
+    with pytest.raises(NotFoundError, match="There is no graph at"):
+        await MemGraphClient(uri, create=False).create_document("a", "a")
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.skipif(os.name == "nt", reason="folders are locked otherwise there")
 def test_a_folder_that_may_not_be_entered_is_said(tmp_path: Path) -> None:
     with locked(tmp_path), pytest.raises(StoreUnavailableError, match="may not enter its folder"):
@@ -367,6 +408,21 @@ async def test_a_damaged_header_does_not_show_an_older_state(graph_file: Path, s
         assert len(await names(store)) == 300
         await store.close()
     assert 28 <= refused < 56
+
+
+async def test_a_graph_that_was_made_just_before_a_crash_is_no_damage(graph_file: Path, tmp_path: Path) -> None:
+    """It has one header and no log yet; but so has one whose newer header is gone, and that has more behind it."""
+    store = await EmbeddedStore.open(str(graph_file))
+    data = graph_file.read_bytes()
+    await store.close()
+    copy = tmp_path / "copy.grafeo"
+    only_one = data[:8192] + bytes(4096)
+    copy.write_bytes(only_one + data[12288:])
+    with pytest.raises(StoreDamagedError, match="mgrag restore"):
+        await contents(copy)
+    copy.write_bytes(only_one + data[12288 : 12288 + 32] + bytes(4096 - 32))
+    commitlog.log_folder(copy).mkdir()
+    assert await contents(copy) == []
 
 
 async def test_a_header_that_a_crash_has_torn_is_no_damage(graph_file: Path, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import pytest
 from core.rag import KnowledgeBase
 from core.rag.dbhandler.embedded import digest as digest_module
 from core.rag.dbhandler.embedded.digest import digest_of_file
+from core.rag.errors import StoreFullError
 from core.rag.maintenance import restore as restore_module
 from core.rag.maintenance.restore import restore
 
@@ -89,6 +90,22 @@ async def test_an_interrupted_restore_of_an_export_reads_no_further(
     await kb.export(tmp_path / "all.jsonl")
     new = tmp_path / "new" / "graph.grafeo"
     assert await read_when_interrupted(restore(f"embedded:{new}", tmp_path / "all.jsonl"), monkeypatch) < 10
+    assert list(new.parent.iterdir()) == []
+
+
+async def test_a_restore_on_a_full_disk_leaves_no_part_of_a_graph(
+    kb: KnowledgeBase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await kb.export(tmp_path / "all.jsonl")
+    new = tmp_path / "new" / "graph.grafeo"
+
+    def cannot_be_made(name: str) -> None:
+        Path(f"{name}.creating").touch()
+        raise RuntimeError("GRAFEO-X003: I/O error: No space left on device (os error 28)")
+
+    monkeypatch.setattr("grafeo.GrafeoDB", cannot_be_made)
+    with pytest.raises(StoreFullError, match="no room for the new graph"):
+        await restore(f"embedded:{new}", tmp_path / "all.jsonl")
     assert list(new.parent.iterdir()) == []
 
 

@@ -17,15 +17,13 @@ from core.rag.graph.exploration import Exploration
 from core.rag.indexing.collecting import collected_seldom
 from core.rag.indexing.sources import Source, loaders_for, passing_over
 from core.rag.knowledge import Knowledge
-from core.rag.maintenance.places import graph_file, places_of, require_graph
+from core.rag.maintenance.places import graph_file, places_of
 from core.rag.maintenance.upkeep import Upkeep
 from core.rag.memory.memories import Memories
 from core.rag.memory.people import People
 from core.rag.settings import Settings, settings_for
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from core.rag.embedder import EmbeddingService
     from core.rag.indexing.indexer import Indexer
     from core.rag.indexing.report import IngestReport
@@ -52,7 +50,6 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
         settings: Settings,
         splitter: TextSplitter | None = None,
         new_store: bool = False,
-        must_exist: Path | None = None,
         check_model: bool = True,
         language_model: LanguageModel | None = None,
         reranker: Reranker | None = None,
@@ -66,7 +63,6 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
             settings: Chunk sizes, limits and more.
             splitter: ``None``: one with the chunk sizes of the settings.
             new_store: Build a second vector store if the namespace has one of another model.
-            must_exist: The graph file, if connecting must not create it.
             check_model: Refuse an embedder of another model than the one that the namespace was built with.
             language_model: Writes answers; closed with the knowledge base. ``None``: the one in the settings, if any.
             reranker: Puts hits in order; closed with the knowledge base. ``None``: the one in the settings, if any.
@@ -76,7 +72,6 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
         self._settings = settings
         self._splitter = splitter
         self._new_store = new_store
-        self._must_exist = must_exist
         self._check_model = check_model
         self._language_model = language_model
         self._reranker = reranker
@@ -115,7 +110,7 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
             chunk_size: Maximum number of tokens in a chunk; ``None``: ``MGRAG_CHUNK_SIZE``.
             chunk_overlap: Tokens that neighbouring chunks share; ``None``: ``MGRAG_CHUNK_OVERLAP``.
             settings: ``None``: read from the environment.
-            create: Whether connecting may create a missing embedded graph.
+            create: Whether a missing embedded graph may be created.
             embedding: Whether to open an embedding service. Listing, deleting and exporting work without one, on a
                 graph of any model.
             check_model: Refuse an embedding model other than that of the namespace; :meth:`reembed` changes it.
@@ -125,6 +120,7 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
         Raises:
             ConfigurationError: if settings are invalid, or the embedding provider's key is missing.
             InvalidInputError: if the namespace is not allowed, or another argument has the wrong type.
+            StoreUnavailableError: if a file of that name is impossible.
         """
         from core.rag.embedder import open_embedder
         from core.rag.llm.base import checked_model
@@ -153,14 +149,14 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
             embedder=embedder,
             settings=settings,
             check_model=check_model,
+            create=create,
         )
-        must_exist = None if create else graph_file(uri, settings)
+        graph_file(uri, settings)  # an impossible name is told now, not by the first use
         return cls(
             client,
             embedder,
             settings=settings,
             new_store=new_store,
-            must_exist=must_exist,
             check_model=check_model,
             language_model=language_model,
             reranker=reranker,
@@ -234,7 +230,6 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
             NotFoundError: if the graph does not exist and must not be created.
             ModelMismatchError: if the namespace was built with another model.
         """
-        require_graph(self._must_exist)
         await self._client.connect()
         if self._embedder is not None and self._check_model and await self._client.vector_stores():
             await self._store()

@@ -37,6 +37,7 @@ class ClientBase:
         embedder: EmbeddingService | None = None,
         settings: Settings | None = None,
         check_model: bool = True,
+        create: bool = True,
     ) -> None:
         """Create a client; the graph is opened by the first call, or by :meth:`connect`.
 
@@ -51,6 +52,7 @@ class ClientBase:
             settings: ``None``: read from the environment.
             check_model: Refuse to search with an embedder of another model than that of the namespace; otherwise,
                 its vectors are left out.
+            create: Whether a missing embedded graph may be created.
 
         Raises:
             InvalidInputError: if the namespace is not allowed, or another argument has the wrong type.
@@ -76,6 +78,7 @@ class ClientBase:
         self._namespace = check_namespace(self._settings.namespace if namespace is None else namespace)
         self._embedder = embedder
         self._check_model = check_model
+        self._may_create = create
         self._store: GraphStore | None = None
         self._closed = False
         self._opening = WriterGate()
@@ -109,6 +112,7 @@ class ClientBase:
         Raises:
             StoreUnavailableError: if the graph cannot be opened or was written by a newer version of this package, or
                 if this client was closed.
+            NotFoundError: if the graph does not exist and must not be created.
         """
         if self._store is not None:
             return self._store
@@ -122,6 +126,7 @@ class ClientBase:
                     password=self._password,
                     max_connection_pool_size=self._max_connection_pool_size,
                     settings=self._settings,
+                    create=self._may_create,
                 )
                 try:
                     self._unmarked = await stored_version(store) < SCHEMA_VERSION

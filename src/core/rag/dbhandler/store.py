@@ -238,6 +238,7 @@ async def open_store(
     password: str | None = None,
     max_connection_pool_size: int | None = None,
     settings: Settings | None = None,
+    create: bool = True,
 ) -> GraphStore:
     """Open the graph at a URI.
 
@@ -249,6 +250,7 @@ async def open_store(
         max_connection_pool_size: Maximum number of connections to a server; ``None``: ``MGRAG_MAX_CONNECTIONS``, else
             50.
         settings: ``None``: read from the environment.
+        create: Whether a missing embedded graph may be created.
 
     Returns:
         The open store, schema not yet ensured.
@@ -257,6 +259,7 @@ async def open_store(
         ConfigurationError: if the URI is of another kind, or the password must not be sent there
             (:func:`core.rag.dbhandler.bolt.address.bolt_address`).
         StoreUnavailableError: if the graph cannot be opened.
+        NotFoundError: if it does not exist and must not be created.
     """
     from core.rag.settings import DEFAULT_EMBEDDED_URI, settings_for
 
@@ -267,7 +270,7 @@ async def open_store(
     if scheme == "embedded":
         from core.rag.dbhandler.embedded.store import EmbeddedStore
 
-        return await EmbeddedStore.open(rest, settings=settings)
+        return await EmbeddedStore.open(rest, settings=settings, create=create)
     from core.rag.dbhandler.bolt.store import BoltStore
 
     return await BoltStore.open(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from core.rag.dbhandler.checks import check_flags
 from core.rag.dbhandler.embedded.commitlog import log_folder
+from core.rag.dbhandler.embedded.opening import is_there
 from core.rag.dbhandler.embedded.store import EmbeddedStore
 from core.rag.dbhandler.vectors import BUILDING
 from core.rag.embedder.base import dimension_of
@@ -17,7 +18,7 @@ from core.rag.maintenance.conversations import ConversationSoundness
 from core.rag.maintenance.findings import Check, DoctorReport, Level
 from core.rag.maintenance.flaws import Flaw
 from core.rag.maintenance.knowledge import KnowledgeSoundness
-from core.rag.maintenance.places import graph_file, is_there
+from core.rag.maintenance.places import graph_file
 from core.rag.maintenance.reembed import ReembedReport, fill, fill_messages
 from core.rag.maintenance.soundness import Soundness
 from core.rag.schema import EMBEDDED_LABELS

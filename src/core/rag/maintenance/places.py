@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.rag.dbhandler.embedded.commitlog import log_folder
-from core.rag.errors import NotFoundError
 
 if TYPE_CHECKING:
     from core.rag.dbhandler.store import Capabilities
@@ -44,27 +43,6 @@ def places_of(engine: Capabilities) -> tuple[Path, ...]:
         return ()
     file = Path(engine.location)
     return file, log_folder(file)
-
-
-def is_there(file: Path) -> bool:
-    """Return whether there is a graph, or a remainder of one, at a path."""
-    return file.exists() or log_folder(file).exists()
-
-
-def require_graph(file: Path | None) -> None:
-    """Refuse to continue if there is no graph yet.
-
-    Args:
-        file: Its path; ``None`` if no file is needed.
-
-    Raises:
-        NotFoundError: saying how to create one.
-    """
-    if file is not None and not is_there(file):
-        raise NotFoundError(
-            f"There is no graph at {file}: nothing has been ingested yet. Ingest something (mgrag ingest"
-            " PATH_OR_URL), or name another graph (--db)."
-        )
 
 
 def bytes_on_disk(file: Path) -> int:

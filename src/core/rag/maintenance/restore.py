@@ -20,6 +20,7 @@ from core.rag.dbhandler.checks import check_flags
 from core.rag.dbhandler.embedded.commitlog import discard, log_folder, sync_file, sync_folder
 from core.rag.dbhandler.embedded.digest import Digest, digest_of_file, is_empty
 from core.rag.dbhandler.embedded.engine import KEPT, close_engine, lock_file, open_engine
+from core.rag.dbhandler.embedded.opening import is_there
 from core.rag.dbhandler.finishing import finish
 from core.rag.dbhandler.transfer.file import GRAPH_MAGIC, check_export
 from core.rag.dbhandler.versions import check_version
@@ -34,7 +35,7 @@ from core.rag.errors import (
 from core.rag.file_status import status_of
 from core.rag.maintenance.archive import export_namespaces, import_namespaces
 from core.rag.maintenance.backup import BackupReport, main_labels, sums
-from core.rag.maintenance.places import graph_file, is_there
+from core.rag.maintenance.places import graph_file
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
@@ -281,6 +282,7 @@ def _locked(target: Path) -> Iterator[None]:
 
 def _remove(part: Path) -> None:
     discard(part)
+    discard(part.with_name(part.name + ".creating"))  # where the disk was full before there was a graph
     shutil.rmtree(log_folder(part), ignore_errors=True)
 
 

@@ -241,12 +241,11 @@ def close_engine(handles: list[Any]) -> None:
     """Write a checkpoint and release the file.
 
     Args:
-        handles: The engine; the list is emptied, since the file stays locked as long as anything, such as the traceback
-            of an error, refers to the engine.
+        handles: The engine; the list is emptied, so that it keeps nothing alive.
 
     Raises:
-        StoreError: if the checkpoint could not be written. The file is still released, and all commits are in the log
-            beside it.
+        StoreError: if the checkpoint could not be written. All commits are in the log beside the file, which stays
+            locked until nothing refers to the engine any more.
     """
     db = handles.pop()
     try:

@@ -22,6 +22,8 @@ _FILE = struct.Struct("<4sII")  # magic, version, size of a page
 _FILE_START = (b"GRAF", 3, _PAGE)
 _HEADER = struct.Struct("<4sIQQ56xI")  # magic, version, number, position in the log, CRC-32 of all before it
 _START = (b"GDBH", 1)
+_STATE = struct.Struct("<QI")  # where the state is that a header leads to, and its length
+_STATE_AT = 40  # in a header
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,8 @@ def check_header(file: Path) -> None:
         return  # the older one, which is written next
     if good[0].position in {int(log.stem[4:]) for log in log_folder(file).glob("wal_*.log") if log.stem[4:].isdigit()}:
         return  # a crash has torn it
+    if good[0].number == 0 and not any(start[place : place + _PAGE]) and _is_new(file, start):
+        return  # made a moment before a crash, or on a full disk: nothing was ever stored in it
     raise StoreDamagedError(
         f"{file} is damaged at byte {place}: one of its two headers cannot be read, and the other one may be that of an"
         " earlier state, without what was stored last. It is left as it is. Restore a backup (mgrag restore FILE"
@@ -67,3 +71,11 @@ def _header(start: bytes, place: int) -> _Header:
     if tuple(kind) != _START:
         return _Header(-1, 0, whole=False)
     return _Header(number, position, checksum == zlib.crc32(start[place : place + _HEADER.size - 4]))
+
+
+def _is_new(file: Path, start: bytes) -> bool:
+    """Return whether a graph has nothing behind the empty state that it was made with, to which its header 0 leads."""
+    where, length = _STATE.unpack_from(start, _PAGE + _STATE_AT)
+    with file.open("rb") as raw:
+        raw.seek(where + length)
+        return not any(raw.read())

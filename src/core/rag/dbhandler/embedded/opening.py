@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import random
 import time
@@ -11,9 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from core.rag.dbhandler.embedded.commitlog import log_folder
 from core.rag.dbhandler.embedded.engine import open_engine, open_for_reading
 from core.rag.dbhandler.store import READING_ONLY
-from core.rag.errors import StoreError, StoreFullError, StoreLockedError, StoreReadOnlyError
+from core.rag.errors import NotFoundError, StoreError, StoreFullError, StoreLockedError, StoreReadOnlyError
 
 _LOCK_POLL_SECONDS = 0.05
 
@@ -33,18 +35,32 @@ class Opened:
     read_only: str = ""
 
 
-async def open_file(file: Path, patience: float, *, reading: bool, is_open_here: Callable[[Path], bool]) -> Opened:
+def is_there(file: Path) -> bool:
+    """Return whether there is a graph, or a remainder of one, at a path."""
+    return file.exists() or log_folder(file).exists()
+
+
+async def open_file(
+    file: Path, patience: float, *, reading: bool, create: bool, is_open_here: Callable[[Path], bool]
+) -> Opened:
     """Open or create a graph. One that cannot be written, for want of permission or room, is opened for reading.
 
     Args:
         file: The graph file.
         patience: Seconds to wait for other processes to close it.
         reading: Whether it is only to be read.
+        create: Whether it may be created.
         is_open_here: Tells whether this process has a file open, so that waiting is in vain.
 
     Raises:
         StoreError: as :meth:`.EmbeddedStore.open`.
+        NotFoundError: if there is none and it must not be created, saying how to create one.
     """
+    if not create and not is_there(file):
+        raise NotFoundError(
+            f"There is no graph at {file}: nothing has been ingested yet. Ingest something (mgrag ingest"
+            " PATH_OR_URL), or name another graph (--db)."
+        )
     deadline = time.monotonic() + patience
     if reading:
         return Opened(await _open_when_free(open_for_reading, file, deadline, is_open_here), READING_ONLY)
@@ -58,12 +74,17 @@ async def _open_when_free(
     function: Callable[[Path], Any], file: Path, deadline: float, is_open_here: Callable[[Path], bool]
 ) -> Any:
     """Open a graph, waiting for other processes to close it: most commands have it open for a moment only."""
+    collected = False
     while True:
         try:
             return await asyncio.to_thread(function, file)
         except StoreLockedError:
-            if is_open_here(file) or time.monotonic() > deadline:
+            if is_open_here(file) or (collected and time.monotonic() > deadline):
                 raise
+        if not collected:  # an engine that could not be closed keeps the lock until the error that refers to it is gone
+            gc.collect()
+            collected = True
+            continue
         await asyncio.sleep(_LOCK_POLL_SECONDS * random.uniform(0.5, 1.5))  # noqa: S311
 
 

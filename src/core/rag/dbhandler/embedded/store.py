@@ -103,13 +103,14 @@ class EmbeddedStore:
         _open_stores.add(self)
 
     @classmethod
-    async def open(cls, path: str, *, settings: Settings | None = None) -> EmbeddedStore:
+    async def open(cls, path: str, *, settings: Settings | None = None, create: bool = True) -> EmbeddedStore:
         """Open or create a graph. One that cannot be written, for want of permission or room, is opened for reading.
 
         Args:
             path: A file path, or ``:memory:`` for a graph that is gone with the process.
             settings: For ``read_only``, ``sync_every_commit``, ``retry_deadline`` and ``lock_timeout``; ``None``: read
                 from the environment.
+            create: Whether it may be created.
 
         Raises:
             StoreLockedError: if another process has it open beyond ``lock_timeout``, or this one has already.
@@ -117,13 +118,16 @@ class EmbeddedStore:
             StoreReadOnlyError: if this user may not write to it, and cannot read all of it without.
             StoreFullError: if there is no room for its log, and it cannot be read without.
             StoreUnavailableError: if it cannot be opened for another reason (no graph, a folder).
+            NotFoundError: if there is none, and it must not be created.
         """
         settings = settings_for(settings)
         file = None if path == ":memory:" else engine.graph_file(path)
         if file is None:
             opened = Opened(engine.open_engine(None))
         else:
-            opened = await open_file(file, settings.lock_timeout, reading=settings.read_only, is_open_here=_is_open)
+            opened = await open_file(
+                file, settings.lock_timeout, reading=settings.read_only, create=create, is_open_here=_is_open
+            )
         return cls(
             opened.db,
             file,
