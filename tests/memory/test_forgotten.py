@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from tests.embedders import HashEmbedder
 from tests.graphs import orphans, snapshot
 
-from core.rag import KnowledgeBase
+from core.rag import KnowledgeBase, MemGraphClient
 from core.rag.memory.forgetting import traces
 from core.rag.schema import Label
 from dbhandler.kit import Engine
@@ -100,3 +101,21 @@ async def test_a_summary_goes_with_what_it_was_made_of_and_the_rest_comes_back(e
         assert (await kb.recall("team", "tide mill", limit=1))[0].content == "The tide mill turns."
         assert len(await _vectors(kb)) == len(left)
         assert "SUMMARIZES" not in (await kb.client.counts())["edges"]
+
+
+async def test_a_session_that_is_forgotten_while_something_is_remembered_begins_anew(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await kb.remember("s", "user", "The tide mill turns.")
+    real = MemGraphClient.message_indexes
+    forgotten = []
+
+    async def forget_first(self: MemGraphClient, *arguments: Any) -> Any:
+        if not forgotten:
+            forgotten.append(await kb.forget(session_id="s"))
+        return await real(self, *arguments)
+
+    monkeypatch.setattr(MemGraphClient, "message_indexes", forget_first)
+    await kb.remember("s", "user", "The tide turns.")
+    assert forgotten
+    assert [memory.content for memory in await kb.memories("s")] == ["The tide turns."]

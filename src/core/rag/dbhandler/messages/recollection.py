@@ -31,9 +31,12 @@ from core.rag.dbhandler.messages.rows import (
 )
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.dbhandler.vectors import VectorStoreInfo
+from core.rag.errors import NotFoundError
 from core.rag.identity import stable_id
 from core.rag.schema import Label, check_name
 from core.rag.times import utc_now
+
+_TRIES = 5
 
 
 class RecollectionOperations(ConversationOperations):
@@ -53,9 +56,24 @@ class RecollectionOperations(ConversationOperations):
         Returns:
             The id of the memory: the same for the same role, content and speaker in the same session.
         """
-        session = await self._find_conversation(session_id)
-        if session is None:
-            session = await self._open_conversation(None, user_id, session_id)
+        tries = 0
+        while True:
+            tries += 1
+            session = await self._find_conversation(session_id)
+            if session is None:
+                session = await self._open_conversation(None, user_id, session_id)
+            try:
+                return await self._remember_in(session, user_id, properties)
+            except NotFoundError:  # somebody has forgotten the session since: it begins anew
+                if tries == _TRIES:
+                    raise
+
+    async def _remember_in(self, session: Row, user_id: str | None, properties: Mapping[str, Any]) -> str:
+        """Store a memory in a session.
+
+        Raises:
+            NotFoundError: if that is removed meanwhile.
+        """
         properties = {**properties, "user_id": await self._note_speaker(session, user_id)}
         node, owner = session["node_id"], session["user_id"]
         speaker = speaker_of(properties, owner)
