@@ -355,7 +355,7 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
 
         check_text("A query", query)
         check_optional(user_id=user_id)
-        check_flags(rewrite=rewrite)
+        check_flags(rewrite=rewrite, rerank=rerank)
         client = self._client if namespace is None else self._client.in_namespace(namespace)
         return await ask(
             client,
