@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
-from dbhandler.kit import ENGINES, Engine, bolt_engine_for_a_test, drop_vector_indexes
+from dbhandler.kit import BOLT_URI, ENGINES, Engine, bolt_engine_for_a_test, drop_vector_indexes
 
 if TYPE_CHECKING:
     from core.rag import KnowledgeBase
@@ -52,6 +52,15 @@ async def engine(request: pytest.FixtureRequest) -> AsyncIterator[Engine]:
             yield server
     else:
         yield Engine("embedded::memory:")
+
+
+@pytest.fixture
+async def server_engine() -> AsyncIterator[Engine]:
+    """A graph on the server that the tests were told about, for those that are about servers."""
+    if not BOLT_URI:
+        pytest.skip("MGRAG_TEST_BOLT_URI names no server")
+    async with bolt_engine_for_a_test() as server:
+        yield server
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,7 +11,7 @@ from tests.cli.command import Command
 from tests.servers.neo4j import Neo4jServer
 from tests.servers.ports import HOST, free_port
 
-from dbhandler.kit import BOLT_URI, Engine, bolt_engine_for_a_test
+from dbhandler.kit import Engine
 
 CORPUS = Path(__file__).parents[2] / "examples" / "corpus"
 CONNECT_SECONDS = 5
@@ -20,11 +20,8 @@ REPEAT_SECONDS = 600
 
 
 @pytest.fixture
-async def engine() -> AsyncIterator[Engine]:
-    if not BOLT_URI:
-        pytest.skip("MGRAG_TEST_BOLT_URI names no server")
-    async with bolt_engine_for_a_test() as server:
-        yield server
+def engine(server_engine: Engine) -> Engine:
+    return server_engine
 
 
 def use(monkeypatch: pytest.MonkeyPatch, engine: Engine, **more: str) -> None:

@@ -7,18 +7,15 @@ from collections.abc import AsyncIterator
 import pytest
 from tests.servers.proxy import BoltProxy
 
-from dbhandler.kit import BOLT_URI, Engine, bolt_engine_for_a_test
+from dbhandler.kit import Engine
 
 pytest.register_assert_rewrite("faults.kit")  # else a failure there does not say what was found
 
 
 @pytest.fixture
-async def engine() -> AsyncIterator[Engine]:
+def engine(server_engine: Engine) -> Engine:
     """The server that the tests were told about."""
-    if not BOLT_URI:
-        pytest.skip("MGRAG_TEST_BOLT_URI names no server")
-    async with bolt_engine_for_a_test() as server:
-        yield server
+    return server_engine
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import asyncio
 import os
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ from core.rag.maintenance.doctor import examine
 from core.rag.maintenance.restore import restore
 from core.rag.retrieval.hits import MODES
 from core.rag.schema import Label, TextIndex
-from dbhandler.kit import BOLT_URI, Engine, bolt_engine_for_a_test, make_settings
+from dbhandler.kit import Engine, make_settings
 from libs.dataloader import Document
 
 pytestmark = pytest.mark.bolt
@@ -55,11 +55,8 @@ class Refusing(HashEmbedder):
 
 
 @pytest.fixture
-async def engine() -> AsyncIterator[Engine]:
-    if not BOLT_URI:
-        pytest.skip("MGRAG_TEST_BOLT_URI names no server")
-    async with bolt_engine_for_a_test() as server:
-        yield server
+def engine(server_engine: Engine) -> Engine:
+    return server_engine
 
 
 def variables(engine: Engine) -> dict[str, str]:
