@@ -15,7 +15,6 @@ import random
 import sys
 import time
 import weakref
-from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager
@@ -26,6 +25,7 @@ from core.rag.dbhandler.checks import check_k, check_parameters, check_path, che
 from core.rag.dbhandler.commits import Commits
 from core.rag.dbhandler.embedded import dialect, engine
 from core.rag.dbhandler.embedded.commitlog import CommitLog
+from core.rag.dbhandler.embedded.keywords import KeywordIndexes
 from core.rag.dbhandler.embedded.opening import Opened, open_file
 from core.rag.dbhandler.embedded.transaction import EmbeddedTransaction
 from core.rag.dbhandler.embedded.vector_table import VectorTables
@@ -50,7 +50,6 @@ from core.rag.settings import Settings, settings_for
 _READERS = 4
 _WRITERS = 2  # one runs the statements of a transaction while the other stores the commit before
 _FIRST_RETRY_SECONDS = 0.02
-_WORDS_AT_LEAST = 100  # results of a keyword search in the engine
 _REMOVED_AT_ONCE = 100  # texts that are taken out of a keyword index by making it anew
 
 _logger = logging.getLogger("mgrag")
@@ -80,7 +79,7 @@ class EmbeddedStore:
         self._log = CommitLog(path, every_commit=sync) if path is not None else None
         self._vectors = VectorTables()
         self._words = WordScores()
-        self._removing: Counter[TextIndex] = Counter()
+        self._keywords = KeywordIndexes(self, self._words, can_write=not read_only)
         self._commits = Commits()
         self._retry_deadline = retry_deadline
         self._pid = os.getpid()
@@ -150,7 +149,7 @@ class EmbeddedStore:
         """See :class:`~core.rag.dbhandler.store.GraphStore`."""
         check_reading(statement)
         check_parameters(parameters or {})
-        return await self._reading(lambda db: engine.rows(db, statement, parameters), "A query")
+        return await self.reading(lambda db: engine.rows(db, statement, parameters), "A query")
 
     async def transaction[T](self, work: Callable[[Transaction], Awaitable[T]]) -> T:
         """See :class:`~core.rag.dbhandler.store.GraphStore`. One at a time in this process.
@@ -232,21 +231,13 @@ class EmbeddedStore:
             await self.exclusively(ensure, "Creating the schema")
         except StoreFullError:
             # A graph that holds nodes has had its schema since before the first of them, and can be read.
-            if not await self._reading(lambda db: db.node_count, "Counting nodes"):
+            if not await self.reading(lambda db: db.node_count, "Counting nodes"):
                 raise
 
     async def ensure_text_index(self, index: TextIndex, *, patient: bool = True) -> bool:  # noqa: ARG002
         """See :class:`~core.rag.dbhandler.store.GraphStore`. While texts are removed, it is left for later."""
-        if not self._removing[index]:
-            await self._make_text_index(index)
+        await self._keywords.ensure(index)
         return True
-
-    async def _make_text_index(self, index: TextIndex) -> None:
-        def make(db: Any) -> None:
-            if not dialect.has_text_index(db, index):
-                dialect.create_text_index(db, index)
-
-        await self.exclusively(make, f"Creating the keyword index of {index.label}")
 
     async def has_vector_index(self, index: VectorIndex) -> bool:  # noqa: ARG002
         """See :class:`~core.rag.dbhandler.store.GraphStore`. There is none that could be missing."""
@@ -254,7 +245,7 @@ class EmbeddedStore:
 
     async def drop_text_index(self, index: TextIndex) -> None:
         """See :class:`~core.rag.dbhandler.store.GraphStore`."""
-        await self.exclusively(lambda db: dialect.drop_text_index(db, index), "Dropping a keyword index")
+        await self._keywords.drop(index)
 
     @asynccontextmanager
     async def removing_texts(self, index: TextIndex, number: Callable[[], Awaitable[int]]) -> AsyncIterator[None]:
@@ -265,18 +256,13 @@ class EmbeddedStore:
         if self._read_only or await number() < _REMOVED_AT_ONCE:
             yield
             return
-        self._removing[index] += 1
-        try:
-            await self.drop_text_index(index)
+        async with self._keywords.without(index):
             yield
-        finally:
-            self._removing[index] -= 1
-            await self.ensure_text_index(index)
 
     async def ensure_vector_index(self, index: VectorIndex, *, patient: bool = True) -> bool:  # noqa: ARG002
         """See :class:`~core.rag.dbhandler.store.GraphStore`. Nothing is created: vectors are compared exactly."""
         check_name(index.label)
-        await self._reading(lambda db: dialect.check_dimension(db, index), f"Looking at the vectors of {index.name}")
+        await self.reading(lambda db: dialect.check_dimension(db, index), f"Looking at the vectors of {index.name}")
         return True
 
     async def drop_vector_index(self, index: VectorIndex) -> None:
@@ -289,17 +275,8 @@ class EmbeddedStore:
         terms = check_terms(terms)
         if not terms:
             return []
-        words = self._words
-        # More than asked for: of equal scores the engine leaves out any, and here the first by id are given.
-        wanted = max(k, _WORDS_AT_LEAST)
-        found = await self._reading(lambda db: words.search(db, index, terms, wanted), "A keyword search")
-        if not found and await self._reading(lambda db: dialect.lacks_text_index(db, index), "A keyword search"):
-            if self._read_only:
-                return await scan_text(self, index, terms, k)
-            await self._make_text_index(index)
-            found = await self._reading(lambda db: words.search(db, index, terms, wanted), "A keyword search")
-        found.sort(key=lambda match: (-match[1], match[0]))
-        return [Match(identifier, score) for identifier, score in found[:k]]
+        found = await self._keywords.search(index, terms, k)
+        return await scan_text(self, index, terms, k) if found is None else found
 
     async def vector_search(self, index: VectorIndex, query: Sequence[float], k: int) -> list[Match]:
         """See :class:`~core.rag.dbhandler.store.GraphStore`."""
@@ -307,7 +284,7 @@ class EmbeddedStore:
         k = check_k(k)
         vector = check_vector(query, index.dimension)
         tables = self._vectors
-        found = await self._reading(lambda db: tables.search(db, index, vector, k), "A vector search")
+        found = await self.reading(lambda db: tables.search(db, index, vector, k), "A vector search")
         if tables.is_due(index.label):
             # Nobody waits for it: if it fails, searches go on without.
             work = self._submit(self._readers, lambda db: tables.load(db, index), "Reading vectors")
@@ -319,7 +296,7 @@ class EmbeddedStore:
     ) -> list[str] | None:
         """See :class:`~core.rag.dbhandler.store.GraphStore`."""
         types = check_path(edge_types, max_depth)
-        return await self._reading(
+        return await self.reading(
             lambda db: dialect.shortest_path(db, start_id, end_id, types, max_depth, namespace), "A shortest path"
         )
 
@@ -391,6 +368,10 @@ class EmbeddedStore:
         async with self._turn():
             return await self._writing(work, what, hurry)
 
+    async def reading[T](self, function: Callable[[Any], T], what: str) -> T:
+        """Call the engine in a worker thread; a cancelled caller does not wait for the rest."""
+        return await asyncio.wrap_future(self._submit(self._readers, function, what))
+
     @asynccontextmanager
     async def _turn(self) -> AsyncIterator[None]:
         """Wait until nobody else writes, and let nobody write inside of the ``async with``."""
@@ -403,10 +384,6 @@ class EmbeddedStore:
     ) -> T:
         """Call the engine in a worker thread, and wait for it even when cancelled: it cannot be interrupted."""
         return await finish(asyncio.wrap_future(self._submit(self._writers, function, what)), hurry)
-
-    async def _reading[T](self, function: Callable[[Any], T], what: str) -> T:
-        """Call the engine in a worker thread; a cancelled caller does not wait for the rest."""
-        return await asyncio.wrap_future(self._submit(self._readers, function, what))
 
     def _submit[T](self, threads: ThreadPoolExecutor, function: Callable[[Any], T], what: str) -> Future[T]:
         self._check_usable(what)

@@ -1,0 +1,85 @@
+"""The keyword indexes of the embedded engine: made where a search misses one, and left out while texts are removed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, Protocol
+
+from core.rag.dbhandler.embedded import dialect
+from core.rag.dbhandler.embedded.word_scores import WordScores
+from core.rag.dbhandler.store import Match
+from core.rag.schema import TextIndex
+
+_AT_LEAST = 100  # results that are asked for
+
+
+class Engine(Protocol):
+    """Calls the engine: see the methods of :class:`~core.rag.dbhandler.embedded.store.EmbeddedStore`."""
+
+    async def exclusively[T](self, function: Callable[[Any], T], what: str) -> T: ...
+
+    async def reading[T](self, function: Callable[[Any], T], what: str) -> T: ...
+
+
+class KeywordIndexes:
+    """The keyword indexes of one store.
+
+    Args:
+        engine: Its store.
+        words: What it has kept of earlier searches.
+        can_write: Whether an index can be made.
+    """
+
+    def __init__(self, engine: Engine, words: WordScores, *, can_write: bool) -> None:
+        self._engine = engine
+        self._words = words
+        self._can_write = can_write
+        self._removing: Counter[TextIndex] = Counter()
+
+    async def ensure(self, index: TextIndex) -> None:
+        """Make an index unless it exists, or texts are being removed that need not be in it first."""
+        if not self._removing[index]:
+            await self._make(index)
+
+    async def drop(self, index: TextIndex) -> None:
+        """Drop an index."""
+        await self._engine.exclusively(lambda db: dialect.drop_text_index(db, index), "Dropping a keyword index")
+
+    @asynccontextmanager
+    async def without(self, index: TextIndex) -> AsyncIterator[None]:
+        """Do without an index inside of the ``async with``, and make it anew at the end."""
+        self._removing[index] += 1
+        try:
+            await self.drop(index)
+            yield
+        finally:
+            self._removing[index] -= 1
+            await self.ensure(index)
+
+    async def search(self, index: TextIndex, terms: Mapping[str, float], k: int) -> list[Match] | None:
+        """Return the best matches; ``None`` if there is no index, and none can be made."""
+        # More than asked for: of equal scores the engine leaves out any, and here the first by id are given.
+        wanted = max(k, _AT_LEAST)
+
+        async def find() -> list[tuple[str, float]]:
+            return await self._engine.reading(
+                lambda db: self._words.search(db, index, terms, wanted), "A keyword search"
+            )
+
+        found = await find()
+        if not found and await self._engine.reading(lambda db: dialect.lacks_text_index(db, index), "A keyword search"):
+            if not self._can_write:
+                return None
+            await self._make(index)
+            found = await find()
+        found.sort(key=lambda match: (-match[1], match[0]))
+        return [Match(identifier, score) for identifier, score in found[:k]]
+
+    async def _make(self, index: TextIndex) -> None:
+        def make(db: Any) -> None:
+            if not dialect.has_text_index(db, index):
+                dialect.create_text_index(db, index)
+
+        await self._engine.exclusively(make, f"Creating the keyword index of {index.label}")
