@@ -202,12 +202,11 @@ async def test_a_model_writes_the_answer_and_takes_questions_apart(
     assert {node.name for node in result.entry_points} >= {"Ada", "Bruno"}
 
 
-async def test_the_model_of_the_knowledge_base_is_used(kb: KnowledgeBase, model: OpenAICompatibleModel) -> None:
-    assert DRIFTRAG(kb).language_model is None
-    kb._language_model, kb._model_known = model, True
-    assert DRIFTRAG(kb).language_model is model
-    assert DRIFTRAG(kb.client).language_model is None
-    kb._language_model = None
+async def test_the_model_of_the_knowledge_base_is_used(engine: Engine, model: OpenAICompatibleModel) -> None:
+    async with engine.knowledge() as without, engine.knowledge(language_model=model) as kb:
+        assert DRIFTRAG(without).language_model is None
+        assert DRIFTRAG(kb).language_model is model
+        assert DRIFTRAG(kb.client).language_model is None
 
 
 async def test_an_engine_of_ones_own_is_validated(kb: KnowledgeBase) -> None:
