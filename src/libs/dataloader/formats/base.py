@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 EXPANSION = 4
 _MAX_CHARS = 100_000_000
 _HEADING = re.compile(r"^(#{1,5}) ", re.MULTILINE)
+_LIKE_MARKUP = re.compile(r"^(#{1,6} |```)", re.MULTILINE)
 _FENCED = re.compile(r"(^ {0,3}(?:```|~~~).*?(?:^ {0,3}(?:```|~~~)[ \t]*$|\Z))", re.MULTILINE | re.DOTALL)
 
 
@@ -66,6 +67,17 @@ def fenced(text: str, language: str) -> str:
     while fence in text:
         fence += "`"
     return f"{fence}{language}\n{text}\n{fence}"
+
+
+def escaped(text: str) -> str:
+    """Return plain text as Markdown: lines that would be headings or fences there are none."""
+    return _LIKE_MARKUP.sub(r"\\\1", text)
+
+
+def squeezed(text: str) -> str:
+    """Return a text with single blanks, and without empty lines."""
+    lines = (" ".join(line.split()) for line in text.split("\n"))
+    return "\n".join(line for line in lines if line)
 
 
 def lowered(text: str) -> str:

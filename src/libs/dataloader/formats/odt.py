@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -11,10 +10,12 @@ from libs.dataloader.formats.base import (
     Content,
     FileData,
     UnreadableError,
+    escaped,
     fenced,
     is_code_style,
     sensible_author,
     sensible_title,
+    squeezed,
 )
 from libs.dataloader.formats.odt_styles import hiding_styles, ordered_lists, raising_styles, style_parents
 from libs.dataloader.formats.registry import Format
@@ -49,7 +50,6 @@ _SKIPPED = frozenset(
         "index-title-template",
     )
 )
-_LIKE_MARKUP = re.compile(r"^(#{1,6} |```)", re.MULTILINE)
 _MAX_REPEAT = 100
 _MAX_DEPTH = 100
 
@@ -105,14 +105,14 @@ class _Writer:
     def blocks(self, parent: _Element, depth: int) -> None:
         """Write the blocks below an element."""
         if depth > _MAX_DEPTH:
-            self._add(_squeeze("".join(parent.itertext())))
+            self._add(squeezed("".join(parent.itertext())))
             return
         for node in parent:
             name = local(node)
             if name in _SKIPPED or name == "annotation":
                 continue
             if name == "h":
-                heading = _squeeze(self._inline(node)).replace("\n", " ")
+                heading = squeezed(self._inline(node)).replace("\n", " ")
                 level = attribute(node, "outline-level") or "1"
                 if heading:
                     self.first_heading = self.first_heading or heading
@@ -147,12 +147,12 @@ class _Writer:
         if is_code_style(self._parents.get(style, style).replace("_20_", " ")):
             self._code.append(self._inline(node).rstrip())
             return
-        text = _squeeze(self._inline(node))
+        text = squeezed(self._inline(node))
         if self.title is None and text and style == "Title":
             self.title = text.replace("\n", " ")
             self._add(f"# {self.title}")
         else:
-            self._add(_LIKE_MARKUP.sub(r"\\\1", text))
+            self._add(escaped(text))
 
     def _frames(self, node: _Element, depth: int) -> None:
         waiting = [node]
@@ -186,7 +186,7 @@ class _Writer:
                 if name == "list":
                     self._list(block, level + 1, style)
                 elif name in ("p", "h"):
-                    text = _squeeze(self._inline(block)).replace("\n", f"\n{indent}  ")
+                    text = squeezed(self._inline(block)).replace("\n", f"\n{indent}  ")
                     if text:
                         self._add(f"{indent}{label} {text}" if first else f"{indent}  {text}", item=True)
                         first = False
@@ -205,7 +205,7 @@ class _Writer:
             for cell in row:
                 if local(cell) not in ("table-cell", "covered-table-cell"):
                     continue
-                text = " ".join(_squeeze(self._inline(block)) for block in _paragraphs(cell))
+                text = " ".join(squeezed(self._inline(block)) for block in _paragraphs(cell))
                 cells.append(cell)
                 texts += [" ".join(text.split())] * (_repeat(cell, "number-columns-repeated") if text else 1)
             rows += [texts] * (_repeat(row, "number-rows-repeated") if any(texts) else 1)
@@ -352,8 +352,3 @@ def _repeat(node: _Element, name: str) -> int:
 def _blanks(text: str | None) -> str:
     """Return a text of the XML, where a line end means a blank."""
     return text.replace("\n", " ") if text else ""
-
-
-def _squeeze(text: str) -> str:
-    lines = (" ".join(line.split()) for line in text.split("\n"))
-    return "\n".join(line for line in lines if line)

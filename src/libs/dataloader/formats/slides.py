@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from libs.dataloader.formats.archive import Archive, attribute, child, children, local
-from libs.dataloader.formats.base import Content, FileData, TextBuilder, UnreadableError
+from libs.dataloader.formats.base import Content, FileData, TextBuilder, UnreadableError, escaped, squeezed
 from libs.dataloader.formats.drawings import chart_blocks, diagram_texts
 from libs.dataloader.formats.omml import equation_text
 from libs.dataloader.formats.ooxml import core_properties, main_part, relationships
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 
 _TITLES = frozenset(("title", "ctrTitle"))
 _DECORATION = frozenset(("dt", "ftr", "sldNum", "hdr", "sldImg"))
-_LIKE_MARKUP = re.compile(r"^(#{1,6} |```)", re.MULTILINE)
 
 
 def read(file: FileData, _kind: Format) -> Content:
@@ -123,7 +121,7 @@ class _Slide:
                 )
             )
         else:
-            self._blocks.append("\n\n".join(_LIKE_MARKUP.sub(r"\\\1", text) for _, text, _ in paragraphs))
+            self._blocks.append("\n\n".join(escaped(text) for _, text, _ in paragraphs))
 
     def _paragraphs(self, body: _Element) -> Iterator[_Paragraph]:
         numbers: dict[int, tuple[str, int]] = {}  # how the latest numbered item is numbered, and its number, by level
@@ -147,8 +145,7 @@ class _Slide:
             properties = child(paragraph, "pPr")
             told = properties.get("lvl", "0") if properties is not None else "0"
             level = int(told) if told in tuple("012345678") else 0
-            lines = (" ".join(line.split()) for line in "".join(parts).replace("\x0b", "\n").split("\n"))
-            text = "\n".join(line for line in lines if line)
+            text = squeezed("".join(parts).replace("\x0b", "\n"))
             if text:
                 form, first = _numbering(properties)
                 before, latest = numbers.get(level, ("", 0))

@@ -14,7 +14,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from libs.dataloader.formats import read_file
 from libs.dataloader.formats.archive import Archive, attribute, child, children, iter_xml, local
-from libs.dataloader.formats.base import EXPANSION, Content, FileData, UnreadableError, check_length, is_code_style
+from libs.dataloader.formats.base import (
+    EXPANSION,
+    Content,
+    FileData,
+    UnreadableError,
+    check_length,
+    escaped,
+    is_code_style,
+    squeezed,
+)
 from libs.dataloader.formats.drawings import chart_blocks, diagram_texts
 from libs.dataloader.formats.markdown import first_heading
 from libs.dataloader.formats.omml import equation_text
@@ -47,7 +56,6 @@ _SKIPPED = frozenset(
     )
 )
 _FIELD_LINK = re.compile(r'HYPERLINK\s+"([^"]+)"')
-_LIKE_MARKUP = re.compile(r"^(#{1,6} |```)", re.MULTILINE)
 
 
 def read(file: FileData, _kind: Format) -> Content:
@@ -127,7 +135,7 @@ class _Reader:
         except UnreadableError:
             return  # it costs only itself
         is_markup = content.format == "markdown"
-        out.append(_Block(content.text if is_markup else _LIKE_MARKUP.sub(r"\\\1", content.text)))
+        out.append(_Block(content.text if is_markup else escaped(content.text)))
         self.first_heading = self.first_heading or (first_heading(content.text) if is_markup else None)
         self.collector.extend((link.target, link.text) for link in content.links)
 
@@ -153,8 +161,7 @@ class _Reader:
         if is_code_style(self._styles.name(style)):
             out.append(_Block(raw.rstrip(), "code"))
             return
-        lines = [" ".join(line.split()) for line in raw.split("\n")]
-        text = "\n".join(line for line in lines if line)
+        text = squeezed(raw)
         level = self._styles.outline(properties, style)
         label, depth = self._styles.number(properties, style)
         if not text:
@@ -169,7 +176,7 @@ class _Reader:
             indent = "  " * depth
             out.append(_Block(f"{indent}{label} " + text.replace("\n", f"\n{indent}  "), "item"))
         else:
-            out.append(_Block(_LIKE_MARKUP.sub(r"\\\1", text)))
+            out.append(_Block(escaped(text)))
 
     def _table(self, node: _Element, out: list[_Block]) -> None:
         rows: list[list[str]] = []
