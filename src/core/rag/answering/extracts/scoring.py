@@ -92,25 +92,57 @@ async def scored(
     Returns:
         The sentences in the order of the passages, and within each of its text.
     """
+    languages = [detect_language(passage.hit.content.split()) for passage in passages]
+    found = _sentences(question, passages, languages)
+    cosines = await _cosines(question, [one.text for one in found], embedder)
+    wanted = set(query_terms(question))
+    weights = _weights(found, passages, languages, wanted, set(query_terms(before)) - wanted)
+    rated = _rated(question, passages, languages, found, cosines, weights, wanted)
+    subjects = [_subjects(passage, language, wanted) for passage, language in zip(passages, languages, strict=True)]
+    return _without_echoes(_going_on(rated, subjects), passages, wanted)
+
+
+def _sentences(question: str, passages: Sequence[Passage], languages: Sequence[str]) -> list[Sentence]:
     spans = [readable_spans(passage) for passage in passages]
     if not any(spans):  # where there is nothing but markup, that
         everything = [sentence_spans(passage.hit.content) or [(0, len(passage.hit.content))] for passage in passages]
         spans = [[Span(*place, said=True) for place in places] for places in everything]
-    languages = [detect_language(passage.hit.content.split()) for passage in passages]
     together = Together(question)
-    found = [
+    return [
         _sentence(index, place, passage.hit.content[place.start : place.end], languages[index], together)
         for index, (passage, places) in enumerate(zip(passages, spans, strict=True))
         for place in places
     ]
-    wanted = set(query_terms(question))
-    earlier = set(query_terms(before)) - wanted
+
+
+def _weights(
+    sentences: Sequence[Sentence],
+    passages: Sequence[Passage],
+    languages: Sequence[str],
+    wanted: set[str],
+    earlier: set[str],
+) -> list[dict[str, float]]:
+    """Return what each word of the question counts in the sentences of each passage.
+
+    A word that few of the sentences have weighs more; one that the title or heading of the passage has, or that was
+    only said before (``earlier``), weighs less.
+    """
     given = [set(analyze(_about(passage), language)) for passage, language in zip(passages, languages, strict=True)]
-    cosines = await _cosines(question, [one.text for one in found], embedder)
-    # A word that few of the sentences have weighs more.
-    rarity = {term: 1.0 / (1 + sum(term in one.words for one in found)) ** 0.5 for term in wanted | earlier}
+    rarity = {term: 1.0 / (1 + sum(term in one.words for one in sentences)) ** 0.5 for term in wanted | earlier}
     rarity.update({term: _EARLIER * rarity[term] for term in earlier})
-    weights = [{term: rare * (_GIVEN if term in own else 1.0) for term, rare in rarity.items()} for own in given]
+    return [{term: rare * (_GIVEN if term in own else 1.0) for term, rare in rarity.items()} for own in given]
+
+
+def _rated(
+    question: str,
+    passages: Sequence[Passage],
+    languages: Sequence[str],
+    sentences: Sequence[Sentence],
+    cosines: Sequence[float],
+    weights: Sequence[dict[str, float]],
+    wanted: set[str],
+) -> list[Sentence]:
+    """Return the sentences with their scores, each by itself."""
     totals = [sum(own.values()) or 1.0 for own in weights]
     # Whether all that is asked for is the title of its document.
     entitled = [
@@ -122,11 +154,12 @@ async def scored(
     name, defined = asked_name(question), set(asked_words(question))
     headings = [Headings(passage, language) for passage, language in zip(passages, languages, strict=True)]
     rated = []
-    for one, cosine in zip(found, cosines, strict=True):
+    for one, cosine in zip(sentences, cosines, strict=True):
         last = not passages[one.passage].hit.content[one.place.end :].strip()
         points = one.place.said and only_points(question, one.text, last=last)
         part = substance(question, one.text, last=last) if one.place.said else statement
-        asked = math.fsum(weights[one.passage][term] for term in one.words & rarity.keys()) / totals[one.passage]
+        own = weights[one.passage]
+        asked = math.fsum(own[term] for term in one.words & own.keys()) / totals[one.passage]
         if entitled[one.passage] and one.place.said:
             asked = 1.0 - _GIVEN + _GIVEN * asked
         score = asked + _MEANING * max(cosine, 0.0) + (_OF_KIND if kind is not None and kind(one.text) else 0.0)
@@ -134,15 +167,18 @@ async def scored(
             score += _DEFINES
         about = headings[one.passage].subject(one.place.start, one.text, one.words, wanted)
         rated.append(replace(one, score=part * score, points=points, subject=about))
-    subjects = [_subjects(passage, language, wanted) for passage, language in zip(passages, languages, strict=True)]
-    rated = _going_on(rated, subjects)
+    return rated
+
+
+def _without_echoes(sentences: Sequence[Sentence], passages: Sequence[Passage], wanted: set[str]) -> list[Sentence]:
+    """Return the sentences but those that only repeat the question, or ask one, in passages that have others."""
     echoes = [
         not is_row(text := passages[one.passage].hit.content, one.place.start)
         and _echoes(one.text, one.words <= wanted and not announces(text, one.place.end))
-        for one in found
+        for one in sentences
     ]
-    told = {one.passage for one, echo in zip(found, echoes, strict=True) if not echo}
-    return [one for one, echo in zip(rated, echoes, strict=True) if not echo or one.passage not in told]
+    told = {one.passage for one, echo in zip(sentences, echoes, strict=True) if not echo}
+    return [one for one, echo in zip(sentences, echoes, strict=True) if not echo or one.passage not in told]
 
 
 def _sentence(passage: int, place: Span, text: str, language: str, together: Together) -> Sentence:
