@@ -210,6 +210,20 @@ def test_a_formula_that_is_tex_alone() -> None:
     assert convert("a.xml", text).content == "It is $x^2$ < 3."
 
 
+def test_entries_of_a_bibliography_and_marks_of_notes() -> None:
+    mark = "<xref ref-type='table-fn' rid='n'><sup>a</sup></xref>"
+    entry = (
+        "<ref><label>54</label><mixed-citation><name><surname>Day</surname><given-names>F</given-names></name> (1988) "
+        "<article-title>On CO<sub>2</sub></article-title>. <source>Tides</source><volume>9</volume>: 30–31"
+        "<pub-id pub-id-type='pmid'>3167082</pub-id></mixed-citation></ref>"
+    )
+    body = f"<body><p>Heights{mark} vary.</p></body><back><ref-list>{entry}</ref-list></back>"
+    assert (
+        convert("a.xml", f"<article article-type='x'>{body}</article>").content
+        == "Heights vary.\n\n54 Day F (1988) On CO 2. Tides 9: 30–31"
+    )
+
+
 def test_entities_with_names_and_those_that_a_file_declares() -> None:
     text = (
         '<!DOCTYPE article PUBLIC "-//OASIS//DTD DocBook XML V4.5//EN" "docbookx.dtd"{}>\n'

@@ -132,7 +132,9 @@ def _whole(node: _Element) -> str | None:
     if name == "footnote" or (name == "note" and attribute(node, "place") == "foot"):
         return f" ({escape(_flat(node))})"
     if name in _FLAT and (name != "ref" or above == "ref-list"):  # in TEI, a "ref" is a link
-        return f"<p>{escape(_flat(node, ' '))}</p>"
+        return f"<p>{escape(_reference(node))}</p>"
+    if name == "xref" and attribute(node, "ref-type") in ("fn", "table-fn"):
+        return ""  # the mark of a note
     if name == "label" and (
         above in _SECTIONS or any(child(parent, other) is not None for other in ("caption", "head"))
     ):
@@ -209,10 +211,17 @@ def _has_words(node: _Element) -> bool:
     return any(text and not text.isspace() for text in (node.text, *(part.tail for part in node)))
 
 
-def _flat(node: _Element, between: str = "") -> str:
-    """Return the text of an element as one line; ``between`` stands between its parts where they have no blanks."""
-    is_mixed = bool(between) and any((part.tail or "").strip() for part in node.iter() if part is not node)
-    return " ".join(("" if is_mixed else between).join(map(str, node.itertext())).split())
+def _flat(node: _Element) -> str:
+    """Return the text of an element as one line."""
+    return " ".join("".join(map(str, node.itertext())).split())
+
+
+def _reference(node: _Element) -> str:
+    """Return an entry of a bibliography as one line, with blanks where its parts have nothing between them."""
+    line = ""
+    for part in map(str, node.xpath(".//text()[not(ancestor::*[local-name() = 'pub-id'])]")):
+        line += f" {part}" if line[-1:].isalnum() and part[:1].isalnum() else part
+    return " ".join(line.split())
 
 
 def _metadata(header: _Element | None) -> dict[str, Any]:
