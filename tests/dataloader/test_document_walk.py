@@ -178,6 +178,10 @@ async def test_why_a_folder_has_nothing_to_load(tmp_path: Path) -> None:
     tree(tmp_path, {"hidden/.a.md": "a", "ignored/.gitignore": "*", "ignored/b.md": "b", "left/c.md": "c"})
     (tmp_path / "bare").mkdir()
     assert await notes("bare") == (f"{tmp_path}/bare has no files to load: it is an empty folder.",)
+    (tmp_path / "deep" / "in").mkdir(parents=True)
+    assert await notes("deep", recursive=False) == (
+        f"{tmp_path}/deep has no files to load: 1 not entered (folders, with recursive=False).",
+    )
     assert await notes("hidden") == (
         f"{tmp_path}/hidden has no files to load: 1 hidden (names that begin with a dot).",
     )

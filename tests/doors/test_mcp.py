@@ -26,7 +26,7 @@ READING = {
     "search", "ask", "graph_context", "read_document", "list_documents", "find_entities", "neighbors", "find_path",
     "recall", "list_memories", "status",
 }  # fmt: skip
-WRITING = {"add_document", "ingest", "remember", "add_facts", "rate", "delete_document", "forget"}
+WRITING = {"add_document", "ingest", "remember", "add_facts", "rate", "delete_document", "forget", "remove_facts"}
 
 
 class Agent:
@@ -131,6 +131,11 @@ async def test_the_graph_is_walked() -> None:
         assert (await agent("find_entities", query="lindqvist"))["entities"][0]["name"] == "Maria Lindqvist"
         facts = [{"subject": "Maria Lindqvist", "relation": "works_for", "object": "Kestrel Trust"}]
         assert await agent("add_facts", facts=facts) == {"stored": 1}
+        changed = {"subject": "Maria Lindqvist", "relation": "lives_in", "object": "Hull"}
+        assert await agent("add_facts", facts=[changed]) == {"stored": 1}
+        ends = {"subject": "Maria Lindqvist", "object": "Hull"}
+        assert await agent("remove_facts", **ends, relation="lives_in") == {"removed": 1}
+        assert "add_facts stored no such fact" in await agent.fails("remove_facts", **ends)
         near = await agent("neighbors", node="Maria Lindqvist")
         assert "Kestrel Trust" in {node["name"] for node in near["nodes"]}
         way = await agent("find_path", start="Maria Lindqvist", end="Kestrel Trust")
@@ -251,7 +256,8 @@ async def test_an_agent_that_may_only_read(tmp_path: Path) -> None:
         tools = await agent.tools()
     assert set(tools) == READING | WRITING
     assert {name for name, tool in tools.items() if tool.annotations.read_only_hint} == READING
-    assert {name for name, tool in tools.items() if tool.annotations.destructive_hint} == {"delete_document", "forget"}
+    destructive = {name for name, tool in tools.items() if tool.annotations.destructive_hint}
+    assert destructive == {"delete_document", "forget", "remove_facts"}
     assert all(tool.description and tool.input_schema["additionalProperties"] is False for tool in tools.values())
     async with serving("embedded::memory:", writing=False) as agent:
         assert set(await agent.tools()) == READING

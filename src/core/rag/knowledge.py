@@ -44,7 +44,8 @@ class Knowledge:
         These fields are name, title, company, email, team, project, owner, manager, category, tags and more
         (:data:`core.rag.extraction.records.FIELD_HINTS`), and those listed in ``MGRAG_ENTITY_FIELDS``, down to the
         fourth level of nesting. Every pair of entities is linked, so only the first 64 are kept. All text of the
-        record can be searched.
+        record can be searched. Entities with almost the same name are connected by the next ingest, or at once by
+        :meth:`resolve_entities`.
 
         Args:
             collection: Name of the collection that the record belongs to.

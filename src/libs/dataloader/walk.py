@@ -71,7 +71,7 @@ class Walker:
         self._linked: set[str] = set()
         self.files_seen = 0
         self.files_matched = 0
-        self._hidden = self._ignored = self._excluded = 0
+        self._hidden = self._ignored = self._excluded = self._below = 0
 
     @property
     def passed_over(self) -> str:
@@ -80,6 +80,7 @@ class Walker:
             (self._hidden, "hidden (names that begin with a dot)"),
             (self._ignored, "excluded by .gitignore (--no-gitignore loads them)"),
             (self._excluded, "excluded by --exclude"),
+            (self._below, "not entered (folders, with recursive=False)"),
         )
         return ", ".join(f"{count} {why}" for count, why in told if count)
 
@@ -131,6 +132,7 @@ class Walker:
                     yield found
                 continue
             if not self._selection.recursive:
+                self._below += 1
                 continue
             try:
                 if (linked or outside) and not self._is_new(entry.path):

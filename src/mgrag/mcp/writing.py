@@ -49,7 +49,7 @@ class WritingTools:
 
     def destructive(self) -> tuple[Callable[..., Awaitable[dict[str, Any]]], ...]:
         """Those that remove what cannot be had again."""
-        return (self.delete_document, self.forget)
+        return (self.delete_document, self.forget, self.remove_facts)
 
     async def add_document(
         self,
@@ -122,6 +122,24 @@ class WritingTools:
         """Store facts about entities; entities that do not exist yet are created."""
         async with self._lease.use(create=True) as kb:
             return {"stored": await kb.add_triples([fact.model_dump() for fact in facts])}
+
+    async def remove_facts(
+        self,
+        subject: Annotated[str, Field(description="Name or id of an entity.")],
+        object: Annotated[str, Field(description="Name or id of the other entity.")],  # noqa: A002 - as in a fact
+        relation: Annotated[
+            str | None, Field(description="Only this relation; without it, all between the two.")
+        ] = None,
+    ) -> dict[str, Any]:
+        """Remove facts that add_facts stored and that are no longer true; those found in documents stay with these."""
+        async with self._lease.use() as kb:
+            removed = await kb.unlink(subject, object, relation)
+        if not removed:
+            raise InvalidInputError(
+                f"add_facts stored no such fact about {subject[:100]!r} and {object[:100]!r}. Use neighbors to see what"
+                " there is."
+            )
+        return {"removed": removed}
 
     async def rate(
         self,

@@ -102,6 +102,14 @@ def check_test(field: str, operator: Operator, values: Iterable[Scalar]) -> Node
 def natural_test(field: str, values: Iterable[Scalar]) -> Node:
     """Return the test that ``field:value`` or ``field:(value, value)`` means for this field and these values."""
     kept = list(values)
+    if field in {"path", "uri"}:
+        for value in kept:
+            if isinstance(value, str) and "*" in value[:-1]:  # it would find nothing, and not say why
+                begin, _, end = value[:100].partition("*")
+                raise FilterError(
+                    f"{field}:{value[:100]} is no pattern: ':' means begins with. Write {field}:{begin or '…'}"
+                    f" {field}*={end or '…'} (contains), or {field}^= for a path with * in it"
+                )
     pairs = [natural(field, value) for value in kept]
     operators = list(dict.fromkeys(operator for operator, _ in pairs)) or ["="]
     return any_of(

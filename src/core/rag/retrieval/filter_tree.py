@@ -127,7 +127,7 @@ def natural(field: str, value: Scalar) -> tuple[Operator, Scalar]:
     """Return operator and value of the test that ``field:value`` means."""
     if isinstance(value, str):
         if field in {"path", "uri"}:
-            return "prefix", value
+            return "prefix", value.removesuffix("*")
         if field == "title":
             return "contains", value
         if field == "mime_type" and value.endswith(("/", "/*")):

@@ -5,7 +5,7 @@ A filter tests fields of the document that a chunk belongs to:
 ==================  ===========================================================  ======================
 field               what                                                         ``field:value`` means
 ==================  ===========================================================  ======================
-``path``            path or URL as ``mgrag list`` shows it                       begins with
+``path``            path or URL as ``mgrag list`` shows it                       begins with (also ``docs/*``)
 ``uri``             standardised URI                                             begins with
 ``title``           title                                                        contains
 ``source``          name or URI of a source it came from                         equals
