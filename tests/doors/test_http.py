@@ -354,6 +354,13 @@ async def test_what_the_command_line_can_do_with_memories_and_names_a_client_can
 
         for number in range(6):
             await post("memory/s", {"content": f"Step {number}: Maria Lindqvist oils the mill.", "userId": "maria"})
+        pages: list[str] = []
+        before: dict[str, str] = {}
+        for path, session in (("memory/s", {}), ("memory/list", {"sessionId": "s"}), ("memory/s", {})):
+            page = await ok(await client.get(f"/db/default/{path}", params={"limit": "2", **session, **before}))
+            pages = [item["content"][:6] for item in page["memories"]] + pages
+            before = {"before": page["memories"][0]["memoryId"]}
+        assert pages == [f"Step {number}" for number in range(6)]
         summary = (await post("memory/compact", {"sessionId": "s", "keep": 2}))["memoryId"]
         listed = (await ok(await client.get("/db/default/memory/s")))["memories"]
         assert [item["memoryId"] == summary for item in listed] == [True, False, False]

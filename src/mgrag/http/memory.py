@@ -30,6 +30,7 @@ from mgrag.http.results import (
 router = APIRouter(tags=["memory"])
 
 _Limit = Annotated[int | None, Query(ge=1, le=10_000)]
+_Before = Annotated[str | None, Query(description="Id of a memory: only those before it.")]
 
 
 def _as_stored(value: object) -> object:
@@ -157,10 +158,13 @@ async def forget(
 
 @router.get("/memory/list")
 async def list_memories(
-    kb: Reading, session_id: Annotated[str, Query(validation_alias=_Session)], limit: _Limit = None
+    kb: Reading,
+    session_id: Annotated[str, Query(validation_alias=_Session)],
+    limit: _Limit = None,
+    before: _Before = None,
 ) -> Memories:
     """List the memories of a session in order; with a limit, the latest."""
-    return _told(await kb.memories(session_id, limit=limit))
+    return _told(await kb.memories(session_id, limit=limit, before=before))
 
 
 # Sessions, conversations and users may have any name, such as that of another system, with slashes in it.
@@ -178,9 +182,9 @@ async def remember_in(kb: Writing, session: str, body: NewMemory) -> Remembered:
 
 
 @router.get("/memory/{session:name}")
-async def memories_of(kb: Reading, session: str, limit: _Limit = None) -> Memories:
+async def memories_of(kb: Reading, session: str, limit: _Limit = None, before: _Before = None) -> Memories:
     """List the memories of a session in order; with a limit, the latest."""
-    return _told(await kb.memories(session, limit=limit))
+    return _told(await kb.memories(session, limit=limit, before=before))
 
 
 @router.delete("/memory/{session:name}")

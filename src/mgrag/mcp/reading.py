@@ -166,10 +166,11 @@ class ReadingTools:
         self,
         session_id: Annotated[str, Field(description="The session.")],
         limit: _Limit = 20,
+        before: Annotated[str | None, Field(description="Only those before this one: its memoryId.")] = None,
     ) -> dict[str, Any]:
         """List the latest memories of a session, in order."""
         async with self._lease.use() as kb:
-            found = await kb.memories(session_id, limit=limit)
+            found = await kb.memories(session_id, limit=limit, before=before)
         return {"memories": [memory.to_dict() for memory in found]}
 
     async def status(self) -> dict[str, Any]:
