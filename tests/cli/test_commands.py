@@ -171,11 +171,23 @@ def test_options_without_effect_are_told(mgrag: Command, ingested: Path) -> None
     assert "No effect: --include (only for files and folders; for web addresses: --url-pattern)." in done.err
 
 
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (TypeError("a mistake in the code"), "Unexpected error (TypeError: a mistake in the code)"),
+        (MemoryError(), "There was not enough memory. What was finished before is stored."),
+    ],
+)
 def test_what_was_stored_before_an_error_that_nobody_expected_is_told(
-    mgrag: Command, ingested: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    mgrag: Command,
+    ingested: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    error: Exception,
+    said: str,
 ) -> None:
     async def broken(*_: object) -> None:
-        raise TypeError("a mistake in the code")
+        raise error
 
     monkeypatch.setattr(TitleLinker, "link", broken)
     monkeypatch.setattr(sys, "argv", ["mgrag", "ingest", str(ingested / "corpus"), "--json"])
@@ -185,7 +197,7 @@ def test_what_was_stored_before_an_error_that_nobody_expected_is_told(
     told = capsys.readouterr()
     assert ended.value.code == 1
     assert json.loads(told.out)["documents"]["added"] == 10
-    assert "Unexpected error (TypeError: a mistake in the code)" in told.err
+    assert said in told.err
 
 
 def test_options_before_and_behind_the_command(mgrag: Command, graph: Path, ingested: Path) -> None:

@@ -69,6 +69,11 @@ def _report(error: Exception) -> int:
         traceback.print_exception(error)
     elif _left_nowhere():
         note("mgrag: The working directory was removed. Change to one that exists (cd), and repeat.")
+    elif isinstance(error, MemoryError):
+        note(
+            "mgrag: There was not enough memory. What was finished before is stored. Free some, or split large files,"
+            " and repeat."
+        )
     else:
         text = " ".join(f"{type(error).__name__}: {error}".split())[:500]
         note(f"mgrag: Unexpected error ({text}). Run with --debug to see where, and please report it.")
