@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from core.rag.retrieval.graph import neighbourhood
 from core.rag.retrieval.graph.anchors import MAX_PASSAGES, anchors
-from core.rag.retrieval.graph.auto import BRIDGED_SHARE, blended, graph_share
+from core.rag.retrieval.graph.auto import BRIDGED_SHARE, LEAST_SHARE, WRITTEN_SHARE, blended, graph_share
 from core.rag.retrieval.graph.bridging import Seed, Sentence, Way, ways, worths
 from core.rag.retrieval.graph.neighbourhood import Entity, Neighbourhood
 from core.rag.retrieval.graph.pagerank import CONTINUATION, ROUNDS, TITLE_BOOST, pagerank
-from core.rag.retrieval.graph.question import MAX_WORDS, Question, named_in, possible_names, weigh
+from core.rag.retrieval.graph.question import MAX_WORDS, Question, is_small, is_written, named_in, possible_names, weigh
 from core.rag.retrieval.graph.ranking import Ranked, in_order
 from core.rag.retrieval.graph.why import trace
 
@@ -160,6 +160,28 @@ def test_words_weigh_by_how_few_passages_have_them() -> None:
     assert Question("?", {}).share(["x"]) == 0.0
 
 
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("How do I get access to the Cloud instances UI?", False),
+        ("how do i get access to cloud instances", False),
+        ("What are Cloud Instances?", True),
+        ("What is CLOUD-INSTANCES?", True),
+        ("What are clouds?", None),
+    ],
+)
+def test_a_name_is_written_small_if_any_word_of_it_is(text: str, written: bool | None) -> None:
+    name = "cloud instances"
+    assert (is_written(name, text), is_small(name, text)) == (written is True, written is False)
+
+
+def test_function_words_are_small_in_names_too() -> None:
+    assert is_written("the lord of the rings", "Who wrote The Lord of the Rings?")
+    assert is_written("le nom de la rose", "Qui a écrit Le Nom de la Rose ?")
+    assert not is_small("試験", "試験とは")
+    assert not is_written("試験", "試験とは"), "no capitals to go by"
+
+
 def test_a_name_is_no_rarer_than_the_word_that_it_is() -> None:
     terms = ["definit", "tide", "ebb", "tabl"]
     sample = [{"definit"}, {"definit", "tide"}, {"sea"}, {"tide", "ebb"}]
@@ -252,12 +274,19 @@ def test_the_graph_is_believed_as_far_as_names_lead() -> None:
     adds_nothing = Way(0.3, "a", "", "e", True, 0.0)
     named = {"a": (0.9, "e"), "b": (0.4, "f")}
     assert graph_share(Ranked({}, anchors=named)) == 0.9
-    assert graph_share(Ranked({}, anchors=named, common=frozenset("a"))) == 0.4
+    assert graph_share(Ranked({}, anchors=named, doubted=frozenset("a"))) == 0.4
     assert graph_share(Ranked({}, anchors={"a": (0.1, "e")}, ways={"b": about}, around=around)) == BRIDGED_SHARE
     assert graph_share(Ranked({}, ways={"b": replace(about, entity="hub")}, around=around)) < 0.2
     assert graph_share(Ranked({}, ways={"b": adds_nothing}, around=around)) == 0.0
     assert graph_share(Ranked({}, ways={"b": Way(0.9, "a", "", "e", False, 0.1)}, around=around)) == 0.0
     assert graph_share(Ranked({})) == 0.0
+    # The mode ``graph`` has its least share only where names lead anywhere.
+    assert graph_share(Ranked({}), auto=False) == 0.0
+    assert graph_share(Ranked({}, anchors=named, doubted=frozenset("ab")), auto=False) == 0.0
+    assert graph_share(Ranked({}, ways={"b": adds_nothing}, around=around), auto=False) == LEAST_SHARE
+    assert graph_share(Ranked({}, written=0.5), auto=False) == LEAST_SHARE
+    assert graph_share(Ranked({}, written=0.5)) == WRITTEN_SHARE / 4
+    assert graph_share(Ranked({}, anchors=named), auto=False) == 0.9
 
 
 @given(_weighted(["a", "b", "c"]), _weighted(["b", "c", "d"]), st.floats(0.0, 1.0))

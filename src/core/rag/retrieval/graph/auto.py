@@ -5,10 +5,15 @@ about, or a sentence of what was found does, and leads to a passage that has mor
 as with abstracts and posts, a walk through shared names only stirs a ranking that is good. Nor is it so where a
 question has a word in common with a title: "do wind turbines kill birds" does not begin at the article "Wind".
 
+A title that a question writes small ("ending a project") and hybrid search has not among its best, though its words
+count more there than any others, is there by accident: it is not believed. Where a question writes no rare name, and
+none leads to what a passage is about, the graph has nothing to add, so the mode ``graph`` is hybrid search, too.
+
 The more specific the name, the more is told by it: who asks for a film wants that film and what hangs on it, but of
 "brown bears in Alaska" most passages are not in the article "Alaska". So the graph is believed as far as the most
 specific name goes. A bridge that is the only support counts by half at most, and less (by the square) where its name is
-frequent: in a corpus about one disease, sentences everywhere lead to the document that begins with it.
+frequent: in a corpus about one disease, sentences everywhere lead to the document that begins with it. So does a rare
+name that the question writes with a capital, by a fifth at most: what mentions it is likelier to be meant.
 """
 
 from __future__ import annotations
@@ -22,16 +27,34 @@ from core.rag.retrieval.graph.ranking import Ranked
 BRIDGED: Final = 0.05
 #: The maximum share of the graph if only bridges support it.
 BRIDGED_SHARE: Final = 0.5
-#: Its minimum share if the question calls for it.
+#: The same if only a rare name supports it that the question writes and no passage is about.
+WRITTEN_SHARE: Final = 0.2
+#: Its minimum share in the mode ``graph``, where names lead anywhere.
 LEAST_SHARE: Final = 0.3
 
 
-def graph_share(ranked: Ranked) -> float:
-    """Return how much weight to give the graph, from 0 (only hybrid search) to 1 (only the graph)."""
-    named = max((at[0] for passage, at in ranked.anchors.items() if passage not in ranked.common), default=0.0)
+def graph_share(ranked: Ranked, *, auto: bool = True) -> float:
+    """Return how much weight to give the graph, from 0 (only hybrid search) to 1 (only the graph).
+
+    Args:
+        ranked: What the graph found.
+        auto: Only as much as the question calls for; otherwise at least ``LEAST_SHARE`` where names lead anywhere.
+    """
+    named = max(_sure(ranked), default=0.0)
     over = {way.entity for way in ranked.ways.values() if way.about and way.gain > 0.0 and way.score >= BRIDGED}
     bridged = max(map(ranked.around.specificity, over), default=0.0)
-    return max(named, min(bridged**2, BRIDGED_SHARE))
+    share = max(named, min(bridged**2, BRIDGED_SHARE), WRITTEN_SHARE * ranked.written**2)
+    return share if auto or not _leads(ranked) else max(share, LEAST_SHARE)
+
+
+def _sure(ranked: Ranked) -> list[float]:
+    """Return the strengths of the anchors that are no accident."""
+    return [strength for passage, (strength, _) in ranked.anchors.items() if passage not in ranked.doubted]
+
+
+def _leads(ranked: Ranked) -> bool:
+    """Return whether the question writes a rare name, or names lead from it to what a passage is about."""
+    return ranked.written > 0.0 or bool(_sure(ranked)) or any(way.about for way in ranked.ways.values())
 
 
 def blended(hybrid: Mapping[str, float], graph: Mapping[str, float], share: float) -> dict[str, float]:

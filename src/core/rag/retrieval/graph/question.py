@@ -11,6 +11,7 @@ from typing import Final
 
 from core.rag.analysis import analyze
 from core.rag.analysis.language import question_language
+from core.rag.analysis.stopwords import stop_words
 from core.rag.bm25 import idf
 from core.rag.extraction.matching import NameTable, sequences
 from core.rag.extraction.mentions import is_sought
@@ -21,6 +22,7 @@ from core.rag.retrieval.graph.neighbourhood import Entity
 #: Maximum number of words of a question that are searched for names, and of words in a name.
 MAX_WORDS: Final = 64
 MAX_NAME_WORDS: Final = 10
+_SPLIT: Final = re.compile(r"[\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,8 @@ class Question:
         """Return the share of the chunks that have the words of a name of the question, in any case and place.
 
         Mentions only count text written as a name: "Definition" is a rare mention, but "definition" not a rare word.
-        Nor is what a question writes small, such as "the building"; in capitals, "The Return" is the name and no less.
+        Nor is what a question writes small, such as "the building" or "Cloud instances"; in capitals, "The Return" is
+        the name and no less.
         0 for such a name of several words.
         """
         if " " in name and not is_small(name, self.text):
@@ -84,9 +87,32 @@ def possible_names(text: str) -> list[str]:
 
 
 def is_small(name: str, text: str) -> bool:
-    """Return whether a text has a normalised name in small letters, as in "how is the building heated?"."""
-    words = r"[\W_]+".join(map(re.escape, name.split()))
-    return name != name.title() and re.search(rf"(?<!\w){words}(?!\w)", text) is not None
+    """Return whether a text writes a normalised name small: "how is the building heated?", "for Cloud instances".
+
+    Function words are small within names, too: "The Lord of the Rings" is one wherever its other words have capitals.
+    """
+    return _capitals_of(name, text) is False
+
+
+def is_written(name: str, text: str) -> bool:
+    """Return whether a text writes a normalised name with capitals; see :func:`is_small`."""
+    return _capitals_of(name, text) is True
+
+
+def _capitals_of(name: str, text: str) -> bool | None:
+    """Return whether a text has a name with capitals; ``None`` if it has it not, or in a script without capitals."""
+    if name == name.title():
+        return None
+    written = re.findall(rf"(?<!\w){r'[\W_]+'.join(map(re.escape, name.split()))}(?!\w)", text, re.IGNORECASE)
+    language = question_language(text.split())
+    return any(not any(map(str.islower, _heads(spelt, language))) for spelt in written) if written else None
+
+
+def _heads(spelt: str, language: str) -> list[str]:
+    """Return the first letters of the words of a name, without its function words unless it has no others."""
+    words = _SPLIT.split(spelt)
+    telling = [word for word in words if word.lower() not in stop_words(language)]
+    return [word[0] for word in telling or words if word]
 
 
 def named_in(text: str, entities: Iterable[Entity]) -> list[Entity]:

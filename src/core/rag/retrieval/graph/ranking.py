@@ -17,7 +17,7 @@ from core.rag.retrieval.graph.anchors import anchors, bearers, is_common
 from core.rag.retrieval.graph.bridging import Seed, Sentence, Way, targets, ways, worths
 from core.rag.retrieval.graph.neighbourhood import Entity, Neighbourhood
 from core.rag.retrieval.graph.pagerank import pagerank
-from core.rag.retrieval.graph.question import Question, named_in, possible_names
+from core.rag.retrieval.graph.question import Question, is_written, named_in, possible_names
 from core.rag.retrieval.graph.reading import GraphReader, Text
 from core.rag.retrieval.graph.why import Trace, trace
 from core.rag.together import together
@@ -33,7 +33,7 @@ SEEDS: Final = 6
 MORE_SEEDS: Final = 4
 #: A second step is taken if at least this share of the question is in no passage of the way.
 LEFT: Final = 0.15
-#: Number of passages of each leg at which a walk starts.
+#: Number of passages of each leg at which a walk starts, and of the first search among which an anchor has to be.
 _BEGINNINGS: Final = 20
 #: Weight of the first search besides the graph; it orders passages about which the graph has no information.
 _REST: Final = 0.05
@@ -70,7 +70,10 @@ class Ranked:
         ways: The way to each passage that was reached over a bridge.
         anchors: The passages that the question names, with their strengths and entities.
         around: The neighbourhood.
-        common: The anchors whose name is a common word.
+        doubted: The anchors that may be accidents: their name is a common word, or the question writes it small and the
+            first search, in which the words of a title count more than others, has them not among its best.
+        written: The specificity of the rarest name that the question writes with a capital and few passages mention;
+            0 if there is none.
     """
 
     scores: dict[str, float]
@@ -79,7 +82,8 @@ class Ranked:
     ways: dict[str, Way] = field(default_factory=dict)
     anchors: dict[str, tuple[float, str]] = field(default_factory=dict)
     around: Neighbourhood = field(default_factory=lambda: Neighbourhood(0))
-    common: AbstractSet[str] = frozenset()
+    doubted: AbstractSet[str] = frozenset()
+    written: float = 0.0
 
     @property
     def is_linked(self) -> bool:
@@ -151,7 +155,8 @@ class GraphRanking:
         named = named_in(question.text, await self._reader.entities(possible_names(question.text)))
         around.add_entities(named)
         also = await self._reader.add_same(around, [entity.id for entity in named])
-        named += [around.entities[key] for key in _others(also) if all(key != entity.id for entity in named)]
+        aliases = [key for key in _others(also) if all(key != entity.id for entity in named)]
+        named += [around.entities[key] for key in aliases]
         base = [key for key, _ in sorted(found.scores.items(), key=lambda item: (-item[1], item[0]))[:BASE]]
         around.add_passages(base)
         await self._reader.add_titled(around, [entity.id for entity in bearers(named)])
@@ -159,6 +164,8 @@ class GraphRanking:
         commonness = cache(question.commonness)
         asked = anchors(around, named, lambda passage: found.scores.get(passage, 0.0), commonness)
         texts, _ = await together(self._reader.texts(asked), self._widen(around, {*base, *asked}))
+        best = base[:_BEGINNINGS]
+        sure = {*aliases, *(entity.id for entity in named if is_written(entity.name, question.text))}
         common = {passage for passage, text in texts.items() if _is_common(around, asked[passage][1], text)}
         subjects = {entity for _, entity in asked.values()} | {entity.id for entity in named if entity.is_selective}
         await self._reader.add_facts(around, subjects)
@@ -167,8 +174,17 @@ class GraphRanking:
         for passage, (strength, _) in asked.items():
             if passage not in common:
                 scores[passage] = max(scores.get(passage, 0.0), strength)
-        names = frozenset(entity.id for entity in named)
-        ranked = Ranked(scores, dict(scores), names, anchors=asked, around=around, common=common)
+        ranked = Ranked(
+            scores,
+            dict(scores),
+            frozenset(entity.id for entity in named),
+            anchors=asked,
+            around=around,
+            doubted=common | {key for key, (_, entity) in asked.items() if entity not in sure and key not in best},
+            written=max(
+                (around.specificity(entity.id) for entity in named if _is_written(entity, question)), default=0.0
+            ),
+        )
         await self._bridge(question, ranked, named, near, texts)
         for passage, score in found.scores.items():
             known = ranked.scores.get(passage, 0.0)
@@ -322,6 +338,10 @@ class GraphRanking:
 
 def _others(same: Mapping[str, Sequence[str]]) -> list[str]:
     return list(dict.fromkeys(other for others in same.values() for other in others))
+
+
+def _is_written(entity: Entity, question: Question) -> bool:
+    return entity.is_selective and is_written(entity.name, question.text)
 
 
 def _is_common(around: Neighbourhood, entity: str, text: Text) -> bool:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from core.rag.retrieval.graph.auto import LEAST_SHARE, blended, graph_share
+from core.rag.retrieval.graph.auto import blended, graph_share
 from core.rag.retrieval.graph.question import Question, weigh
 from core.rag.retrieval.graph.ranking import Found, GraphRanking, Ranked
 from core.rag.retrieval.graph.reading import GraphReader
@@ -67,7 +67,7 @@ class GraphSearch:
         ranking = GraphRanking(GraphReader(self._client), self._embedder if local else None)
         question = Question(text, weigh(terms, sample), tuple(vector) if vector is not None else None, sample)
         ranked = await ranking.rank(question, found)
-        share = graph_share(ranked) if auto else max(graph_share(ranked), LEAST_SHARE)
+        share = graph_share(ranked, auto=auto)
         if not ranked.is_linked or share <= 0.0:
             return hybrid
         self._ranked, self._share = ranked, share
