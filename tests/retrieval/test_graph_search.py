@@ -251,6 +251,14 @@ async def test_entities_that_are_one_lead_on_to_one_another(engine: Engine) -> N
         assert await why(by_name) != "named"
 
 
+async def test_another_name_is_no_rarer_than_the_one_that_the_question_has(engine: Engine) -> None:
+    trials = [f"Trial {number} of the mill had its RMSE taken at the sluice, by hand." for number in range(30)]
+    meaning = "Root Mean Squared Error (RMSE) tells how far off a table of the tides is."
+    async with engine.knowledge() as kb:
+        await kb.ingest(Document(path=f"{number}.txt", content=text) for number, text in enumerate([meaning, *trials]))
+        assert "0.txt" not in _paths(await kb.search("Who takes the RMSE at the sluice of the mill?", k=3))
+
+
 async def test_a_comparison_finds_both_sides_and_both_ends(kb: KnowledgeBase) -> None:
     hits = await kb.search("Which film has the director who died first, The Lame Heron or Harvest of Glass?", k=4)
     assert set(_paths(hits)) == {

@@ -161,7 +161,14 @@ class GraphRanking:
         around.add_passages(base)
         await self._reader.add_titled(around, [entity.id for entity in bearers(named)])
         await self._reader.add_holders(around, [entity.id for entity in named if not entity.titled])
-        commonness = cache(question.commonness)
+        # Another name is no rarer than the one that the question has: "root mean squared error" for RMSE.
+        shares = {
+            around.entities[other].name: around.entities[key].mention_count / max(found.total, 1)
+            for key, others in also.items()
+            for other in others
+            if other in aliases
+        }
+        commonness = cache(lambda name: shares.get(name) or question.commonness(name))
         asked = anchors(around, named, lambda passage: found.scores.get(passage, 0.0), commonness)
         texts, _ = await together(self._reader.texts(asked), self._widen(around, {*base, *asked}))
         best = base[:_BEGINNINGS]
