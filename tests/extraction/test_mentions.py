@@ -37,6 +37,14 @@ def test_a_title_in_katakana_is_not_found_inside_a_longer_word(text: str, expect
     assert [text[start:end] for start, end, _ in mentions(text, ["テスト", "京都"])] == expected
 
 
+@pytest.mark.parametrize("title", ["Procter & Gamble", "Procter and Gamble"])
+@pytest.mark.parametrize("text", ["Soap of Procter & Gamble, here.", "soap of procter and gamble, here"])
+def test_an_ampersand_by_itself_is_read_as_the_word(title: str, text: str) -> None:
+    [(start, end, _)] = mentions(text, [title])
+    assert text[start:end].casefold() in {"procter & gamble", "procter and gamble"}
+    assert mentions("The R&D of a &b", ["R&D", "R & D"]) == [(4, 7, "r d")]
+
+
 @pytest.mark.parametrize(
     ("title", "names"),
     [

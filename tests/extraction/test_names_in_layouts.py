@@ -32,6 +32,8 @@ def test_a_word_behind_the_number_of_an_item_or_a_picture_begins_a_sentence(text
         ("She left Johnson & Johnson for Marks & Spencer.", {"Johnson & Johnson", "Marks & Spencer"}),
         ("They wrote to GitHub Trust & Safety about it.", {"GitHub Trust & Safety"}),
         ("We saw Ada Lane & Ben Hale there.", {"Ada Lane", "Ben Hale"}),
+        ("Soap is made by Procter and Gamble, that is Procter & Gamble in Ohio.", {"Procter & Gamble", "Ohio"}),
+        ("The stars were named by Neil deGrasse Tyson in May.", {"Neil deGrasse Tyson"}),
         ("Then Rod & Isaac spoke. They say Isaac agreed.", {"Rod", "Isaac"}),
         ("It is for the TSC & Build people.", {"TSC", "Build"}),
     ],

@@ -243,6 +243,8 @@ class _Capitalised:
     def find(self) -> None:
         """Add the names."""
         text, language = self._text, self._language
+        if " & " in text:
+            self._text = text = patterns.with_and_signs(text)
         pattern = patterns.names(language, ascii_only=text.isascii(), unspaced=self._unspaced)
         matches = list(pattern.finditer(text))
         if any(" " in match[0] and match[0].isupper() for match in matches):

@@ -69,6 +69,13 @@ _ELIDED: Final[dict[str, re.Pattern[str]]] = {
     "italian": re.compile(r"(?:[cdlsv]|un|(?:a|da|de|ne|su|que)ll|quest)['’][^\W\d_]", re.IGNORECASE),
 }
 
+# Articles that lost their last letter before a name; as with those below, L'Oréal is one name, but where a sentence
+# begins, L'Assemblée is Assemblée.
+_ELIDED_ARTICLE: Final[dict[str, re.Pattern[str]]] = {
+    "french": re.compile(r"L['’](?=[^\W\d_])"),
+    "italian": re.compile(r"(?:L|(?:A|Da|De|Ne|Su)ll)['’](?=[^\W\d_])"),
+}
+
 # Small words that names begin with: Le Monde, El País, Den Haag, Will Smith. With a capital, where no sentence begins,
 # they are part of the name. Not the English article: The Hague and the Hague are one.
 _LEADING: Final[dict[str, frozenset[str]]] = {
@@ -85,6 +92,12 @@ _LEADING: Final[dict[str, frozenset[str]]] = {
 def may_lead_name(word: str, language: str) -> bool:
     """Return whether a capitalised function word of a language may be the first word of a name."""
     return word[0].isupper() and word.lower() in _LEADING.get(language, ())
+
+
+def elided_article(word: str, language: str) -> str:
+    """Return the article that a capitalised word begins with (L'Assemblée); empty if there is none."""
+    article = _ELIDED_ARTICLE[language].match(word) if language in _ELIDED_ARTICLE else None
+    return article[0] if article is not None and word[article.end()].isupper() else ""
 
 
 def may_command(word: str) -> bool:

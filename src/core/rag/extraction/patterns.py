@@ -24,6 +24,8 @@ _EVERYDAY: Final = {
     "portuguese": {"e", "al"},
     "spanish": {"y", "e", "al"},
 }
+# The same written together with the name behind it: Neil deGrasse Tyson.
+_PREFIXED: Final = "(?:de|del|della|di|da|du|la|le|mac|van|von)"
 # The same before a vowel: Conseil d'État, Palais de l'Élysée, Accademia dell'Arcadia.
 _ELIDED: Final = "d(?:e l|ell)?['’]"
 # What follows the capital of an abbreviation before a name: St., Dr., Mr., Prof., Gen. …
@@ -95,7 +97,9 @@ YEAR: Final = re.compile(
 
 #: Names of things in code, in the middle of prose: ``snake_case``, ``CMAKE_<LANG>_FLAGS``, ``camelCase``, ``call()``.
 IDENTIFIER: Final = re.compile(
-    r"\b[A-Za-z][A-Za-z0-9]*(?:_(?:[A-Za-z0-9]+|<[A-Za-z]+>(?=_)))+\b(?:\(\))?|\b[a-z]+[A-Z][A-Za-z0-9]*\b"
+    r"\b[A-Za-z][A-Za-z0-9]*(?:_(?:[A-Za-z0-9]+|<[A-Za-z]+>(?=_)))+\b(?:\(\))?"
+    # Not what stands between two names: Neil deGrasse Tyson.
+    rf"|\b(?!(?<=[a-z.] ){_PREFIXED}[A-Z][a-z]+ [A-Z][a-z])[a-z]+[A-Z][A-Za-z0-9]*\b"
     r"|\b[a-z][a-z0-9]{2,}\(\)"
 )
 #: The same in a text with characters of scripts without spaces, which ``\b`` takes for letters of the same word.
@@ -117,6 +121,9 @@ _AMOUNT: Final = re.compile(r"(?<![\w.,/-])[0-9½¼¾⅓⅔⅛][0-9½¼¾⅓⅔�
 _SYMBOLS: Final = "\u200d\u2190-\u2bff\ufe0f\U0001f000-\U0001faff\U000e0020-\U000e007f"
 _SYMBOL: Final = re.compile(f"[{_SYMBOLS}]")
 _SYMBOLS_AROUND: Final = re.compile(rf"\A[\s{_SYMBOLS}]+|[\s{_SYMBOLS}]+\Z")
+
+#: The words around an ``&``.
+_AND_SIGN: Final = re.compile(r"([^\W\d_]\w+) & ([^\W\d_]\w+)")
 
 # What makes a number that of a provision or page, not a year; what is between several: articles 1445, 1447 et 1450.
 _OF_PROVISION: Final = re.compile(
@@ -163,6 +170,14 @@ def is_behind_amount(text: str, start: int) -> bool:
     return amount is not None and not (amount[0].strip().isdecimal() and len(amount[0].strip()) > 3)
 
 
+def with_and_signs(text: str) -> str:
+    """Return a text that has names with an ``&`` with this everywhere: Procter & Gamble, not Procter and Gamble."""
+    for before, after in dict.fromkeys(_AND_SIGN.findall(text)):
+        if before[0].isupper() and after[0].isupper() and f"{before} and {after}" in text:
+            text = re.sub(rf"\b{before} and {after}\b", f"{before} & {after}", text)
+    return text
+
+
 def with_marks_outward(text: str) -> str:
     """Return a text with its quotation marks «outward», as French has them, also where they are »inward« (German)."""
     return text.translate(_TURN) if len(_INWARD.findall(text)) > len(_OUTWARD.findall(text)) else text
@@ -191,7 +206,7 @@ def _names(capital: str, language: str, letter: str = r"\w") -> re.Pattern[str]:
         rf"(?:(?:{_ABBREVIATIONS})\.(?=[ ]?[{capital}])|\.(?:[{capital}]\.)+|\.(?=[ ]?[{capital}])"
         rf"|{letter}*(?:[-'’&]{letter}+)*(?:\.(?:NET|js)(?!\w))?)"  # ASP.NET, Node.js
     )
-    more = rf"(?:[ ]{{1,2}}(?:(?:{joiners})[ ]|{_ELIDED})?[{capital}]{rest}|(?<=\.)[{capital}]{rest})"
+    more = rf"(?:[ ]{{1,2}}(?:(?:{joiners})[ ]|{_ELIDED}|{_PREFIXED})?[{capital}]{rest}|(?<=\.)[{capital}]{rest})"
     # Apollo 11, but not 11 kg: a number with its unit is a measure. Nor 2-1, but Boeing 747(-400) and Article 515-3.
     number = (
         r"(?:(?:(?<=rticle)|(?<=rtikel))[ ][0-9]{1,4}-[0-9]{1,3}(?![\w-])"

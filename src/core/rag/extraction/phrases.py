@@ -11,7 +11,7 @@ from core.rag.analysis.stopwords import stop_words
 from core.rag.extraction import patterns
 from core.rag.extraction.acronyms import is_behind_article, leads_name, may_be_acronym
 from core.rag.extraction.dates import CALENDAR, SHORT, is_date, is_written_date, named_by_date
-from core.rag.extraction.openers import may_command, may_lead_name, opens_sentence
+from core.rag.extraction.openers import elided_article, may_command, may_lead_name, opens_sentence
 from core.rag.extraction.unnamed import is_description, names_nothing
 from core.rag.extraction.words import normalize_name
 
@@ -95,6 +95,12 @@ def phrase_of(found: str, language: str) -> Phrase | None:
 
 def _without_small_words(text: str, words: list[str], language: str) -> Phrase | None:
     """Return a phrase without the function words and forms of address at its ends; ``None`` if no name is left."""
+    if (article := elided_article(words[0], language)) and (
+        behind := _without_small_words(
+            text.removeprefix(article), [words[0].removeprefix(article), *words[1:]], language
+        )
+    ):
+        return behind._replace(sure=True, opener=False, command=False, led=behind.led or text)
     stop = function_words(language)
     led = ""  # with the article before it
     if (

@@ -1,7 +1,8 @@
 """Normalises the words of a text for comparing names: lower case, no punctuation.
 
-``O'Brien's``, ``O’BRIEN`` and ``o'brien`` are the words ``o brien`` (and ``s``). Scripts that are written without
-spaces count each character as a word, so that a name is found inside a longer run.
+``O'Brien's``, ``O’BRIEN`` and ``o'brien`` are the words ``o brien`` (and ``s``). An ``&`` by itself is the word
+``and``: ``Procter & Gamble`` and ``Procter and Gamble`` are one name. Scripts that are written without spaces count
+each character as a word, so that a name is found inside a longer run.
 """
 
 from __future__ import annotations
@@ -24,6 +25,10 @@ UNSPACED: Final = (
 KATAKANA: Final = ("\u30a1", "\u30ff")
 _ASCII: Final = re.compile(r"[a-z0-9]+(?:\+\+|#(?![a-z0-9]))?")
 _ASCII_ANY_CASE: Final = re.compile(_ASCII.pattern, re.IGNORECASE)
+#: A sign that is read as a word; and any word of its length, to find where it is.
+_AND: Final = " & "
+_AND_WORD: Final = " and "
+_AND_PLACE: Final = " n "
 
 
 #: Where the marks of the scripts in use are; to look through all of Unicode takes longer than to read a hundred texts.
@@ -74,6 +79,8 @@ def normalized_words(text: str) -> list[str]:
 
     ``normalized_words(text)[i]`` is at ``word_spans(text)[i]``.
     """
+    if "&" in text:
+        text = text.replace(_AND, _AND_WORD)
     if text.isascii():
         return _ASCII.findall(text.lower())
     lowered = _casefolded(text).replace("_", " ")
@@ -82,6 +89,8 @@ def normalized_words(text: str) -> list[str]:
 
 def word_spans(text: str) -> list[tuple[int, int]]:
     """Return the start and end of each word of a text, in characters."""
+    if "&" in text:
+        text = text.replace(_AND, _AND_PLACE)
     if text.isascii():
         return [match.span() for match in _ASCII_ANY_CASE.finditer(text)]
     plain = text.replace("_", " ")
