@@ -285,7 +285,7 @@ def test_the_graph_is_believed_as_far_as_names_lead() -> None:
     assert graph_share(Ranked({}, anchors=named, doubted=frozenset("ab")), auto=False) == 0.0
     assert graph_share(Ranked({}, ways={"b": adds_nothing}, around=around), auto=False) == LEAST_SHARE
     assert graph_share(Ranked({}, written=0.5), auto=False) == LEAST_SHARE
-    assert graph_share(Ranked({}, written=0.5)) == WRITTEN_SHARE / 4
+    assert graph_share(Ranked({}, written=0.5)) == WRITTEN_SHARE / 16
     assert graph_share(Ranked({}, anchors=named), auto=False) == 0.9
 
 

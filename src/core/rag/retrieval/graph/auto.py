@@ -12,8 +12,8 @@ none leads to what a passage is about, the graph has nothing to add, so the mode
 The more specific the name, the more is told by it: who asks for a film wants that film and what hangs on it, but of
 "brown bears in Alaska" most passages are not in the article "Alaska". So the graph is believed as far as the most
 specific name goes. A bridge that is the only support counts by half at most, and less (by the square) where its name is
-frequent: in a corpus about one disease, sentences everywhere lead to the document that begins with it. So does a rare
-name that the question writes with a capital, by a fifth at most: what mentions it is likelier to be meant.
+frequent: in a corpus about one disease, sentences everywhere lead to the document that begins with it. So does a name
+that the question writes with a capital, by a fifth at most (and the fourth power): what mentions it is likelier meant.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def graph_share(ranked: Ranked, *, auto: bool = True) -> float:
     named = max(_sure(ranked), default=0.0)
     over = {way.entity for way in ranked.ways.values() if way.about and way.gain > 0.0 and way.score >= BRIDGED}
     bridged = max(map(ranked.around.specificity, over), default=0.0)
-    share = max(named, min(bridged**2, BRIDGED_SHARE), WRITTEN_SHARE * ranked.written**2)
+    share = max(named, min(bridged**2, BRIDGED_SHARE), WRITTEN_SHARE * ranked.written**4)
     return share if auto or not _leads(ranked) else max(share, LEAST_SHARE)
 
 
