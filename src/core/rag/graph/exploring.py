@@ -342,6 +342,7 @@ def checked_edges(edge_types: Sequence[str] | None) -> tuple[EdgeType, ...]:
         if name not in known:
             raise InvalidInputError(
                 f"There is no edge type {name[:50]!r}; the edge types are {', '.join(sorted(known))}."
+                " Relations such as works_at are those of RELATED edges."
             )
     return tuple(EdgeType(name) for name in dict.fromkeys(names))
 
