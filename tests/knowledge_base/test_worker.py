@@ -199,7 +199,7 @@ async def test_documents_of_every_format_go_to_the_second_process(
     files = {**samples(), "long.csv": b"a,b\n1,2\n3," + b"x" * 200_000}
     for name, data in files.items():
         (tmp_path / name).write_bytes(data)
-    assert {find_format(*file).reader for file in files.items()} == {kind.reader for kind in FORMATS.values()}
+    assert {find_format(*file).reader for file in files.items()} >= {kind.reader for kind in FORMATS.values()}
     loaded = [result async for result in DocumentLoader(tmp_path).load()]
     read = [result for result in loaded if isinstance(result, Document)]
     assert len(read) == len(files)

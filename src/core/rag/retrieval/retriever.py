@@ -154,9 +154,15 @@ class Retriever:
 
         async def by_graph(k: int) -> Ranking:
             assert graph is not None
-            found = await hybrid(k)
-            text = dialogue.rewritten if dialogue is not None and dialogue.rewritten else query
-            return await graph.search(text, query_terms(text), await direction(), found, auto=mode == "auto")
+            auto = mode == "auto"
+            if dialogue is None or dialogue.rewritten is None:
+                return await graph.search(query, query_terms(query), await direction(), await hybrid(k), auto=auto)
+            found = await self._hybrid(legs, await direction(), terms, k, dialogue)
+            # The names of the rewritten question go with its words and meaning, not with those of "And what of it?".
+            text = dialogue.rewritten
+            meant = await self._embed(text)
+            plain = await self._hybrid(legs, meant, _terms(text), k)
+            return _mixed(found, await graph.search(text, query_terms(text), meant, plain, auto=auto))
 
         async def among(texts: Mapping[str, str]) -> Ranking:
             if mode == "fuzzy":
