@@ -75,7 +75,6 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
         self._check_model = check_model
         self._language_model = language_model
         self._reranker = reranker
-        self._reranker_known = False
 
     @classmethod
     def open(
@@ -189,12 +188,10 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
         """
         if isinstance(self._first, KnowledgeBase):
             return self._first.reranker
-        if not self._reranker_known:
+        if self._reranker is None:
             from core.rag.reranker import open_reranker
 
-            if self._reranker is None:
-                self._reranker = open_reranker(settings=self._settings)
-            self._reranker_known = True
+            self._reranker = open_reranker(settings=self._settings)
         return self._reranker
 
     @property

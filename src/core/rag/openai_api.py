@@ -306,6 +306,25 @@ class ApiClient:
         return error if self.redact(shown) == shown else None
 
 
+class Served:
+    """What all models on a server have in common: a name there, and a client, which the model makes."""
+
+    _model: str
+    _api: ApiClient
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(model={self._model!r}, endpoint={self._api.endpoint.url!r})"
+
+    @property
+    def model(self) -> str:
+        """The name of the model."""
+        return self._model
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._api.close()
+
+
 async def _joined(begins: bytes, rest: AsyncIterator[bytes]) -> AsyncGenerator[bytes, None]:
     yield begins
     async for part in rest:

@@ -259,6 +259,21 @@ def settings_for(given: Settings | None) -> Settings:
     return given
 
 
+def named_model(given: str | None, setting: str | None, what: str, variable: str) -> str | None:
+    """Return the name of a model: the given one, else that of the settings; ``None`` if neither names one.
+
+    Raises:
+        InvalidInputError: if what is given is not text.
+        ConfigurationError: if the name is empty.
+    """
+    if given is not None and not isinstance(given, str):
+        raise InvalidInputError(f"The name of a model must be text, not {type(given).__name__}.")
+    name = setting if given is None else given
+    if name is not None and not name.strip():
+        raise ConfigurationError(f"The name of the {what} is empty ({variable}).")
+    return None if name is None else name.strip()
+
+
 def unknown_variables() -> list[str]:
     """Return variables of the environment and of ``.env`` that look like settings of this package but are not."""
     known = {field.alias for field in Settings.model_fields.values()}

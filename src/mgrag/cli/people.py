@@ -161,7 +161,9 @@ def list_conversations(
         ]
         table(["MESSAGES", "CHANGED (UTC)", "ID", "USER", "TITLE"], rows)
         if len(found) >= limit:
-            note(f"There may be more: --after {shlex.quote(f'{found[-1]["updated_at"]} {found[-1]["id"]}')}")
+            from core.rag.dbhandler.messages.rows import mark_of
+
+            note(f"There may be more: --after {shlex.quote(mark_of(found[-1]))}")
 
 
 @conversations.command("show")

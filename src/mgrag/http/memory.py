@@ -9,7 +9,7 @@ from typing import Annotated, Any, cast
 from fastapi import APIRouter, Query, Request
 from pydantic import AliasChoices, BeforeValidator, Field
 
-from core.rag.dbhandler.messages.rows import moment
+from core.rag.dbhandler.messages.rows import mark_of, moment
 from core.rag.errors import NotFoundError
 from core.rag.memory.records import Forgotten
 from core.rag.memory.records import Memory as Recalled
@@ -227,7 +227,7 @@ async def list_conversations(
     """List conversations, the latest first."""
     found = await kb.client.list_conversations(user_id, limit + 1, after=after)
     shown = found[:limit]
-    more = f"{shown[-1]['updated_at']} {shown[-1]['id']}" if len(found) > limit else ""
+    more = mark_of(shown[-1]) if len(found) > limit else ""
     return {"conversations": cast("list[ListedConversation]", shown), "next": more}
 
 

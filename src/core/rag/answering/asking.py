@@ -31,7 +31,6 @@ class Answers:
     _client: MemGraphClient
     _settings: Settings
     _language_model: LanguageModel | None = None
-    _model_known = False
     #: The knowledge base that this one shares the model with, and that closes it.
     _first: Answers | None = None
 
@@ -44,12 +43,10 @@ class Answers:
         """
         if self._first is not None:
             return self._first.language_model
-        if not self._model_known:
+        if self._language_model is None:
             from core.rag.llm import open_language_model
 
-            if self._language_model is None:
-                self._language_model = open_language_model(settings=self._settings)
-            self._model_known = True
+            self._language_model = open_language_model(settings=self._settings)
         return self._language_model
 
     if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from core.rag.embedder.base import (
 from core.rag.embedder.openai_tokens import LONGEST_TOKEN_BYTES, offline_counter
 from core.rag.embedder.prefixes import Prefixes, known_prefixes
 from core.rag.errors import ConfigurationError, EmbeddingAuthError, EmbeddingError, EmbeddingInputError
-from core.rag.openai_api import ApiClient, Timing
+from core.rag.openai_api import ApiClient, Served, Timing
 from core.rag.openai_endpoint import find_endpoint
 from core.rag.openai_events import MalformedAnswerError
 from core.rag.openai_failures import ApiFailure, FailureKind, Purpose, explain
@@ -80,7 +80,7 @@ class _Input:
     name: str
 
 
-class OpenAICompatibleEmbedding(EmbeddingService):
+class OpenAICompatibleEmbedding(Served, EmbeddingService):
     """Any embedding model behind the OpenAI protocol.
 
     The endpoint is ``base_url``, else MGRAG_EMBEDDING_BASE_URL, else OPENAI_BASE_URL, else Azure OpenAI
@@ -158,9 +158,6 @@ class OpenAICompatibleEmbedding(EmbeddingService):
             timing=_timing,
         )
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(model={self._model!r}, endpoint={self._api.endpoint.url!r})"
-
     @property
     def model(self) -> str:
         """The name of the model, with what is put before texts: ``nomic-embed-text [search_document: ]``."""
@@ -197,10 +194,6 @@ class OpenAICompatibleEmbedding(EmbeddingService):
         """Learn the dimension, with one request, if it is not known."""
         if self._dimension is None:
             await self.get_embeddings(["dimension"], ["the word that its dimension is asked with"])
-
-    async def close(self) -> None:
-        """Close the connections."""
-        await self._api.close()
 
     async def get_embeddings(self, texts: Sequence[str], names: Sequence[str] | None = None) -> Vectors:
         """Embed many texts; see ``EmbeddingService``.

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core.rag.errors import ConfigurationError, InvalidInputError
 from core.rag.llm.base import Completion, Delta, LanguageModel, Message, Usage
-from core.rag.settings import Settings, settings_for
+from core.rag.settings import Settings, named_model, settings_for
 
 if TYPE_CHECKING:
     from core.rag.llm.openai_model import OpenAICompatibleModel
@@ -30,13 +29,9 @@ def open_language_model(model: str | None = None, settings: Settings | None = No
         MissingDependencyError: if the ``openai`` package is not installed.
     """
     settings = settings_for(settings)
-    if model is not None and not isinstance(model, str):
-        raise InvalidInputError(f"The name of a model must be text, not {type(model).__name__}.")
-    name = settings.llm_model if model is None else model
+    name = named_model(model, settings.llm_model, "language model", "MGRAG_LLM_MODEL")
     if name is None:
         return None
-    if not name.strip():
-        raise ConfigurationError("The name of the language model is empty (MGRAG_LLM_MODEL).")
     from core.rag.llm.openai_model import OpenAICompatibleModel
 
-    return OpenAICompatibleModel(name.strip(), settings=settings)
+    return OpenAICompatibleModel(name, settings=settings)

@@ -23,7 +23,7 @@ from core.rag.llm.base import Completion, Delta, FinishReason, Message, Usage
 from core.rag.llm.options import Options
 from core.rag.llm.structured import Mode, parse, repair
 from core.rag.llm.thinking import ThinkingFilter, opened_before, without_thinking
-from core.rag.openai_api import ApiClient, Tally, Timing
+from core.rag.openai_api import ApiClient, Served, Tally, Timing
 from core.rag.openai_endpoint import find_endpoint
 from core.rag.openai_events import MalformedAnswerError
 from core.rag.openai_failures import ApiFailure, FailureKind, Purpose, explain
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _PURPOSE = Purpose("answer", "MGRAG_LLM", "MGRAG_LLM_MODEL", "AZURE_OPENAI_CHAT_DEPLOYMENT")
 
 
-class OpenAICompatibleModel:
+class OpenAICompatibleModel(Served):
     """Any chat model behind the OpenAI protocol.
 
     The endpoint is ``base_url``, else MGRAG_LLM_BASE_URL, else OPENAI_BASE_URL, else Azure OpenAI (AZURE_OPENAI_API_KEY
@@ -83,22 +83,10 @@ class OpenAICompatibleModel:
             timing=_timing,
         )
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(model={self._model!r}, endpoint={self._api.endpoint.url!r})"
-
-    @property
-    def model(self) -> str:
-        """The name of the model."""
-        return self._model
-
     @property
     def usage(self) -> Usage:
         """What all calls took until now, failed ones included."""
         return self._usage
-
-    async def close(self) -> None:
-        """Close the connections."""
-        await self._api.close()
 
     @overload
     async def complete(

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from core.rag.errors import ConfigurationError, InvalidInputError
-from core.rag.settings import Settings, settings_for
+from core.rag.errors import InvalidInputError
+from core.rag.settings import Settings, named_model, settings_for
 
 if TYPE_CHECKING:
     from core.rag.reranker.served import ServedReranker
@@ -77,13 +77,9 @@ def open_reranker(model: str | None = None, settings: Settings | None = None) ->
         MissingDependencyError: if the ``openai`` package is not installed.
     """
     settings = settings_for(settings)
-    if model is not None and not isinstance(model, str):
-        raise InvalidInputError(f"The name of a model must be text, not {type(model).__name__}.")
-    name = settings.rerank_model if model is None else model
+    name = named_model(model, settings.rerank_model, "reranker", "MGRAG_RERANK_MODEL")
     if name is None:
         return None
-    if not name.strip():
-        raise ConfigurationError("The name of the reranker is empty (MGRAG_RERANK_MODEL).")
     from core.rag.reranker.served import ServedReranker
 
-    return ServedReranker(name.strip(), settings=settings)
+    return ServedReranker(name, settings=settings)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from core.rag.errors import ConfigurationError, RerankerError
-from core.rag.openai_api import ApiClient, Timing
+from core.rag.openai_api import ApiClient, Served, Timing
 from core.rag.openai_endpoint import find_endpoint
 from core.rag.openai_events import MalformedAnswerError
 from core.rag.openai_failures import ApiFailure, Purpose, explain
@@ -24,7 +24,7 @@ _MAX_TEXTS = 100
 _AS_IT_CAME = {"headers": {"X-Stainless-Raw-Response": "true"}}
 
 
-class ServedReranker:
+class ServedReranker(Served):
     """A reranker behind ``POST …/rerank``.
 
     The endpoint is ``base_url``, else MGRAG_RERANK_BASE_URL, else OPENAI_BASE_URL: the address up to, and without,
@@ -69,18 +69,6 @@ class ServedReranker:
             deadline=settings.rerank_retry_deadline,
             timing=_timing,
         )
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(model={self._model!r}, endpoint={self._api.endpoint.url!r})"
-
-    @property
-    def model(self) -> str:
-        """The name of the model."""
-        return self._model
-
-    async def close(self) -> None:
-        """Close the connections."""
-        await self._api.close()
 
     async def scores(self, query: str, texts: Sequence[str]) -> list[float]:
         """Score texts; see :class:`core.rag.reranker.Reranker`."""

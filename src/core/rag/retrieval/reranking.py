@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -43,8 +43,5 @@ async def reranked(reranker: Reranker, query: str, hits: Sequence[Hit]) -> list[
 
 
 def _text(hit: Hit) -> str:
-    return "\n".join(_said((hit.title, hit.heading, hit.table_header, hit.content)))
-
-
-def _said(parts: Iterable[str]) -> Iterable[str]:
-    return (part for part in dict.fromkeys(parts) if part)
+    parts = dict.fromkeys((hit.title, hit.heading, hit.table_header, hit.content))
+    return "\n".join(part for part in parts if part)

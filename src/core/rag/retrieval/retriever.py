@@ -101,7 +101,7 @@ class Retriever:
             graph = GraphSearch(self._client, self._embedder, legs)
         rank, among = self._ranking(legs, query, mode, dialogue, graph)
         # A follow-up question says too little to judge texts by, unless it was rewritten.
-        asked = query if dialogue is None else dialogue.rewritten
+        asked = query if dialogue is None else dialogue.rewritten or ""
         reranker = self._reranker if asked and mode in _RERANKED else None
         size = k if reranker is None else max(k, self._candidates)
         if wanted is None:
@@ -119,7 +119,7 @@ class Retriever:
         if reranker is not None:
             from core.rag.retrieval.reranking import reranked
 
-            hits = (await reranked(reranker, asked or query, hits))[:k]
+            hits = (await reranked(reranker, asked, hits))[:k]
         return await all_together(self._expanded(hit, expand) for hit in hits) if expand else hits
 
     def _ranking(
@@ -145,24 +145,28 @@ class Retriever:
             found = await asyncio.to_thread(index.rank, query, k)
             return {key: (score, {"fuzzy": score}) for key, score in found.items()}
 
+        async def as_asked(k: int) -> Ranking:
+            return await self._hybrid(legs, await direction(), terms, k, dialogue)
+
+        async def as_rewritten(text: str, k: int) -> Ranking:
+            return await self._hybrid(legs, await self._embed(text), _terms(text), k)
+
         async def hybrid(k: int) -> Ranking:
-            found = await self._hybrid(legs, await direction(), terms, k, dialogue)
+            found = await as_asked(k)
             if dialogue is None or dialogue.rewritten is None:
                 return found
-            plain = _terms(dialogue.rewritten)
-            return _mixed(found, await self._hybrid(legs, await self._embed(dialogue.rewritten), plain, k))
+            return _mixed(found, await as_rewritten(dialogue.rewritten, k))
 
         async def by_graph(k: int) -> Ranking:
             assert graph is not None
             auto = mode == "auto"
             if dialogue is None or dialogue.rewritten is None:
-                return await graph.search(query, query_terms(query), await direction(), await hybrid(k), auto=auto)
-            found = await self._hybrid(legs, await direction(), terms, k, dialogue)
+                return await graph.search(query, query_terms(query), await direction(), await as_asked(k), auto=auto)
             # The names of the rewritten question go with its words and meaning, not with those of "And what of it?".
             text = dialogue.rewritten
-            meant = await self._embed(text)
-            plain = await self._hybrid(legs, meant, _terms(text), k)
-            return _mixed(found, await graph.search(text, query_terms(text), meant, plain, auto=auto))
+            meant, plain = await self._embed(text), await as_rewritten(text, k)
+            led = await graph.search(text, query_terms(text), meant, plain, auto=auto)
+            return _mixed(await as_asked(k), led)
 
         async def among(texts: Mapping[str, str]) -> Ranking:
             if mode == "fuzzy":

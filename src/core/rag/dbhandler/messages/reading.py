@@ -47,7 +47,8 @@ class MessageReading(UserOperations):
             user_id: Only conversations of this user.
             limit: Maximum number to return.
             offset: How many to skip at the beginning.
-            after: Only those after the last one of the page before: its ``updated_at`` and ``id`` with a space between.
+            after: Only those after the last one of the page before: its ``updated_at`` and ``id`` with a space
+                between (:func:`~core.rag.dbhandler.messages.rows.mark_of`).
                 Unlike with ``offset``, none comes twice or is passed over when others are begun or deleted meanwhile.
 
         Returns:

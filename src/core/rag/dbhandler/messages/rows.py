@@ -243,3 +243,8 @@ def retrieved_rows(hits: Iterable[Any]) -> list[Row]:
 def _finite(score: Any) -> float:
     """Return a score as a float that every engine stores; 0 if it is not a number."""
     return float(score) if isinstance(score, int | float) and math.isfinite(score) else 0.0
+
+
+def mark_of(conversation: Mapping[str, Any]) -> str:
+    """Return where a conversation stands in the list of all, from which the next page of the list goes on."""
+    return f"{conversation['updated_at']} {conversation['id']}"
