@@ -130,6 +130,22 @@ def test_the_number_of_an_article_or_page_is_no_year() -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "| order | customer |\n|---|---|\n| 1981 | Ann Lee |\n|1982| Bob Stone |\n| Bob Stone | 1983 |",
+        "order_id: 1981\ncustomer: Ann Lee\norderId: 1982\nzip: 1983\n",
+    ],
+)
+def test_a_number_alone_in_a_cell_or_in_a_field_for_numbers_is_no_year(text: str) -> None:
+    assert {name for name in spelt(text) if name.isdecimal()} == set()
+
+
+def test_a_year_among_the_words_of_a_cell_or_in_a_field_for_years_is_one() -> None:
+    text = "| Rome fell in 1527 | 1981 |\n\nfounded: 1843\nyear: 1844\n\nThe number: 1845 it was.\nPaid: 1846\n"
+    assert {name for name in spelt(text) if name.isdecimal()} == {"1527", "1843", "1844", "1845", "1846"}
+
+
+@pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("She left Rome 20 years ago, and they saw London 3 times.", {"Rome", "London"}),

@@ -14,7 +14,7 @@ from core.rag.dbhandler.checks import (
     check_texts,
 )
 from core.rag.dbhandler.documents.contents import CONTENT_COLUMNS, with_content
-from core.rag.dbhandler.documents.rows import CHUNK_COLUMNS, DOCUMENT_COLUMNS, found_chunk, found_document
+from core.rag.dbhandler.documents.rows import CHUNK_COLUMNS, DOCUMENT_COLUMNS, FOUND_COLUMNS, found_chunk, found_document
 from core.rag.dbhandler.scan import cosine_similarity, scan_search
 from core.rag.dbhandler.store import MAX_K, Match
 from core.rag.dbhandler.vector_checks import check_vector
@@ -153,7 +153,7 @@ class SearchOperations(VectorStoreOperations):
         """Return at most ``k`` chunks that these vectors embed, with the scores of the vectors."""
         rows = await self.read(
             "UNWIND $ids AS i MATCH (v:Vector {id: i})-[:EMBEDDING_OF]->(c:DocumentChunk)-[:CHUNK_OF]->(d:Document) "
-            f"RETURN v.id AS vector_id, {CHUNK_COLUMNS}",
+            f"RETURN v.id AS vector_id, {FOUND_COLUMNS}",
             ids=[match.id for match in matches],
         )
         scores = {match.id: match.score for match in matches}
@@ -168,7 +168,7 @@ class SearchOperations(VectorStoreOperations):
             return {}
         rows = await self.read(
             "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i})-[:CHUNK_OF]->(d:Document) "
-            f"WHERE c.namespace = $namespace RETURN {CHUNK_COLUMNS}",
+            f"WHERE c.namespace = $namespace RETURN {FOUND_COLUMNS}",
             ids=unique,
         )
         return {row["chunk_id"]: found_chunk(row) for row in rows}

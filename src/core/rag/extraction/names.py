@@ -103,8 +103,10 @@ def names_in(text: str, heading: str = "") -> dict[str, Found]:
         rest = _with_long_forms(rest, language, found)
     if not rest.isupper():
         _Capitalised(rest, language, found).find()
-    for year in patterns.years_in(rest):
-        _add(found, year)
+    if years := list(patterns.years_in(rest)):
+        written = set(patterns.years_in(text))  # with the names of fields, which are blanked out in the rest
+        for year in filter(written.__contains__, years):
+            _add(found, year)
     last = _headline(last_heading(heading), text)
     if last and last.count(" ") < MAX_WORDS and normalize_name(last) not in function_words(language):
         name = normalize_name(last)

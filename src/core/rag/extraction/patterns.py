@@ -125,6 +125,17 @@ _SYMBOLS_AROUND: Final = re.compile(rf"\A[\s{_SYMBOLS}]+|[\s{_SYMBOLS}]+\Z")
 #: The words around an ``&``.
 _AND_SIGN: Final = re.compile(r"([^\W\d_]\w+) & ([^\W\d_]\w+)")
 
+# What makes a number any number: the bars of a table with nothing else between them, and the name of a field that ends
+# so, with nothing else behind it.
+_CELL_BEGINS: Final = re.compile(r"\|[ \t]*\Z")
+_CELL_ENDS: Final = re.compile(r"[ \t]*(?:\||$)", re.MULTILINE)
+_FIELD_BEGINS: Final = re.compile(
+    r"(?:\b|_|(?-i:(?<=[a-z])(?=[A-Z])))(?:id|no|nr|num|number|code|zip|plz|postcode|count|quantity|qty|amount|price|total|size|port)"
+    r" ?: *\Z",
+    re.IGNORECASE,
+)
+_FIELD_ENDS: Final = re.compile(r"[ \t]*$", re.MULTILINE)
+
 # What makes a number that of a provision or page, not a year; what is between several: articles 1445, 1447 et 1450.
 _OF_PROVISION: Final = re.compile(
     r"(?:§|\b(?:art(?:icles?|ikeln?|ículos?|icol[oi]|igos?|s?\.)|pages?|pp?\.|seiten?))\s*\Z", re.IGNORECASE
@@ -142,11 +153,16 @@ ACRONYM: Final = re.compile(r"(?:[A-Z][A-Z0-9&-]{1,7}|(?:[A-Z]\.){2,})")
 
 
 def years_in(text: str) -> Iterator[str]:
-    """Yield the years in a text."""
+    """Yield the years in a text; a number alone in a cell of a table, or in a field like ``order_id``, may be anything."""
     provision = -1  # where the last number of a provision ends
     for match in YEAR.finditer(text):
         start, end = match.span()
-        if _OF_PROVISION.search(text, max(0, start - 12), start) or (
+        before = max(0, start - 12)
+        if (_CELL_BEGINS.search(text, before, start) and _CELL_ENDS.match(text, end)) or (
+            _FIELD_BEGINS.search(text, before, start) and _FIELD_ENDS.match(text, end)
+        ):
+            continue
+        if _OF_PROVISION.search(text, before, start) or (
             provision >= 0 and start - provision < 16 and _AND_OF_PROVISION.fullmatch(text, provision, start)
         ):
             provision = end

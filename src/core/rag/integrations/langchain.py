@@ -29,7 +29,7 @@ class KnowledgeBaseRetriever(Retrieves, BaseRetriever):
     A document has the id and the text of the chunk (later rows of a table below the names of its columns), and as
     metadata ``source`` (the path), ``title``, ``heading``, ``chunk_index``, ``document_id``, ``start_char``,
     ``end_char``, ``score``, ``scores`` of each leg of the search, ``previous`` and ``next`` (ids of the chunks around
-    it), and whatever the loader found (``page`` …).
+    it), the place that the loader found (``page`` …), and the metadata of its document (what was given with it …).
 
     Attributes:
         knowledge_base: What is searched; open in the event loop that runs now, and not closed with this.
@@ -90,7 +90,7 @@ class KnowledgeBaseRetriever(Retrieves, BaseRetriever):
 
 def _document(found: Found) -> Document:
     hit = found.hit
-    metadata = dict(hit.metadata) | {
+    metadata = hit.document_metadata | hit.metadata | {
         "source": hit.path,
         "title": hit.title,
         "heading": hit.heading,

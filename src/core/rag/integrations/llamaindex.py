@@ -31,8 +31,8 @@ class KnowledgeBaseRetriever(Retrieves, BaseRetriever):
 
     A node has the id and the text of the chunk, where it stands in its document (``start_char_idx``, ``end_char_idx``),
     relationships to its document (``SOURCE``) and to the chunks around it (``PREVIOUS``, ``NEXT``), and as metadata
-    ``path``, ``title``, ``heading``, ``chunk_index``, ``document_id``, whatever the loader found (``page`` …), and the
-    scores of each leg of the search. Of a query bundle only the text counts: the graph has its own embedding model.
+    ``path``, ``title``, ``heading``, ``chunk_index``, ``document_id``, the place that the loader found (``page`` …), the
+    metadata of its document (what was given with it …), and the scores of each leg of the search. Of a query bundle only the text counts: the graph has its own embedding model.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class KnowledgeBaseRetriever(Retrieves, BaseRetriever):
 
 def _node(found: Found) -> NodeWithScore:
     hit = found.hit
-    metadata: dict[str, Any] = dict(hit.metadata)
+    metadata = hit.document_metadata | hit.metadata
     metadata |= {"path": hit.path, "title": hit.title, "heading": hit.heading, "chunk_index": hit.chunk_index}
     metadata |= {"document_id": hit.document_id, "scores": dict(hit.scores)}
     shown = (*SHOWN, "table_header") if hit.table_header else SHOWN

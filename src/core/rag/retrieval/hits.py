@@ -62,6 +62,7 @@ class Hit(Keyed):
             conversation also ``earlier`` (up to 1: an earlier answer referred to it) and ``rewritten`` (0 to 1); and
             ``rerank``, what a reranker said of it.
         metadata: Its place in the document: ``page``, ``slide``, ``sheet``, ``row`` …
+        document_metadata: The metadata of its document: what was given with it, or what its file says (``author`` …).
         because: Why the graph led here: the path of titles, and the sentence; ``None`` if the graph did not.
     """
 
@@ -77,6 +78,7 @@ class Hit(Keyed):
     score: float
     scores: dict[str, float] = field(default_factory=dict)
     metadata: dict[str, Any] = field(default_factory=dict)
+    document_metadata: dict[str, Any] = field(default_factory=dict)
     because: Because | None = None
 
     @property
@@ -114,4 +116,5 @@ class Hit(Keyed):
             score=score,
             scores=scores,
             metadata=dict(chunk["metadata"]),
+            document_metadata=dict(chunk["document_metadata"]),
         )

@@ -32,6 +32,9 @@ CHUNK_COLUMNS = (
     "c.start_char AS start_char, c.end_char AS end_char, c.metadata AS metadata"
 )
 
+#: The same for what searches find, which comes with the metadata of the document.
+FOUND_COLUMNS = f"{CHUNK_COLUMNS}, d.metadata AS document_metadata"
+
 #: The end of every statement that finds documents, except for the content.
 DOCUMENT_COLUMNS = (
     "d.id AS id, d.path AS path, d.uri AS uri, d.title AS title, d.content_hash AS content_hash, "
@@ -274,9 +277,11 @@ def chunk_rows(
 
 
 def found_chunk(row: Row, score: float | None = None) -> dict[str, Any]:
-    """Return a chunk as users get it: ``CHUNK_COLUMNS`` with metadata as a dict, and a score if it was searched for."""
+    """Return a chunk as users get it: the columns with metadata as dicts, and a score if it was searched for."""
     found = dict(row)
     found["metadata"] = from_json(row.get("metadata"))
+    if "document_metadata" in row:
+        found["document_metadata"] = from_json(row["document_metadata"])
     if score is not None:
         found["score"] = score
     return found
