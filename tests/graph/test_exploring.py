@@ -66,6 +66,57 @@ async def test_traversal_follows_a_direction_and_given_edges_only(company: Knowl
         await company.traverse("TechCorp", edge_types=["RELATED`]-() DETACH DELETE n //"])
 
 
+async def test_exploring_follows_the_relations_that_are_named(company: KnowledgeBase) -> None:
+    page = await company.neighbors("Bob Smith", relations=["leads"])
+    assert ([node.name for node in page.nodes], page.degree, len(page.edges)) == (["Platform Core"], 1, 1)
+    both = ["works_at", "leads"]
+    first = await company.neighbors("Bob Smith", relations=both, limit=1)
+    rest = await company.neighbors("Bob Smith", relations=both, limit=1, after=first.next)
+    assert [first.nodes[0].name, rest.nodes[0].name, rest.next] == ["Platform Core", "TechCorp", ""]
+
+    piece = await company.traverse("Alice Johnson", 3, relations=both)
+    assert [(node.name, node.distance) for node in piece.nodes] == [
+        ("TechCorp", 1),
+        ("Bob Smith", 2),
+        ("Platform Core", 3),
+    ]
+    assert {edge.type for edge in piece.edges} == set(both)
+
+    for weighted in (False, True):
+        short = await company.shortest_path("Alice Johnson", "Platform Core", weighted=weighted)
+        long = await company.shortest_path("Alice Johnson", "Platform Core", weighted=weighted, relations=both)
+        assert short is not None
+        assert long is not None
+        assert [node.name for node in short.nodes] == ["Alice Johnson", "Backend", "Platform Core"]
+        assert [node.name for node in long.nodes] == ["Alice Johnson", "TechCorp", "Bob Smith", "Platform Core"]
+        assert long.cost == (2.25 if weighted else 3.0)
+    assert await company.shortest_path("Alice Johnson", "Platform Core", relations=["works_at"]) is None
+    assert (await company.traverse("TechCorp", relations=["` DETACH DELETE n //"])).nodes == []
+    with pytest.raises(InvalidInputError, match="relations is empty"):
+        await company.traverse("TechCorp", relations=[])
+    with pytest.raises(InvalidInputError, match="name them as relations"):
+        await company.traverse("TechCorp", edge_types=["works_at"])
+
+
+async def test_entities_that_are_the_same_are_a_relation_too(company: KnowledgeBase) -> None:
+    await company.merge_entities("Carol Diaz", "Bob Smith")
+    assert [node.name for node in (await company.neighbors("Bob Smith", relations=["SAME_AS"])).nodes] == ["Carol Diaz"]
+    assert len((await company.traverse("Carol Diaz", 2, relations=["SAME_AS", "leads"])).nodes) == 2
+
+
+async def test_of_a_hub_with_many_edges_the_named_relation_is_followed_whole(kb: KnowledgeBase) -> None:
+    others = [{"subject": f"Person {number:04}", "relation": "visited", "object": "Hub"} for number in range(1100)]
+    few = [{"subject": f"Person {number:04}", "relation": "built", "object": "Hub"} for number in (7, 1099)]
+    await kb.add_triples([*others, *few])
+    piece = await kb.traverse("Hub", 1, relations=["built"])
+    assert [node.name for node in piece.nodes] == ["Person 0007", "Person 1099"]
+    assert not piece.truncated
+    assert (await kb.neighbors("Hub", relations=["built"])).degree == 2
+    path = await kb.shortest_path("Person 0007", "Person 1099", relations=["built"])
+    assert path is not None
+    assert [edge.type for edge in path.edges] == ["built", "built"]
+
+
 async def test_all_edges_are_listed_in_pages(company: KnowledgeBase) -> None:
     await company.merge_entities("Carol Diaz", "Bob Smith")
     found: list[tuple[str, str, str]] = []

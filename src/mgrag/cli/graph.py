@@ -44,6 +44,12 @@ EdgeOption = Annotated[
         "--edge-type", metavar="TYPE", help="Follow only these edges, such as RELATED or MENTIONS; repeatable."
     ),
 ]
+RelationOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--relation", metavar="TYPE", help="Follow only edges of this relation, such as works_at; repeatable."
+    ),
+]
 DepthOption = Annotated[int, typer.Option(metavar="STEPS", help="Maximum distance from the node, in edges.")]
 
 
@@ -106,6 +112,7 @@ def neighbors(
     context: typer.Context,
     name: NodeArgument,
     edge_type: EdgeOption = None,
+    relation: RelationOption = None,
     limit: LimitOption = 20,
     after: AfterOption = "",
     db: DbOption = None,
@@ -116,8 +123,8 @@ def neighbors(
     chosen = common(context, db, namespace, as_json)
 
     async def work(kb: KnowledgeBase) -> list[NeighbourPage]:
-        page = await kb.neighbors(name, edge_types=edge_type, limit=limit, after=after)
-        if chosen.json or after or edge_type:
+        page = await kb.neighbors(name, edge_types=edge_type, relations=relation, limit=limit, after=after)
+        if chosen.json or after or edge_type or relation:
             return [page]
         # What code defines comes before the texts that mention a word.
         return [*[await kb.neighbors(node.id, limit=limit) for node in page.symbols], page]
@@ -170,6 +177,7 @@ def path(
     ] = False,
     depth: Annotated[int, typer.Option(metavar="STEPS", help="Maximum number of edges in the path.")] = 6,
     edge_type: EdgeOption = None,
+    relation: RelationOption = None,
     db: DbOption = None,
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
@@ -177,7 +185,10 @@ def path(
     """Find a shortest path between two nodes."""
     chosen = common(context, db, namespace, as_json)
     found = with_kb(
-        chosen, lambda kb: kb.shortest_path(start, end, weighted=weighted, max_depth=depth, edge_types=edge_type)
+        chosen,
+        lambda kb: kb.shortest_path(
+            start, end, weighted=weighted, max_depth=depth, edge_types=edge_type, relations=relation
+        ),
     )
     if chosen.json:
         print_json(None if found is None else found.to_dict())
@@ -206,6 +217,7 @@ def show(
     ] = None,
     depth: DepthOption = 2,
     edge_type: EdgeOption = None,
+    relation: RelationOption = None,
     limit: LimitOption = 100,
     db: DbOption = None,
     namespace: NamespaceOption = None,
@@ -220,7 +232,7 @@ def show(
         fail("Standard output takes one of Mermaid, GraphML and JSON; give files for the others.", EXIT_USAGE)
 
     async def work(kb: KnowledgeBase) -> tuple[Piece, list[GraphNode]]:
-        piece = await kb.traverse(name, depth, edge_types=edge_type, limit=limit, induced=True)
+        piece = await kb.traverse(name, depth, edge_types=edge_type, relations=relation, limit=limit, induced=True)
         return piece, (await kb.neighbors(name, limit=1)).symbols
 
     piece, symbols = with_kb(chosen, work)

@@ -44,6 +44,7 @@ class Walk(Body):
     start: str = Field(description="Name or id.", validation_alias=AliasChoices("start", "startNode", "nodeId"))
     depth: int = Field(default=2, ge=1, le=64, validation_alias=AliasChoices("depth", "maxDepth"))
     edge_types: list[str] | None = None
+    relations: list[str] | None = Field(default=None, description="Only edges of these relations.")
     direction: Direction = "both"
     limit: int = Field(default=100, ge=1, le=10_000)
     after: str = ""
@@ -57,6 +58,7 @@ class Ends(Body):
     weighted: bool = False
     max_depth: int = Field(default=6, ge=1, le=64)
     edge_types: list[str] | None = None
+    relations: list[str] | None = Field(default=None, description="Only edges of these relations.")
 
 
 class Link(Body):
@@ -160,9 +162,15 @@ async def edges(kb: Reading, relation: str | None = None, limit: _Limit = 100, a
 
 
 @router.get("/graph/node/{node:name}")
-async def neighbors(kb: Reading, node: str, limit: _Limit = 100, after: _After = "") -> NeighbourPage:
+async def neighbors(
+    kb: Reading,
+    node: str,
+    relation: Annotated[list[str] | None, Query(description="Only edges of this relation; repeatable.")] = None,
+    limit: _Limit = 100,
+    after: _After = "",
+) -> NeighbourPage:
     """Show a node (name or id; path of a document) and its neighbours."""
-    return await kb.neighbors(node, limit=limit, after=after)
+    return await kb.neighbors(node, relations=relation, limit=limit, after=after)
 
 
 @router.post("/graph/traverse")

@@ -115,13 +115,14 @@ class ReadingTools:
         self,
         prefix: Annotated[str, Field(description="Only paths that begin with it.")] = "",
         limit: Annotated[int, Field(ge=1, le=500, description="At most this many.")] = 100,
-        after: Annotated[str, Field(description="The last path of the previous page.")] = "",
+        after: Annotated[str, Field(description="The next of the previous page.")] = "",
     ) -> dict[str, Any]:
-        """List the documents, sorted by path."""
+        """List the documents, sorted by path; "next" is empty where there are no more."""
         async with self._lease.use() as kb:
-            found = await kb.documents(prefix=prefix, limit=limit, after=after)
+            found = await kb.documents(prefix=prefix, limit=limit + 1, after=after)
         names = ("path", "title", "mime_type", "chunk_count", "updated_at")
-        return {"documents": [{name: document[name] for name in names} for document in found]}
+        documents = [{name: document[name] for name in names} for document in found[:limit]]
+        return {"documents": documents, "next": documents[-1]["path"] if len(found) > limit else ""}
 
     async def find_entities(
         self,
@@ -134,10 +135,18 @@ class ReadingTools:
             found = await kb.search_nodes(query, limit, type=type)
         return {"entities": [node.to_dict() for node in found]}
 
-    async def neighbors(self, node: _Node, limit: _Limit = 20) -> dict[str, Any]:
+    async def neighbors(
+        self,
+        node: _Node,
+        relations: Annotated[
+            list[str] | None, Field(description="Only edges of these relations, such as works_at.")
+        ] = None,
+        limit: _Limit = 20,
+        after: Annotated[str, Field(description="The next of the previous page.")] = "",
+    ) -> dict[str, Any]:
         """List what an entity or a document is connected to in the graph, and how."""
         async with self._lease.use() as kb:
-            return (await kb.neighbors(node, limit=limit)).to_dict()
+            return (await kb.neighbors(node, relations=relations, limit=limit, after=after)).to_dict()
 
     async def find_path(self, start: _Node, end: _Node) -> dict[str, Any]:
         """Find the shortest connection between two entities or documents; null if there is none."""

@@ -14,7 +14,13 @@ from core.rag.dbhandler.checks import (
     check_texts,
 )
 from core.rag.dbhandler.documents.contents import CONTENT_COLUMNS, with_content
-from core.rag.dbhandler.documents.rows import CHUNK_COLUMNS, DOCUMENT_COLUMNS, FOUND_COLUMNS, found_chunk, found_document
+from core.rag.dbhandler.documents.rows import (
+    CHUNK_COLUMNS,
+    DOCUMENT_COLUMNS,
+    FOUND_COLUMNS,
+    found_chunk,
+    found_document,
+)
 from core.rag.dbhandler.scan import cosine_similarity, scan_search
 from core.rag.dbhandler.store import MAX_K, Match
 from core.rag.dbhandler.vector_checks import check_vector

@@ -153,7 +153,7 @@ ACRONYM: Final = re.compile(r"(?:[A-Z][A-Z0-9&-]{1,7}|(?:[A-Z]\.){2,})")
 
 
 def years_in(text: str) -> Iterator[str]:
-    """Yield the years in a text; a number alone in a cell of a table, or in a field like ``order_id``, may be anything."""
+    """Yield the years in a text; a number alone in a cell of a table or a field like ``order_id`` may be anything."""
     provision = -1  # where the last number of a provision ends
     for match in YEAR.finditer(text):
         start, end = match.span()

@@ -93,7 +93,13 @@ class Exploration:
         return await list_edges(self._client, relation, limit, after)
 
     async def neighbors(
-        self, node: str, *, edge_types: Sequence[str] | None = None, limit: int = 100, after: str = ""
+        self,
+        node: str,
+        *,
+        edge_types: Sequence[str] | None = None,
+        relations: Sequence[str] | None = None,
+        limit: int = 100,
+        after: str = "",
     ) -> NeighbourPage:
         """List the neighbours of a node in the order of their names, in pages.
 
@@ -102,6 +108,7 @@ class Exploration:
             edge_types: Edges to follow (:class:`core.rag.EdgeType`); ``None``: RELATED, SAME_AS and RELATED_TO, and
                 from a document or topic also TITLED, ABOUT, EXPLAINS and REFERENCES; from an entity that has none of
                 these MENTIONS and TITLED, which lead to the passages that mention it.
+            relations: Only edges of these relations, such as ``works_at``.
             limit: Maximum number to return, 1 to 10,000.
             after: The ``next`` of the page before.
 
@@ -110,7 +117,7 @@ class Exploration:
         """
         from core.rag.graph.exploring import neighbours
 
-        return await neighbours(self._client, node, edge_types, limit, after)
+        return await neighbours(self._client, node, edge_types, limit, after, relations)
 
     async def traverse(
         self,
@@ -118,6 +125,7 @@ class Exploration:
         depth: int = 2,
         *,
         edge_types: Sequence[str] | None = None,
+        relations: Sequence[str] | None = None,
         direction: Direction = "both",
         limit: int = 100,
         after: str = "",
@@ -131,6 +139,7 @@ class Exploration:
             edge_types: Edges to follow; ``None``: RELATED, SAME_AS and RELATED_TO, and
                 from a document or topic also TITLED, ABOUT, EXPLAINS and REFERENCES; from an entity that has none of
                 these MENTIONS and TITLED, which lead to passages, and on to what those mention.
+            relations: Only edges of these relations, such as ``works_at``.
             direction: ``both``, ``out`` or ``in``.
             limit: Maximum number of nodes, 1 to 10,000.
             after: The ``next`` of the page before; all pages together have up to 10,000 nodes.
@@ -155,6 +164,7 @@ class Exploration:
             limit=limit,
             after=after,
             induced=induced,
+            relations=relations,
         )
 
     async def shortest_path(
@@ -165,6 +175,7 @@ class Exploration:
         weighted: bool = False,
         max_depth: int = 6,
         edge_types: Sequence[str] | None = None,
+        relations: Sequence[str] | None = None,
     ) -> Path | None:
         """Find a shortest path between two nodes, following edges in either direction.
 
@@ -177,6 +188,7 @@ class Exploration:
                 from a document or topic also TITLED, ABOUT, EXPLAINS and REFERENCES. If these give no path, also
                 MENTIONS (through passages that mention both) and, unless both are entities, CHUNK_OF (from a document
                 through its passages).
+            relations: Only edges of these relations, such as ``works_at``.
 
         Returns:
             The path, or ``None`` if there is none.
@@ -187,7 +199,13 @@ class Exploration:
         from core.rag.graph.exploring import shortest_path
 
         return await shortest_path(
-            self._client, start, end, weighted=weighted, max_depth=max_depth, edge_types=edge_types
+            self._client,
+            start,
+            end,
+            weighted=weighted,
+            max_depth=max_depth,
+            edge_types=edge_types,
+            relations=relations,
         )
 
     async def link(

@@ -9,12 +9,13 @@ from itertools import pairwise
 from math import isqrt
 from typing import TYPE_CHECKING, Literal
 
-from core.rag.dbhandler.checks import check_flags, check_number, check_optional, check_text, check_texts
+from core.rag.dbhandler.checks import check_flags, check_number, check_optional, check_text
 from core.rag.dbhandler.documents.naming import document_named
-from core.rag.dbhandler.knowledge.traversal import DEFINED_EDGES, DOCUMENT_EDGES, GRAPH_EDGES, strength
+from core.rag.dbhandler.knowledge.traversal import Followed, strength
 from core.rag.dbhandler.store import MAX_DEPTH, Row
 from core.rag.errors import InvalidInputError, NotFoundError
 from core.rag.extraction.records import record_name
+from core.rag.graph.following import edges_between, edges_from, through_texts
 from core.rag.graph.hops import by_label, ring
 from core.rag.graph.lightest import Found, Search
 from core.rag.graph.parts import EdgePage, GraphEdge, GraphNode, GraphStats, NeighbourPage, Path, Piece
@@ -43,11 +44,6 @@ FAN_OUT = 1_000
 _FEWEST_DRAWN = 5
 
 _SUGGESTED = 3
-
-#: Edges that say something about a node, unlike SAME_AS.
-_SAYING = (EdgeType.RELATED, EdgeType.RELATED_TO)
-
-_LINKED_LABELS = frozenset({Label.ENTITY, Label.CONCEPT})
 
 
 async def find(client: MemGraphClient, name: str) -> GraphNode:
@@ -148,12 +144,17 @@ async def list_edges(
 
 
 async def neighbours(
-    client: MemGraphClient, name: str, edge_types: Sequence[str] | None = None, limit: int = 100, after: str = ""
+    client: MemGraphClient,
+    name: str,
+    edge_types: Sequence[str] | None = None,
+    limit: int = 100,
+    after: str = "",
+    relations: Sequence[str] | None = None,
 ) -> NeighbourPage:
     """See :meth:`core.rag.KnowledgeBase.neighbors`."""
     limit = check_number("limit", limit, 1, MAX_VISITED)
     node = await look_up(client, name)
-    edges = await _edges_from(client, node, edge_types)
+    edges = await edges_from(client, node, edge_types, relations)
     label = Label(node.label)
     rows = await client.neighbour_page(label, node.id, edges, _cursor(after), limit + 1)
     page = rows[:limit]
@@ -186,6 +187,7 @@ async def traverse(
     after: str = "",
     fan_out: int = FAN_OUT,
     induced: bool = False,
+    relations: Sequence[str] | None = None,
 ) -> Piece:
     """See :meth:`core.rag.KnowledgeBase.traverse`."""
     check_flags(induced=induced)
@@ -197,8 +199,8 @@ async def traverse(
     skipped = _offset(after)
     wanted = min(skipped + limit, MAX_VISITED)
     begin = await look_up(client, start)
-    edges = await _edges_from(client, begin, edge_types)
-    if induced and edge_types is None and EdgeType.MENTIONS in edges:
+    edges = await edges_from(client, begin, edge_types, relations)
+    if induced and edge_types is None and EdgeType.MENTIONS in edges.types:
         fan_out = min(fan_out, max(_FEWEST_DRAWN, isqrt(limit)))
     seen: dict[str, GraphNode] = {begin.id: begin}
     lines: dict[tuple[str, str, str, str], GraphEdge] = {}
@@ -247,6 +249,7 @@ async def shortest_path(
     weighted: bool = False,
     max_depth: int = 6,
     edge_types: Sequence[str] | None = None,
+    relations: Sequence[str] | None = None,
 ) -> Path | None:
     """See :meth:`core.rag.KnowledgeBase.shortest_path`."""
     check_flags(weighted=weighted)
@@ -255,17 +258,10 @@ async def shortest_path(
     if edge_types is None and Label.SYMBOL in (a.label, b.label):
         # What calls a function is asked of the function, not of what texts mention under its name.
         a, b = await _as_symbol(client, start, a), await _as_symbol(client, end, b)
-    edges = checked_edges(edge_types)
-    code = DEFINED_EDGES if Label.SYMBOL in (a.label, b.label) else ()
-    if edge_types is None and a.label == b.label == Label.SYMBOL:
-        edges = (EdgeType.CALLS,)  # a path through their common file would be trivial, and shorter than any call
-    elif edge_types is None and (a.label not in _LINKED_LABELS or b.label not in _LINKED_LABELS):
-        edges = (*GRAPH_EDGES, *DOCUMENT_EDGES, *code)
+    edges = edges_between(a, b, edge_types, relations)
     found = await _path(client, a, b, edges, max_depth, weighted=weighted)
-    if found is None and edge_types is None:
-        # Two entities are connected by a passage that mentions both, not by a long document.
-        through = (EdgeType.MENTIONS,) if a.label == b.label == Label.ENTITY else (EdgeType.MENTIONS, EdgeType.CHUNK_OF)
-        edges = (*GRAPH_EDGES, *DOCUMENT_EDGES, *code, *through)
+    if found is None and edge_types is None and relations is None:
+        edges = through_texts(a, b)
         found = await _path(client, a, b, edges, max_depth, weighted=weighted)
     if found is None:
         return None
@@ -287,14 +283,20 @@ async def stats(client: MemGraphClient) -> GraphStats:
 
 
 async def _path(
-    client: MemGraphClient, a: GraphNode, b: GraphNode, edges: Sequence[EdgeType], max_depth: int, *, weighted: bool
+    client: MemGraphClient, a: GraphNode, b: GraphNode, edges: Followed, max_depth: int, *, weighted: bool
 ) -> Found | None:
-    search = Search(client, edges, max_depth, FAN_OUT)
-    found = await search.run((a.id, Label(a.label)), (b.id, Label(b.label))) if weighted else None
-    if found is not None or (weighted and search.exact):
+    searched = weighted or bool(edges.relations)  # no engine's own search knows weights and relations
+    search = Search(client, edges, max_depth, FAN_OUT, weighted=weighted)
+    found = await search.run((a.id, Label(a.label)), (b.id, Label(b.label))) if searched else None
+    if found is None and edges.relations and not search.exact:
+        raise InvalidInputError(
+            f"No path was found, but there may be one: of nodes with more than {FAN_OUT:,} edges only the heaviest were"
+            " followed. Search without relations, or name one with fewer edges."
+        )
+    if found is not None or edges.relations or (weighted and search.exact):
         return found
     store = await client.connect()
-    ids = await store.shortest_path(a.id, b.id, edge_types=edges, max_depth=max_depth, namespace=client.namespace)
+    ids = await store.shortest_path(a.id, b.id, edge_types=edges.types, max_depth=max_depth, namespace=client.namespace)
     return None if ids is None else Found(ids, float(len(ids) - 1), exact=not weighted)
 
 
@@ -302,49 +304,6 @@ async def _as_symbol(client: MemGraphClient, name: str, node: GraphNode) -> Grap
     """Return the only symbol with the name of an entity; any other node as it is."""
     symbols = await client.symbols_called(name, 2) if node.label == Label.ENTITY else []
     return GraphNode.of(symbols[0]) if len(symbols) == 1 else node
-
-
-async def _edges_from(
-    client: MemGraphClient, node: GraphNode, edge_types: Sequence[str] | None
-) -> tuple[EdgeType, ...]:
-    """Return edge types by name; ``None``: those between entities, and between concepts.
-
-    For documents and topics, their edges are added, and for source code and tables those to what they define; for an
-    entity without relations, the edges of texts that mention it.
-    """
-    if edge_types is not None:
-        return checked_edges(edge_types)
-    if node.label == Label.SYMBOL:
-        return (EdgeType.DEFINED_IN, EdgeType.CALLS)
-    defining = (EdgeType.DEFINED_IN, EdgeType.IMPORTS)
-    if node.label == Label.DOCUMENT and await client.has_edges(Label.DOCUMENT, node.id, defining):
-        return (*GRAPH_EDGES, *DOCUMENT_EDGES, *DEFINED_EDGES)
-    if node.label not in _LINKED_LABELS:
-        return (*GRAPH_EDGES, *DOCUMENT_EDGES)
-    if node.label == Label.ENTITY and not await client.has_edges(Label.ENTITY, node.id, _SAYING):
-        return (*GRAPH_EDGES, EdgeType.MENTIONS, EdgeType.TITLED)
-    return GRAPH_EDGES
-
-
-def checked_edges(edge_types: Sequence[str] | None) -> tuple[EdgeType, ...]:
-    """Return edge types by name; ``None``: those between entities, and between concepts.
-
-    Raises:
-        InvalidInputError: if they are not several strings, or one is not in the schema; names the valid ones.
-    """
-    if edge_types is None:
-        return GRAPH_EDGES
-    names = check_texts("edge_types", edge_types)
-    if not names:
-        raise InvalidInputError("edge_types is empty: name at least one edge type to follow.")
-    known = set(EdgeType)
-    for name in names:
-        if name not in known:
-            raise InvalidInputError(
-                f"There is no edge type {name[:50]!r}; the edge types are {', '.join(sorted(known))}."
-                " Relations such as works_at are those of RELATED edges."
-            )
-    return tuple(EdgeType(name) for name in dict.fromkeys(names))
 
 
 async def _with_names(client: MemGraphClient, nodes: list[GraphNode]) -> list[GraphNode]:

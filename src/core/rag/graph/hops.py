@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from core.rag.dbhandler.knowledge.traversal import strength
-from core.rag.schema import EdgeType, Label
+from core.rag.dbhandler.knowledge.traversal import Followed, strength
+from core.rag.schema import Label
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
@@ -39,7 +39,7 @@ class Ring:
 async def ring(
     client: MemGraphClient,
     nodes: Mapping[str, Label],
-    edges: Sequence[EdgeType],
+    edges: Followed,
     direction: str,
     fan_out: int,
 ) -> Ring:
@@ -48,7 +48,7 @@ async def ring(
     Args:
         client: The graph.
         nodes: Labels by id, in order of importance.
-        edges: Types to follow.
+        edges: Edges to follow.
         direction: ``out``, ``in`` or ``both``.
         fan_out: Maximum number of edges of each node.
     """
@@ -72,7 +72,7 @@ async def _in_parts(
     found: Ring,
     nodes: Mapping[str, Label],
     degrees: Mapping[str, int],
-    edges: Sequence[EdgeType],
+    edges: Followed,
     direction: str,
     fan_out: int,
 ) -> None:
@@ -105,7 +105,7 @@ async def _all(
     found: Ring,
     nodes: Mapping[str, Label],
     size: int,
-    edges: Sequence[EdgeType],
+    edges: Followed,
     direction: str,
 ) -> None:
     """Read all edges of nodes, whose number was just counted."""

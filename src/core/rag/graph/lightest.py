@@ -1,19 +1,19 @@
-"""The lightest path: bidirectional Dijkstra search on edges of length ``1 / weight``."""
+"""The lightest path: bidirectional Dijkstra search on edges of length ``1 / weight``, or 1."""
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from core.rag.errors import InvalidInputError
 from core.rag.graph.hops import ring
 from core.rag.graph.parts import weight_of
-from core.rag.schema import EdgeType, Label
+from core.rag.schema import Label
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
+    from core.rag.dbhandler.knowledge.traversal import Followed
     from core.rag.dbhandler.store import Row
 
 #: Maximum number of nodes that are visited, from both ends together.
@@ -28,7 +28,7 @@ class Found:
 
     Attributes:
         ids: Ids of its nodes.
-        cost: The sum of ``1 / weight``.
+        cost: The sum of ``1 / weight``, or the number of edges.
         exact: Whether all edges were read; otherwise there may be a lighter path.
     """
 
@@ -49,8 +49,11 @@ class _Side:
 class Search:
     """Finds the lightest path between two nodes with a maximum number of edges."""
 
-    def __init__(self, client: MemGraphClient, edges: Sequence[EdgeType], max_depth: int, fan_out: int) -> None:
-        """Prepare a search along edges of some types."""
+    def __init__(
+        self, client: MemGraphClient, edges: Followed, max_depth: int, fan_out: int, *, weighted: bool
+    ) -> None:
+        """Prepare a search along some edges, which count ``1 / weight`` or 1."""
+        self._weighted = weighted
         self._client = client
         self._edges = edges
         self._fan_out = fan_out
@@ -91,7 +94,7 @@ class Search:
         if self._settled > MAX_SETTLED:
             raise InvalidInputError(
                 f"More than {MAX_SETTLED:,} nodes lie between the two ends: lower max_depth, or search for a path"
-                " without weights."
+                " without weights and relations."
             )
         for rest, _, back in other.reached.get(node, ()):
             if self._best is None or cost + rest < self._best.cost:
@@ -100,7 +103,8 @@ class Search:
         if steps == side.most_steps:
             return
         for row in await self._edges_of(node, side):
-            heapq.heappush(side.heap, (cost + 1.0 / weight_of(row), steps + 1, row["id"], (*path, row["id"])))
+            length = 1.0 / weight_of(row) if self._weighted else 1.0
+            heapq.heappush(side.heap, (cost + length, steps + 1, row["id"], (*path, row["id"])))
 
     async def _edges_of(self, node: str, side: _Side) -> list[Row]:
         if node not in self._around:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from core.rag.analysis.language import question_language
 from core.rag.analysis.stopwords import stop_words
+from core.rag.dbhandler.knowledge.traversal import Followed
 from core.rag.extraction.matching import sequences
 from core.rag.extraction.words import is_unspaced, normalized_words
 from core.rag.graph.hops import ring
@@ -18,7 +19,7 @@ from core.rag.schema import EdgeType, Label
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
 
-_EDGES = (EdgeType.RELATED, EdgeType.SAME_AS)
+_EDGES = Followed((EdgeType.RELATED, EdgeType.SAME_AS))
 
 #: Maximum number of words of a question that are used, and of a name.
 _MAX_WORDS = 60

@@ -90,17 +90,21 @@ class KnowledgeBaseRetriever(Retrieves, BaseRetriever):
 
 def _document(found: Found) -> Document:
     hit = found.hit
-    metadata = hit.document_metadata | hit.metadata | {
-        "source": hit.path,
-        "title": hit.title,
-        "heading": hit.heading,
-        "chunk_index": hit.chunk_index,
-        "document_id": hit.document_id,
-        "start_char": hit.start_char,
-        "end_char": hit.end_char,
-        "score": hit.score,
-        "scores": dict(hit.scores),
-        "previous": found.previous,
-        "next": found.next,
-    }
+    metadata = (
+        hit.document_metadata
+        | hit.metadata
+        | {
+            "source": hit.path,
+            "title": hit.title,
+            "heading": hit.heading,
+            "chunk_index": hit.chunk_index,
+            "document_id": hit.document_id,
+            "start_char": hit.start_char,
+            "end_char": hit.end_char,
+            "score": hit.score,
+            "scores": dict(hit.scores),
+            "previous": found.previous,
+            "next": found.next,
+        }
+    )
     return Document(page_content=hit.readable, id=hit.chunk_id, metadata=metadata)

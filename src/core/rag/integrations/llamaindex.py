@@ -31,8 +31,9 @@ class KnowledgeBaseRetriever(Retrieves, BaseRetriever):
 
     A node has the id and the text of the chunk, where it stands in its document (``start_char_idx``, ``end_char_idx``),
     relationships to its document (``SOURCE``) and to the chunks around it (``PREVIOUS``, ``NEXT``), and as metadata
-    ``path``, ``title``, ``heading``, ``chunk_index``, ``document_id``, the place that the loader found (``page`` …), the
-    metadata of its document (what was given with it …), and the scores of each leg of the search. Of a query bundle only the text counts: the graph has its own embedding model.
+    ``path``, ``title``, ``heading``, ``chunk_index``, ``document_id``, the place that the loader found (``page`` …),
+    the metadata of its document (what was given with it …), and the scores of each leg of the search. Of a query bundle
+    only the text counts: the graph has its own embedding model.
     """
 
     def __init__(

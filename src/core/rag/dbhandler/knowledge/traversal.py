@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from core.rag.dbhandler.batches import batches
@@ -30,6 +31,33 @@ _EDGE_COLUMNS = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """Edges to follow.
+
+    Attributes:
+        types: Of these types.
+        relations: Only those of these relations; of an edge without one, its type. Empty: of all.
+    """
+
+    types: Sequence[EdgeType]
+    relations: Sequence[str] = ()
+
+    @property
+    def pattern(self) -> str:
+        """The types in the form of a pattern: ``RELATED|SAME_AS``."""
+        return "|".join(map(check_name, check_texts("edges", self.types)))
+
+    def narrowed(self, keyword: str) -> str:
+        """The condition on ``r`` after ``WHERE`` or ``AND``; nothing where all relations are followed."""
+        return f"{keyword} coalesce(r.type, type(r)) IN $relations " if self.relations else ""
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters of the condition."""
+        return {"relations": list(self.relations)} if self.relations else {}
+
+
 class TraversalOperations(NodeOperations):
     """Reading nodes and edges around a node.
 
@@ -38,13 +66,13 @@ class TraversalOperations(NodeOperations):
     """
 
     async def hop(
-        self, nodes: Mapping[Label, Sequence[str]], edges: Sequence[EdgeType], direction: str, limit: int
+        self, nodes: Mapping[Label, Sequence[str]], edges: Followed, direction: str, limit: int
     ) -> list[Row] | None:
         """Return the edges of some nodes, with the nodes at their other ends.
 
         Args:
             nodes: Ids by label.
-            edges: Types to follow.
+            edges: Edges to follow.
             direction: ``out``, ``in`` or ``both``.
             limit: Maximum number of rows.
 
@@ -59,66 +87,67 @@ class TraversalOperations(NodeOperations):
                 for part in batches(check_texts("ids", ids), max_rows=1000):
                     found = await self.read(
                         f"UNWIND $ids AS i MATCH (n:{check_name(label)} {{id: i}}){pattern} "
-                        f"WHERE n.namespace = $namespace RETURN i AS here, {node_columns('m')}, {_EDGE_COLUMNS} "
+                        f"WHERE n.namespace = $namespace {edges.narrowed('AND')}"
+                        f"RETURN i AS here, {node_columns('m')}, {_EDGE_COLUMNS} "
                         f"LIMIT {check_limit(limit) + 1 - len(rows)}",
                         ids=part,
+                        **edges.parameters,
                     )
                     rows += [{**row, **plain_node(row), "outward": outward} for row in found]
                     if len(rows) > limit:
                         return None
         return rows
 
-    async def strongest(
-        self, label: Label, node: str, edges: Sequence[EdgeType], direction: str, limit: int
-    ) -> list[Row]:
+    async def strongest(self, label: Label, node: str, edges: Followed, direction: str, limit: int) -> list[Row]:
         """Return the heaviest edges of a node; rows as from :meth:`hop`, by weight, then name and id."""
         rows: list[Row] = []
         for outward, pattern in _ways(edges, direction):
             found = await self.read(
-                f"MATCH (n:{check_name(label)} {{id: $id}}){pattern} "
+                f"MATCH (n:{check_name(label)} {{id: $id}}){pattern} {edges.narrowed('WHERE')}"
                 f"WITH r, m, coalesce(r.weight, r.count, 0) AS w, {_SHOWN}, "
                 f"m.id AS other ORDER BY w DESC, shown, other LIMIT {check_limit(limit)} "
                 f"RETURN $id AS here, {node_columns('m')}, {_EDGE_COLUMNS}",
                 id=node,
+                **edges.parameters,
             )
             rows += [{**row, **plain_node(row), "outward": outward} for row in found]
         return sorted(rows, key=strength)[:limit]
 
     async def neighbour_page(
-        self, label: Label, node: str, edges: Sequence[EdgeType], after: Sequence[str], limit: int
+        self, label: Label, node: str, edges: Followed, after: Sequence[str], limit: int
     ) -> list[Row]:
         """Return the neighbours of a node after ``after``, by name and id, each once; rows as from :meth:`hop`."""
-        types = _any_of(edges)
         rows = await self.read(
-            f"MATCH (n:{check_name(label)} {{id: $id}})-[:{types}]-(m) "
+            f"MATCH (n:{check_name(label)} {{id: $id}})-[r:{edges.pattern}]-(m) {edges.narrowed('WHERE')}"
             f"WITH DISTINCT m WITH m, m.id AS i, {_SHOWN} "
             "WHERE shown > $name OR (shown = $name AND i > $after) "
             f"WITH m, shown, i ORDER BY shown, i LIMIT {check_limit(limit)} RETURN {node_columns('m')}, shown",
             id=node,
             name=after[0],
             after=after[1],
+            **edges.parameters,
         )
         return sorted(
             ({**plain_node(row), "shown": row["shown"]} for row in rows), key=lambda row: (row["shown"], row["id"])
         )
 
     async def edges_between(
-        self, label: Label, node: str, others: Mapping[Label, Sequence[str]], edges: Sequence[EdgeType]
+        self, label: Label, node: str, others: Mapping[Label, Sequence[str]], edges: Followed
     ) -> list[Row]:
         """Return the edges between a node and others, in either direction; rows as from :meth:`hop`."""
-        types = _any_of(edges)
         rows: list[Row] = []
         for other, ids in check_mapping("others", others).items():
             for outward in (True, False):
                 # Starting at the others, which have fewer edges than a hub.
-                pattern = f"<-[r:{types}]-" if outward else f"-[r:{types}]->"
+                pattern = f"<-[r:{edges.pattern}]-" if outward else f"-[r:{edges.pattern}]->"
                 for part in batches(check_texts("ids", ids)):
                     found = await self.read(
                         f"UNWIND $ids AS i MATCH (m:{check_name(other)} {{id: i}}){pattern}"
-                        f"(n:{check_name(label)} {{id: $id}}) WHERE n.namespace = $namespace "
+                        f"(n:{check_name(label)} {{id: $id}}) WHERE n.namespace = $namespace {edges.narrowed('AND')}"
                         f"RETURN $id AS here, {node_columns('m')}, {_EDGE_COLUMNS}",
                         ids=part,
                         id=node,
+                        **edges.parameters,
                     )
                     rows += [{**row, **plain_node(row), "outward": outward} for row in found]
         return rows
@@ -150,32 +179,36 @@ class TraversalOperations(NodeOperations):
             **({} if relation is None else {"relation": relation}),
         )
 
-    async def degree(self, label: Label, node: str, edges: Sequence[EdgeType]) -> int:
+    async def degree(self, label: Label, node: str, edges: Followed) -> int:
         """Count the edges of these types that a node has."""
-        types = _any_of(edges)
         rows = await self.read(
-            f"MATCH (n:{check_name(label)} {{id: $id}})-[r:{types}]-() RETURN count(r) AS n",
+            f"MATCH (n:{check_name(label)} {{id: $id}})-[r:{edges.pattern}]-() {edges.narrowed('WHERE')}"
+            "RETURN count(r) AS n",
             id=node,
+            **edges.parameters,
         )
         return int(rows[0]["n"]) if rows else 0
 
-    async def has_edges(self, label: Label, node: str, edges: Sequence[EdgeType]) -> bool:
+    async def has_edges(self, label: Label, node: str, edges: Followed) -> bool:
         """Return whether a node has any edge of these types."""
-        types = _any_of(edges)
         rows = await self.read(
-            f"MATCH (n:{check_name(label)} {{id: $id}})-[:{types}]-(m) RETURN m.id AS id LIMIT 1", id=node
+            f"MATCH (n:{check_name(label)} {{id: $id}})-[r:{edges.pattern}]-(m) {edges.narrowed('WHERE')}"
+            "RETURN m.id AS id LIMIT 1",
+            id=node,
+            **edges.parameters,
         )
         return bool(rows)
 
-    async def degrees(self, nodes: Mapping[Label, Sequence[str]], edges: Sequence[EdgeType]) -> dict[str, int]:
+    async def degrees(self, nodes: Mapping[Label, Sequence[str]], edges: Followed) -> dict[str, int]:
         """Count the edges of these types that nodes have, by id; nodes without any are left out."""
-        types = _any_of(edges)
         found: dict[str, int] = {}
         for label, ids in check_mapping("nodes", nodes).items():
             rows = await self.read_for_ids(
-                f"UNWIND $ids AS i MATCH (n:{check_name(label)} {{id: i}})-[r:{types}]-() RETURN i, count(r) AS n",
+                f"UNWIND $ids AS i MATCH (n:{check_name(label)} {{id: i}})-[r:{edges.pattern}]-() "
+                f"{edges.narrowed('WHERE')}RETURN i, count(r) AS n",
                 ids,
                 at_once=1000,
+                **edges.parameters,
             )
             found.update((row["i"], row["n"]) for row in rows)
         return found
@@ -247,13 +280,8 @@ def strength(row: Row) -> tuple[float, str, str, str]:
     return (-float(weight or 0), row["name"], row["id"], str(row["edge"]))
 
 
-def _any_of(edges: Sequence[EdgeType]) -> str:
-    """Return edge types in the form of a pattern: ``RELATED|SAME_AS``."""
-    return "|".join(map(check_name, check_texts("edges", edges)))
-
-
-def _ways(edges: Sequence[EdgeType], direction: str) -> list[tuple[bool, str]]:
+def _ways(edges: Followed, direction: str) -> list[tuple[bool, str]]:
     """Return whether edges lead outward, and their pattern, for each direction to follow; ``m`` is at their ends."""
-    types = _any_of(edges)
+    types = edges.pattern
     ways = {"out": f"-[r:{types}]->(m)", "in": f"<-[r:{types}]-(m)"}
     return [(way == "out", pattern) for way, pattern in ways.items() if direction == way or direction not in ways]
