@@ -53,7 +53,9 @@ _log = logging.getLogger("mgrag")
 #: Maximum time of a transaction in query timeouts, after which the server ends it if the client does not.
 _STATEMENTS = 10
 
-#: Impatient callers still wait this many seconds for an index to be created, as most writes that block it are short.
+#: Impatient callers still wait this many seconds for an index to be created, as most writes that block it are short:
+#: at first, when several clients begin at once, and when it is tried again.
+_FIRST_SECONDS = 5.0
 _BRIEFLY_SECONDS = 1.0
 
 #: Seconds until the creation of an index, which other writers prevented, is tried again.
@@ -363,8 +365,10 @@ class BoltStore:
             given_up = self._given_up.get(note)
             if given_up is not None and time.monotonic() - given_up < _AGAIN_SECONDS:
                 return False
-            if given_up is not None or not patient:
+            if given_up is not None:
                 self._define_deadline = min(_BRIEFLY_SECONDS, self._retry_deadline)
+            elif not patient:
+                self._define_deadline = min(_FIRST_SECONDS, self._retry_deadline)
             try:
                 await create()
             except (StoreConflictError, StoreReadOnlyError) as error:
