@@ -17,10 +17,10 @@ except ImportError as error:
     raise MissingDependencyError("fastapi", "http", "The HTTP API") from error
 
 from mgrag import __version__
-from mgrag.http import documents, graph, memory, records
+from mgrag.http import copies, documents, graph, memory, records
 from mgrag.http.bases import Bases, Reading, Writing, bases_of, caller_of, check_parameters
 from mgrag.http.details import Status
-from mgrag.http.errors import DESCRIBED, Problem, add_handlers
+from mgrag.http.errors import DESCRIBED, Problem, add_handlers, no_namespace
 from mgrag.http.guard import HEALTH, Guard, origin_of
 from mgrag.http.metrics import METRICS, Measured, Metrics
 from mgrag.http.request_ids import HEADER, RequestIds
@@ -104,7 +104,7 @@ def build_app(
     checks = [Depends(check_parameters)]
     if not access.open:  # the guard has checked them; this describes them
         checks += [Security(APIKeyHeader(name="X-API-Key", auto_error=False)), Security(HTTPBearer(auto_error=False))]
-    for router in (_own, documents.router, graph.router, memory.router, _database, records.router):
+    for router in (_own, documents.router, graph.router, memory.router, copies.router, _database, records.router):
         prefix = "" if router is _own else "/db/{namespace}"
         app.include_router(router, prefix=prefix, dependencies=checks, responses=DESCRIBED)
         paths |= {route.endpoint: prefix + route.path_format for route in router.routes if isinstance(route, Route)}
@@ -165,5 +165,4 @@ async def delete_database(kb: Writing) -> dict[str, int]:
     try:
         return {"nodes": await kb.delete_namespace(kb.namespace)}
     except NotFoundError as error:
-        # The error names all others, which this caller may not even know of.
-        raise NotFoundError(f"There is no namespace {kb.namespace!r}. GET /db lists those that you may use.") from error
+        raise no_namespace(kb.namespace) from error

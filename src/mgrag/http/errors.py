@@ -32,6 +32,7 @@ _STATUS: tuple[tuple[type[errors.MGRagError], int], ...] = (
     (errors.StoreTimeoutError, 504),
     (errors.StoreUnavailableError, 503),
     (errors.StoreConflictError, 503),
+    (errors.BackupError, 503),
     (errors.SourceError, 422),
     (errors.EmbeddingInputError, 422),
     (errors.LanguageModelInputError, 422),
@@ -72,6 +73,11 @@ DESCRIBED: dict[int | str, dict[str, Any]] = {
         (507, "The graph database is full"),
     )
 }
+
+
+def no_namespace(name: str) -> errors.NotFoundError:
+    """The error for a namespace that is not there; it names no others, which the caller may not even know of."""
+    return errors.NotFoundError(f"There is no namespace {name!r}. GET /db lists those that you may use.")
 
 
 def status_of(error: errors.MGRagError) -> int:

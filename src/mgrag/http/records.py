@@ -21,6 +21,7 @@ RESERVED = frozenset(
             "collections",
             "conversations",
             "documents",
+            "export",
             "feedback",
             "files",
             "graph",
