@@ -251,6 +251,8 @@ async def test_memories_are_stored_recalled_listed_and_forgotten() -> None:
             assert count == (len(answer.json()["memories"]) if answer.status_code == 200 else answer.status_code)
         assert len((await ok(await client.get("/db/wiki/memory/list", params={"agentId": "scout"})))["memories"]) == 1
         assert (await ok(await client.get("/db/wiki/users/ada/export")))["conversations"]
+        people = await ok(await client.get("/db/wiki/users", params={"limit": 1}))
+        assert [user["id"] for user in people["users"]] == ["ada"]
         assert (await ok(await client.delete("/db/wiki/memory/session-123")))["memories"] == 2
         assert (await ok(await client.delete("/db/wiki/memory/forget", params={"userId": "ada"})))["memories"] == 1
         await ok(await client.delete("/db/wiki/memory/forget"), 400)

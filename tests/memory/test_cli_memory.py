@@ -114,6 +114,14 @@ def test_conversations_users_and_feedback(tmp_path: Path, monkeypatch: pytest.Mo
 
     listed = json.loads(run(tmp_path, "conversation", "list", "--json")[1])
     assert {(row["id"], row["user_id"], row["message_count"]) for row in listed} == {("s", "ann", 1), ("t", "bob", 1)}
+    first = run(tmp_path, "conversation", "list", "-k", "1")[1]
+    assert "There may be more: --after" in first and "  t  " in first
+    rest = run(tmp_path, "conversation", "list", "--after", f"{listed[0]['updated_at']} {listed[0]['id']}", "--json")[1]
+    assert [row["id"] for row in json.loads(rest)] == ["s"]
+    people = run(tmp_path, "user", "list", "-k", "1")[1]
+    assert "ann" in people and "bob" not in people and "--after ann" in people
+    rest = json.loads(run(tmp_path, "user", "list", "--after", "ann", "--json")[1])
+    assert [(row["id"], row["conversations"]) for row in rest] == [("bob", 1)]
     assert "ann@example.org" in run(tmp_path, "conversation", "show", "s")[1]
     assert run(tmp_path, "conversation", "show", "nowhere")[0] == 4
     assert run(tmp_path, "conversation", "delete", "t")[0] == 2, "nobody can be asked"

@@ -40,6 +40,25 @@ async def order(kb: KnowledgeBase, query: str = "tide mill sea", **more: str) ->
     return [hit.path for hit in await kb.search(query, k=3, **more)]  # type: ignore[arg-type]
 
 
+async def test_users_are_listed_by_id_in_pages(kb: KnowledgeBase) -> None:
+    await kb.remember("monday", "user", "I am Bob.", user_id="bob")
+    await kb.remember("monday", "user", "I am Ann.", user_id="ann")
+    await kb.remember("tuesday", "user", "It is Ann again.", user_id="ann")
+    await kb.client.create_or_get_user("Zoë", "Zoë Vane")
+    people = await kb.users()
+    assert [(row["id"], row["name"], row["conversations"]) for row in people] == [
+        ("Zoë", "Zoë Vane", 0),
+        ("ann", None, 2),
+        ("bob", None, 1),
+    ]
+    assert [row["id"] for row in await kb.users(1, after="Zoë")] == ["ann"]
+    assert await kb.in_namespace(f"{kb.namespace}-other").users() == []
+    await kb.forget(user_id="ann")
+    assert [row["id"] for row in await kb.users()] == ["Zoë", "bob"]
+    with pytest.raises(InvalidInputError, match="limit is 0"):
+        await kb.users(0)
+
+
 async def test_feedback_decides_between_equals_and_is_taken_back(kb: KnowledgeBase) -> None:
     before = await kb.search("tide mill sea", k=3)
     first, second = before[0].path, before[1].path

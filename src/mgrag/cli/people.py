@@ -15,7 +15,7 @@ from mgrag.cli.runtime import EXIT_NOT_FOUND, confirm, fail, with_kb
 if TYPE_CHECKING:
     from core.rag.knowledge_base import KnowledgeBase
 
-users = typer.Typer(help="See, export, anonymize or delete data about a user.", no_args_is_help=True)
+users = typer.Typer(help="List users; see, export, anonymize or delete data about one.", no_args_is_help=True)
 conversations = typer.Typer(help="List, show, anonymize or delete conversations.", no_args_is_help=True)
 
 UserArgument = Annotated[str, typer.Argument(metavar="USER", help="The id of the user.")]
@@ -55,6 +55,31 @@ def feedback(
         print_json({"chunk_ids": chunks})
     else:
         line(f"Rated: {counted(len(chunks), 'chunk')}.")
+
+
+@users.command("list")
+def list_users(
+    context: typer.Context,
+    limit: Annotated[int, typer.Option("-k", "--limit", metavar="N", help="Maximum number of users.")] = 50,
+    after: Annotated[
+        str, typer.Option(metavar="ID", help="Continue after the previous page, with the last id in it.")
+    ] = "",
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List the users of whom anything is stored, by id."""
+    chosen = common(context, db, namespace, as_json)
+    found = with_kb(chosen, lambda kb: kb.users(limit, after=after))
+    if chosen.json:
+        print_json(found)
+    elif not found:
+        line("No users.")
+    else:
+        rows = [[str(row["conversations"]), minute(row["updated_at"]), row["id"], row["name"] or ""] for row in found]
+        table(["CONVERSATIONS", "CHANGED (UTC)", "ID", "NAME"], rows)
+        if len(found) >= limit:
+            note(f"There may be more: --after {shlex.quote(found[-1]['id'])}")
 
 
 @users.command()

@@ -85,6 +85,16 @@ class ListedConversation(Conversation):
     beginning: str
 
 
+class ListedUser(TypedDict):
+    """A user; ``conversations`` is how many they own or have spoken in."""
+
+    id: str
+    name: str | None
+    created_at: str
+    updated_at: str
+    conversations: int
+
+
 class Said(TypedDict):
     """Something that was said; ``references`` are paths and addresses."""
 

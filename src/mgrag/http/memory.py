@@ -14,7 +14,7 @@ from core.rag.errors import NotFoundError
 from core.rag.memory.records import Forgotten
 from core.rag.memory.records import Memory as Recalled
 from mgrag.http.bases import Body, Reading, Writing, caller_of
-from mgrag.http.details import ListedConversation, PersonalData, WholeConversation
+from mgrag.http.details import ListedConversation, ListedUser, PersonalData, WholeConversation
 from mgrag.http.results import (
     Anonymized,
     Compacted,
@@ -25,6 +25,7 @@ from mgrag.http.results import (
     NewMessageId,
     Rated,
     Remembered,
+    Users,
 )
 
 router = APIRouter(tags=["memory"])
@@ -197,6 +198,18 @@ async def forget_session(kb: Writing, session: str) -> Forgotten:
 async def feedback(kb: Writing, body: Feedback) -> Rated:
     """Rate how helpful a passage or document was; later searches take it into account."""
     return {"rated": await kb.feedback(**body.model_dump())}
+
+
+@router.get("/users")
+async def list_users(
+    kb: Reading,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    after: Annotated[str, Query(description="The next of the page before.")] = "",
+) -> Users:
+    """List the users of whom anything is stored, by id."""
+    found = await kb.users(limit + 1, after=after)
+    shown = found[:limit]
+    return {"users": cast("list[ListedUser]", shown), "next": shown[-1]["id"] if len(found) > limit else ""}
 
 
 @router.get("/users/{user:name}/export")

@@ -12,7 +12,7 @@ from core.rag.graph.parts import GraphEdge, GraphNode
 from core.rag.graph.searching import KnowledgeHit
 from core.rag.indexing.report import DocumentCounts, VectorCounts
 from core.rag.retrieval.hits import Hit
-from mgrag.http.details import ListedConversation, ListedDocument
+from mgrag.http.details import ListedConversation, ListedDocument, ListedUser
 
 
 class Documents(TypedDict):
@@ -183,6 +183,13 @@ class Conversations(TypedDict):
     """Conversations, the latest first; ``next`` is the ``after`` of the next page."""
 
     conversations: list[ListedConversation]
+    next: str
+
+
+class Users(TypedDict):
+    """Users by id; ``next`` is the ``after`` of the next page."""
+
+    users: list[ListedUser]
     next: str
 
 

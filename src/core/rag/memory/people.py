@@ -71,6 +71,17 @@ class People:
 
             raise NotFoundError(await not_found(self._client, target, "chunk and no document")) from None
 
+    async def users(self, limit: int = 100, *, after: str = "") -> list[dict[str, Any]]:
+        """List users by their ids: ``id`` (of the caller), ``name``, ``created_at``, ``updated_at``, ``conversations``.
+
+        The last is how many conversations they own or have spoken in.
+
+        Args:
+            limit: Maximum number to return, 1 to 10,000.
+            after: The id of the last user of the page before.
+        """
+        return await self._client.list_users(limit, after=after)
+
     async def history(self, user_id: str) -> list[dict[str, Any]]:
         """List documents that a user viewed: ``document_id, path, title, count, first_at, last_at``, latest first."""
         return await self._client.viewed_documents(user_id)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
-from core.rag.dbhandler.checks import as_float, check_characters, check_optional
+from core.rag.dbhandler.checks import as_float, check_characters, check_number, check_optional, check_text
 from core.rag.dbhandler.documents.operations import DocumentOperations
 from core.rag.dbhandler.documents.rows import merge_properties
-from core.rag.dbhandler.store import Row, Transaction
+from core.rag.dbhandler.store import MAX_K, Row, Transaction
 from core.rag.errors import InvalidInputError, NotFoundError
 from core.rag.identity import content_hash, stable_id
 from core.rag.schema import Label
@@ -51,6 +51,31 @@ class UserOperations(DocumentOperations):
             now=utc_now(),
         )
         return identifier
+
+    async def list_users(self, limit: int = 100, *, after: str = "") -> list[dict[str, Any]]:
+        """List users by their ids: ``id`` (of the caller), ``name``, ``created_at``, ``updated_at``, ``conversations``.
+
+        The last is how many conversations they own or have spoken in.
+
+        Args:
+            limit: Maximum number to return, 1 to 10,000.
+            after: The id of the last user of the page before.
+        """
+        rows = await self.read(
+            "MATCH (u:User) WHERE u.namespace = $namespace AND u.external_id > $after "
+            "WITH u.id AS node, u.external_id AS id, u.name AS name, u.created_at AS created_at, "
+            f"u.updated_at AS updated_at ORDER BY id LIMIT {check_number('limit', limit, 1, MAX_K)} "
+            "RETURN node, id, name, created_at, updated_at",
+            after=check_text("after", after),
+        )
+        talks = await self.read_for_ids(
+            "UNWIND $ids AS i MATCH (u:User {id: i})-[:STARTED|SPOKE_IN]->(c:Conversation) "
+            "RETURN i, count(DISTINCT c.id) AS n",
+            [row["node"] for row in rows],
+        )
+        counts = {row["i"]: row["n"] for row in talks}
+        rows.sort(key=lambda row: row["id"])
+        return [{**row, "conversations": counts.get(row.pop("node"), 0)} for row in rows]
 
     async def track_user_viewed_document(self, user_id: str, document: str) -> int:
         """Record that a user viewed a document.
