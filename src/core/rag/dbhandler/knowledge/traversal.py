@@ -40,7 +40,7 @@ class Followed:
         relations: Only those of these relations; of an edge without one, its type. Empty: of all.
     """
 
-    types: Sequence[EdgeType]
+    types: Sequence[str]
     relations: Sequence[str] = ()
 
     @property
@@ -58,6 +58,15 @@ class Followed:
         return {"relations": list(self.relations)} if self.relations else {}
 
 
+#: Edges to follow; types alone mean all of these types.
+Edges = Followed | Sequence[str]
+
+
+def followed(edges: Edges) -> Followed:
+    """Return edges to follow from types alone."""
+    return edges if isinstance(edges, Followed) else Followed(edges)
+
+
 class TraversalOperations(NodeOperations):
     """Reading nodes and edges around a node.
 
@@ -66,7 +75,7 @@ class TraversalOperations(NodeOperations):
     """
 
     async def hop(
-        self, nodes: Mapping[Label, Sequence[str]], edges: Followed, direction: str, limit: int
+        self, nodes: Mapping[Label, Sequence[str]], edges: Edges, direction: str, limit: int
     ) -> list[Row] | None:
         """Return the edges of some nodes, with the nodes at their other ends.
 
@@ -81,6 +90,7 @@ class TraversalOperations(NodeOperations):
             the edge (``edge``, ``edge_id``, ``relation``, ``fact``, ``weight``, ``count``, ``origin``), in any order;
             ``None`` if there are more than ``limit``.
         """
+        edges = followed(edges)
         rows: list[Row] = []
         for label, ids in check_mapping("nodes", nodes).items():
             for outward, pattern in _ways(edges, direction):
@@ -98,8 +108,9 @@ class TraversalOperations(NodeOperations):
                         return None
         return rows
 
-    async def strongest(self, label: Label, node: str, edges: Followed, direction: str, limit: int) -> list[Row]:
+    async def strongest(self, label: Label, node: str, edges: Edges, direction: str, limit: int) -> list[Row]:
         """Return the heaviest edges of a node; rows as from :meth:`hop`, by weight, then name and id."""
+        edges = followed(edges)
         rows: list[Row] = []
         for outward, pattern in _ways(edges, direction):
             found = await self.read(
@@ -114,9 +125,10 @@ class TraversalOperations(NodeOperations):
         return sorted(rows, key=strength)[:limit]
 
     async def neighbour_page(
-        self, label: Label, node: str, edges: Followed, after: Sequence[str], limit: int
+        self, label: Label, node: str, edges: Edges, after: Sequence[str], limit: int
     ) -> list[Row]:
         """Return the neighbours of a node after ``after``, by name and id, each once; rows as from :meth:`hop`."""
+        edges = followed(edges)
         rows = await self.read(
             f"MATCH (n:{check_name(label)} {{id: $id}})-[r:{edges.pattern}]-(m) {edges.narrowed('WHERE')}"
             f"WITH DISTINCT m WITH m, m.id AS i, {_SHOWN} "
@@ -132,9 +144,10 @@ class TraversalOperations(NodeOperations):
         )
 
     async def edges_between(
-        self, label: Label, node: str, others: Mapping[Label, Sequence[str]], edges: Followed
+        self, label: Label, node: str, others: Mapping[Label, Sequence[str]], edges: Edges
     ) -> list[Row]:
         """Return the edges between a node and others, in either direction; rows as from :meth:`hop`."""
+        edges = followed(edges)
         rows: list[Row] = []
         for other, ids in check_mapping("others", others).items():
             for outward in (True, False):
@@ -179,8 +192,9 @@ class TraversalOperations(NodeOperations):
             **({} if relation is None else {"relation": relation}),
         )
 
-    async def degree(self, label: Label, node: str, edges: Followed) -> int:
+    async def degree(self, label: Label, node: str, edges: Edges) -> int:
         """Count the edges of these types that a node has."""
+        edges = followed(edges)
         rows = await self.read(
             f"MATCH (n:{check_name(label)} {{id: $id}})-[r:{edges.pattern}]-() {edges.narrowed('WHERE')}"
             "RETURN count(r) AS n",
@@ -189,8 +203,9 @@ class TraversalOperations(NodeOperations):
         )
         return int(rows[0]["n"]) if rows else 0
 
-    async def has_edges(self, label: Label, node: str, edges: Followed) -> bool:
+    async def has_edges(self, label: Label, node: str, edges: Edges) -> bool:
         """Return whether a node has any edge of these types."""
+        edges = followed(edges)
         rows = await self.read(
             f"MATCH (n:{check_name(label)} {{id: $id}})-[r:{edges.pattern}]-(m) {edges.narrowed('WHERE')}"
             "RETURN m.id AS id LIMIT 1",
@@ -199,8 +214,9 @@ class TraversalOperations(NodeOperations):
         )
         return bool(rows)
 
-    async def degrees(self, nodes: Mapping[Label, Sequence[str]], edges: Followed) -> dict[str, int]:
+    async def degrees(self, nodes: Mapping[Label, Sequence[str]], edges: Edges) -> dict[str, int]:
         """Count the edges of these types that nodes have, by id; nodes without any are left out."""
+        edges = followed(edges)
         found: dict[str, int] = {}
         for label, ids in check_mapping("nodes", nodes).items():
             rows = await self.read_for_ids(
