@@ -70,6 +70,8 @@ class Knowledge:
     async def delete_record(self, record_id: str) -> bool:
         """Remove a record, and the entities that nothing else supports.
 
+        The row of a file that it was read from stays in the text, and is a record again when the file changes.
+
         Returns:
             Whether it existed.
         """
