@@ -81,6 +81,25 @@ async def test_facts_are_limited_to_twenty(engine: Engine) -> None:
         assert len({fact.key for fact in found.facts}) == 20
 
 
+async def test_the_same_relations_are_found_whatever_order_the_graph_has_them_in() -> None:
+    """Engines read nodes and edges in orders of their own; of those that are equally good, the same ones count."""
+    names = {f"heron {number:03}": "" for number in range(300)} | {"pond": ""}
+    facts = [Fact("pond", name, "KEEPS", 0.5, "") for name in list(names)[:-1]]
+    facts += [Fact(name, "pond", "LIKES", 0.5, "") for name in list(names)[:-1]]
+    found = []
+    for turned in (False, True):
+        async with KnowledgeBase.open("embedded::memory:") as kb:
+            await kb.ingest([])
+            order = sorted(names, reverse=turned)
+            await put_entities(
+                kb.client, {name: names[name] for name in order}, sorted(facts, key=lambda f: f.source, reverse=turned)
+            )
+            knowledge = await retrieve_knowledge(about("pond", "kep", "likez"), kb)
+            found.append(([fact.key for fact in knowledge.facts], [entity.id for entity in knowledge.entities]))
+    assert len(found[0][0]) == 20
+    assert found[0] == found[1]
+
+
 async def test_missing_ends_of_facts_are_fetched(engine: Engine) -> None:
     async with engine.knowledge() as kb:
         names = {"Alice": "an engineer"} | {f"zzz{number}": f"thing {number}" for number in range(18)}

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from core.rag.answering.graph_index.fact_table import NO_TYPE, FactColumns, FactTable
@@ -19,6 +20,7 @@ from core.rag.schema import Label
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
+    from core.rag.dbhandler.store import Row
 
 #: The columns of a relation ``r`` from ``a`` to ``b``.
 FACT_COLUMNS = (
@@ -83,15 +85,21 @@ def fact_of(row: Mapping[str, Any], method: str, similarity: float = 0.0) -> Fou
 async def _made(client: MemGraphClient) -> GraphIndex:
     counted = await client.read(f"{_FACTS} WHERE a.namespace = $namespace RETURN count(r) AS n")
     entities = await client.read("MATCH (e:Entity) WHERE e.namespace = $namespace RETURN e.id AS id, e.name AS name")
+    entities.sort(key=itemgetter("id"))
     ids = [row["id"] for row in entities]
     names = [row["name"] or "" for row in entities]
     del entities
     columns = FactColumns(ids)
     if counted[0]["n"] <= _FACTS_AT_ONCE:
-        columns.add(await client.read(f"{_FACTS} WHERE a.namespace = $namespace {_COLUMNS}"))
+        columns.add(_in_order(await client.read(f"{_FACTS} WHERE a.namespace = $namespace {_COLUMNS}")))
     else:
         for part in batches(ids, max_rows=_ENTITIES_AT_ONCE):
             rows = await client.read(f"UNWIND $ids AS i {_FACTS_OF} {_COLUMNS}", ids=part)
-            await asyncio.to_thread(columns.add, rows)
+            await asyncio.to_thread(columns.add, _in_order(rows))
     facts = await asyncio.to_thread(FactTable, columns, ids, names)
     return GraphIndex(ids, await asyncio.to_thread(Texts, names), facts)
+
+
+def _in_order(relations: list[Row]) -> list[Row]:
+    """Return relations by the ids of their ends: every engine reads them in an order of its own."""
+    return sorted(relations, key=lambda row: (row["source_id"], row["target_id"], row["type"] or ""))

@@ -22,12 +22,14 @@ if TYPE_CHECKING:
 SIMILARITY_THRESHOLD = 0.1
 
 _ENTITY = "e.id AS id, e.name AS name, e.type AS type, e.summary AS summary, e.mention_count AS mention_count"
+#: The heaviest, and of those that weigh the same always the same ones, on every engine.
+_FIRST = "ORDER BY weight DESC, source_id, target_id, type LIMIT $limit"
 #: From an entity whose name is known: planned from the left on, so the known end stands there.
 _AT_ENTITY = (
     "UNWIND $ids AS i MATCH (a:Entity {id: i})-[r:RELATED]->(b:Entity) "
-    f"RETURN a.normalized_name AS term, {FACT_COLUMNS} ORDER BY r.weight DESC LIMIT $limit",
+    f"RETURN a.normalized_name AS term, {FACT_COLUMNS} {_FIRST}",
     "UNWIND $ids AS i MATCH (b:Entity {id: i})<-[r:RELATED]-(a:Entity) "
-    f"RETURN b.normalized_name AS term, {FACT_COLUMNS} ORDER BY r.weight DESC LIMIT $limit",
+    f"RETURN b.normalized_name AS term, {FACT_COLUMNS} {_FIRST}",
 )
 #: How many rows a search may give for each one that is wanted.
 _OVERFETCH = 10
@@ -79,10 +81,8 @@ class GraphSearch:
             limit: Maximum number to return.
         """
         rows = await self._client.read(
-            "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i})-[:MENTIONS]->(e:Entity) "
-            f"RETURN i AS chunk, {_ENTITY} LIMIT $limit",
+            f"UNWIND $ids AS i MATCH (c:DocumentChunk {{id: i}})-[:MENTIONS]->(e:Entity) RETURN i AS chunk, {_ENTITY}",
             ids=list(nearest),
-            limit=limit * _OVERFETCH,
         )
         rows.sort(key=lambda row: (-nearest[row["chunk"]], row["id"]))
         found: dict[str, FoundEntity] = {}
@@ -105,7 +105,7 @@ class GraphSearch:
             fact = fact_of(row, "pattern")
             found.setdefault(fact.key, fact)
             named.setdefault(fact.key, set()).add(row["term"])
-        for place in sorted(places, key=lambda place: -index.facts.weight(place)):
+        for place in sorted(places, key=lambda place: (-index.facts.weight(place), place)):
             if len(found) >= limit:
                 break
             fact = index.facts.fact(place, "pattern")
@@ -131,11 +131,11 @@ class GraphSearch:
         """
         rows = await self._client.read(
             "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i})-[:MENTIONS]->(a:Entity)-[r:RELATED]->(b:Entity) "
-            f"WHERE i IN r.chunk_ids RETURN i AS chunk, {FACT_COLUMNS} LIMIT $limit",
+            f"WHERE i IN r.chunk_ids RETURN i AS chunk, {FACT_COLUMNS} {_FIRST}",
             ids=list(nearest),
             limit=limit * _OVERFETCH,
         )
-        rows.sort(key=lambda row: -nearest[row["chunk"]])
+        rows.sort(key=lambda row: (-nearest[row["chunk"]], row["chunk"]))
         found: dict[tuple[str, str, str, str], FoundFact] = {}
         for row in rows:
             fact = fact_of(row, "vector", max(nearest[row["chunk"]], 0.0))
@@ -161,10 +161,13 @@ class GraphSearch:
         return [entity_id(self._client.namespace, name) for name in names]
 
     async def _entities(self, ids: Sequence[str]) -> list[dict[str, Any]]:
-        return await self._client.read(
+        """Return the entities with these ids that there are, in this order."""
+        order = {identifier: place for place, identifier in enumerate(dict.fromkeys(ids))}
+        rows = await self._client.read(
             f"UNWIND $ids AS i MATCH (e:Entity {{id: i}}) WHERE e.namespace = $namespace RETURN {_ENTITY}",
-            ids=list(dict.fromkeys(ids)),
+            ids=list(order),
         )
+        return sorted(rows, key=lambda row: order[row["id"]])
 
     async def _index(self) -> GraphIndex:
         """Return the index, looked at once for all searches of this object."""
