@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator
 from dataclasses import replace
 from typing import Any
 
+from core.rag.answering.beyond_names import is_witnessed
 from core.rag.answering.context import build_context
 from core.rag.answering.events import CitationEvent, DoneEvent, Event, RetrievalEvent, TokenEvent
 from core.rag.answering.metrics import Metrics
@@ -39,7 +40,10 @@ async def answered(
     Yields:
         A retrieval event, tokens, citations, and the end.
     """
-    if not (knowledge.relevant or (knowledge.near and services.model is None)):
+    relevant = knowledge.relevant
+    if relevant and services.model is None:  # a model says itself what the passages do not
+        relevant = await is_witnessed(analysis, knowledge, services.kb.client, services.before)
+    if not (relevant or (knowledge.near and services.model is None)):
         knowledge = Knowledge()
     elif services.model is None:  # who reads extracts should not have to read what is far from the question
         near = [hit for hit in knowledge.hits if hit.chunk_id not in knowledge.far]
@@ -53,7 +57,7 @@ async def answered(
         services.model,
         services.kb.embedder,
         metrics,
-        relevant=knowledge.relevant,
+        relevant=relevant,
         dialogue=services.dialogue,
         before=services.before,
         given=services.given,
