@@ -76,6 +76,44 @@ async def test_a_passage_that_a_good_sentence_leads_to_counts_more(subject: str,
     assert lines.index("- Vane (12 May 1931 in Cork) made several films. [3]") < 2
 
 
+EBB = passage(1, "Ebb is a 1955 film by the director Ada Vane, who also made the film Flow.", "Ebb")
+VANE = (
+    "Ada Vane (12 May 1931, Cork – 3 June 1990) was an Irish writer.\n\n"
+    "Vane won the Golden Oar.\n\nVane was also known for her sails, and fond of Bath."
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        ("When is the birthday of the director of the film Ebb?", "Ada Vane (12 May"),
+        ("When did the director of the film Ebb die?", "Ada Vane (12 May"),
+        ("Where was the director of the film Ebb born?", "Ada Vane (12 May"),
+        ("Which prize was won by the director of the film Ebb?", "Vane won"),
+        ("Who is the director of the film Ebb?", "Ebb is a"),
+        ("Who directed the film Ebb?", "Ebb is a"),
+    ],
+)
+async def test_what_a_sentence_says_need_not_be_said_again_where_it_leads_to(question: str, first: str) -> None:
+    lines = await shown(question, EBB, passage(2, VANE, "Ada Vane"))
+    assert lines[0].startswith(f"- {first}")
+
+
+async def test_years_behind_a_name_are_those_of_birth_and_death_but_name_no_place() -> None:
+    vane = "Ada Vane (1931 – 1990) was a director of films.\n\nIn 1995, Ada Vane was forgotten."
+    assert (await shown("When did Ada Vane die?", passage(1, vane)))[0].startswith("- Ada Vane (1931")
+    died = "Ada Vane (1931 – 1990) was a director of films.\n\nShe died in Cork."
+    assert (await shown("Where did Ada Vane die?", passage(1, died, "Ada Vane")))[
+        0
+    ] == "- Ada Vane: She died in Cork. [1]"
+
+
+async def test_a_sentence_that_only_says_where_to_read_on_is_not_led_to() -> None:
+    more = "For more information about the birthday and the films, see the guide.\n\nShe was fond of Cork."
+    lines = await shown("When is the birthday of the director of the film Ebb?", EBB, passage(2, more, "Ada Vane"))
+    assert lines[0].startswith("- Ebb is a")
+
+
 async def test_a_sentence_with_a_slash_is_no_path() -> None:
     said = "The client/server model of the mill is written in a language that runs on node.js"
     lines = await shown("What is the client/server model of the mill?", passage(1, f"{said}\n\nThe mill is a model."))

@@ -27,6 +27,12 @@ _TIME = re.compile(
     r"|\bhangi (?:yıl|tarih|gün)|什么时候|什麼時候|何时|何時|哪(?:一)?[年天月]|いつ|何[年月日]|언제",
     re.IGNORECASE,
 )
+#: What is compared by time: "Which film came out first, Ebb or Flow?"
+_ORDER = re.compile(
+    r"\b(?:first|earlier|later|older|younger|oldest|youngest|earliest|latest|sooner|before|after)\b.*\bor\b"
+    r"|\bor\b.*\b(?:first|earlier|later|older|younger|sooner)\b|\b(?:is|was) (?:older|younger)\b",
+    re.IGNORECASE,
+)
 _NAME = re.compile(
     r"\A\W*(?:who|whom|whose|where)\b|\b(?:who|where) (?:is|was|were|did|does|are|has|had|can|should|will)\b"
     r"|\b(?:what|which|whose) (?:\w+ )?(?:person|player|artist|author|actor|actress|director|king|queen|president"
@@ -78,11 +84,16 @@ def kind_asked(question: str) -> Kind | None:
     kinds: list[Kind] = []
     if _NUMBER.search(question):
         kinds.append(lambda text: _has_other(_DIGITS, text, question) or _has_other(_NUMERAL, text, question))
-    if _TIME.search(question):
+    if asks_when(question):
         kinds.append(lambda text: _has_other(_DATE, text, question))
     if _NAME.search(question):
         kinds.append(lambda text: _has_other(_CAPITAL, text, question))
     return (lambda text: any(has(text) for has in kinds)) if kinds else None
+
+
+def asks_when(question: str) -> bool:
+    """Return whether a question asks for a time, or what came first."""
+    return _TIME.search(question) is not None or _ORDER.search(question) is not None
 
 
 def _has_other(pattern: re.Pattern[str], text: str, question: str) -> bool:

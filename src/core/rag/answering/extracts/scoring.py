@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,8 @@ from core.rag.analysis import analyze, asked_name, asked_words, defined_words, q
 from core.rag.analysis.language import detect_language
 from core.rag.answering.extracts.announced import announces
 from core.rag.answering.extracts.code_spans import Span
-from core.rag.answering.extracts.kinds import kind_asked
+from core.rag.answering.extracts.kinds import Kind, asks_when, kind_asked
+from core.rag.answering.extracts.lives import Lives
 from core.rag.answering.extracts.readable import readable_spans
 from core.rag.answering.extracts.sentence_ends import ASKS, STATES
 from core.rag.answering.extracts.subjects import Headings
@@ -47,6 +48,10 @@ _DEFINES = 0.5
 #: and that one of so many best sentences of other passages names what its passage is about.
 _NAMED = 0.2
 _NAMING = 4
+#: The share of the question that a sentence there has to add to that one, to be read after it.
+_ADDED = 0.05
+#: Words of so many letters are alike if one begins with the other.
+_LONG = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +86,8 @@ async def scored(
     if it has the kind of thing that is asked for: a number for "how many", a definition for "what is". Sentences that
     only repeat the question, or ask one themselves, are left out where the passage has others. Below a title "Blue
     whale", "It eats krill." says what a blue whale eats: the words of the title count little. A passage about something
-    that a good sentence of another one names goes on with it: it counts more.
+    that a good sentence of another one names goes on with it: it counts more, and what of the question that one has,
+    it need not repeat.
 
     Args:
         question: The question.
@@ -99,7 +105,8 @@ async def scored(
     weights = _weights(found, passages, languages, wanted, set(query_terms(before)) - wanted)
     rated = _rated(question, passages, languages, found, cosines, weights, wanted)
     subjects = [_subjects(passage, language, wanted) for passage, language in zip(passages, languages, strict=True)]
-    return _without_echoes(_going_on(rated, subjects), passages, wanted)
+    rated = _going_on(rated, passages, subjects, weights, kind_asked(question))
+    return _without_echoes(rated, passages, wanted)
 
 
 def _sentences(question: str, passages: Sequence[Passage], languages: Sequence[str]) -> list[Sentence]:
@@ -107,9 +114,9 @@ def _sentences(question: str, passages: Sequence[Passage], languages: Sequence[s
     if not any(spans):  # where there is nothing but markup, that
         everything = [sentence_spans(passage.hit.content) or [(0, len(passage.hit.content))] for passage in passages]
         spans = [[Span(*place, said=True) for place in places] for places in everything]
-    together = Together(question)
+    together, lives = Together(question), Lives(set(query_terms(question)), asks_when=asks_when(question))
     return [
-        _sentence(index, place, passage.hit.content[place.start : place.end], languages[index], together)
+        _sentence(index, place, passage.hit.content[place.start : place.end], languages[index], together, lives)
         for index, (passage, places) in enumerate(zip(passages, spans, strict=True))
         for place in places
     ]
@@ -181,9 +188,9 @@ def _without_echoes(sentences: Sequence[Sentence], passages: Sequence[Passage], 
     return [one for one, echo in zip(sentences, echoes, strict=True) if not echo or one.passage not in told]
 
 
-def _sentence(passage: int, place: Span, text: str, language: str, together: Together) -> Sentence:
+def _sentence(passage: int, place: Span, text: str, language: str, together: Together, lives: Lives) -> Sentence:
     words = set(analyze(text, language))
-    return Sentence(passage, place, text, frozenset(words | together.terms(text, words)))
+    return Sentence(passage, place, text, frozenset(words | together.terms(text, words) | lives.terms(text, words)))
 
 
 def _subjects(passage: Passage, language: str, wanted: set[str]) -> list[re.Pattern[str]]:
@@ -197,20 +204,42 @@ def _subjects(passage: Passage, language: str, wanted: set[str]) -> list[re.Patt
     ]
 
 
-def _going_on(sentences: Sequence[Sentence], subjects: Sequence[Sequence[re.Pattern[str]]]) -> list[Sentence]:
+def _going_on(
+    sentences: Sequence[Sentence],
+    passages: Sequence[Passage],
+    subjects: Sequence[Sequence[re.Pattern[str]]],
+    weights: Sequence[dict[str, float]],
+    kind: Kind | None,
+) -> list[Sentence]:
     """Return the sentences; with more those of passages whose subject one of the best sentences of another one names.
 
-    Args:
-        sentences: All.
-        subjects: What each passage is about.
+    What that one has of the question, such a sentence need not repeat: if it adds something, it is the better answer.
     """
     best = sorted(sentences, key=lambda one: -one.score)[:_NAMING]
-    named = {
-        passage
+    leads = [
+        [lead for lead in best if lead.passage != passage and any(name.search(lead.text) for name in names)]
         for passage, names in enumerate(subjects)
-        if any(one.passage != passage and any(name.search(one.text) for name in names) for one in best)
-    }
-    return [replace(one, score=one.score + _NAMED) if one.passage in named else one for one in sentences]
+    ]
+    rated = []
+    for one in sentences:
+        leading, own = leads[one.passage], weights[one.passage]
+        score = one.score + (_NAMED if leading else 0.0)
+        for lead in leading if one.place.said and not one.points else ():
+            added = [term for term in one.words & own.keys() if not _has_alike(lead.words, term)]
+            new = math.fsum(own[term] for term in added) / (sum(own.values()) or 1.0)
+            of_kind = kind is not None and kind(one.text) and not kind(lead.text)
+            elsewhere = passages[lead.passage].hit.title != passages[one.passage].hit.title
+            if elsewhere and (of_kind or new >= _ADDED):
+                score = max(score, lead.score + new + (_OF_KIND if of_kind else 0.0))
+        rated.append(replace(one, score=score))
+    return rated
+
+
+def _has_alike(words: Collection[str], term: str) -> bool:
+    """Return whether a word is among others, or one that begins with it, or it with that: "director" and "direct"."""
+    return term in words or any(
+        len(word) >= _LONG and len(term) >= _LONG and (word.startswith(term) or term.startswith(word)) for word in words
+    )
 
 
 def _echoes(sentence: str, said: bool) -> bool:
