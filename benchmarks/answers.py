@@ -1,7 +1,7 @@
 """Answers without a model: how often they cite a relevant passage, say the answer, and are given at all.
 
-The first is compared with search@5; the second is counted for questions of the set, for those of other sets, and for
-everyday questions.
+The first is compared with search@5; the second is counted for questions of the set, for those of other sets, for
+everyday questions, and for made-up ones about titles of the set.
 """
 
 from __future__ import annotations
@@ -22,6 +22,15 @@ SETS = ("2wiki_train500", "musique_train100", "mtrag_un_dev")
 #: Sets whose questions are asked of the others, too, and how many of each.
 OTHERS = ("cranfield", "mtrag_un_dev", "2wiki_train500")
 FOREIGN = 50
+#: What nothing says of anybody, asked of so many titles of a set.
+MADE_UP = (
+    "What is the shoe size of {}?",
+    "What is the wifi password of {}?",
+    "Which car does {} drive?",
+    "When does the passport of {} expire?",
+    "Who is the dentist of {}?",
+)
+TITLES = 60
 #: What people ask of everything.
 EVERYDAY = (
     "How do I bake a sourdough bread with a crispy crust?",
@@ -111,6 +120,10 @@ async def main(folder: Path, questions: int | None = None) -> None:
             for other in (other for other in OTHERS if other != name and (folder / other).is_dir()):
                 await _foreign(kb, other, [query["text"] for query in load(folder, other).queries[:FOREIGN]])
             await _foreign(kb, "everyday questions", EVERYDAY)
+            if titles := sorted({row["title"] for row in data.passages if row.get("title")}):
+                few = titles[:: max(1, len(titles) // TITLES)][:TITLES]
+                made_up = [MADE_UP[index % len(MADE_UP)].format(title) for index, title in enumerate(few)]
+                await _foreign(kb, "made up of its titles", made_up)
 
 
 async def measure(kb: KnowledgeBase, data: DataSet, questions: int | None, *, talking: bool) -> Counts:

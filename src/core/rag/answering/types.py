@@ -233,8 +233,8 @@ class Answer(Plain):
         supported: Whether it cites something, and the cited passages support all of it.
         question: The question.
         extracts: Whether it consists of sentences from the passages, because no language model was used.
-        found: Whether anything relevant was found; without a language model the text may still have the nearest
-            extracts, under a line that says so.
+        found: Whether anything relevant was found, and without a language model, whether what is asked of a known
+            name is witnessed; the text may still have the nearest extracts then, under a line that says so.
         unsupported: Sentences that their sources do not support.
         missing: Sentences that state something and cite nothing.
         dropped: Citation numbers removed from the text because no such passage exists.
