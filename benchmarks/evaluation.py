@@ -61,14 +61,16 @@ class MemorySearch:
         started = time.process_time()
         terms = [(row["id"], index_terms(row.get("title"), None, row["text"])) for row in data.passages]
         self.analysis_seconds = time.process_time() - started
-        self._keyword = Bm25(terms)
+        self._keyword, self._texts = Bm25(terms), dict(terms)
         embedder = open_embedder()
         texts = [f"{row.get('title') or ''}\n{row['text']}".strip() for row in data.passages]
         questions = [query["text"] for query in data.queries]
         self._vectors = _unit(asyncio.run(embed_texts(embedder, texts)))
         self._questions = dict(zip(questions, _unit(asyncio.run(embed_texts(embedder, questions))), strict=True))
         count = min(SAMPLE, len(self._ids))
-        self._sample = self._vectors[np.random.default_rng(0).choice(len(self._ids), count, replace=False)]
+        sample = np.random.default_rng(0).choice(len(self._ids), count, replace=False)
+        self._sample = self._vectors[sample]
+        self._sampled_words = [frozenset(terms[index][1].split()) for index in sample.tolist()]
 
     def keyword(self, query: str, k: int) -> list[str]:
         """By BM25."""
@@ -80,15 +82,21 @@ class MemorySearch:
 
     def hybrid(self, query: str, k: int) -> list[str]:
         """By both."""
+        from core.rag.analysis import query_terms
         from core.rag.retrieval.fusion import fuse_hybrid
+        from core.rag.retrieval.term_proximity import best, near, proximities
 
         question = self._questions[query]
         cosines = self._vectors @ question
         words = self._words(query, CANDIDATES)
-        near = self._nearest(cosines, CANDIDATES)
-        near.update((key, float(cosines[index])) for index, key in enumerate(self._ids) if key in words)
+        nearest = self._nearest(cosines, CANDIDATES)
+        nearest.update((key, float(cosines[index])) for index, key in enumerate(self._ids) if key in words)
         sample = (self._sample @ question).tolist()
-        return [item.id for item in fuse_hybrid(near, words, sample=sample, total=len(self._ids), limit=k)]
+        fused = fuse_hybrid(nearest, words, sample=sample, total=len(self._ids))
+        scores = {item.id: item.score for item in fused}
+        texts = {key: self._texts[key] for key in best(scores)}
+        close = near(scores, proximities(texts, dict.fromkeys(query_terms(query), 1.0), self._sampled_words))
+        return sorted(close, key=lambda key: (-close[key], key))[:k]
 
     def _words(self, query: str, k: int) -> dict[str, float]:
         from core.rag.analysis import query_terms

@@ -89,6 +89,13 @@ class Legs:
         )
         return unit_vectors(float_rows([row["embedding"] for row in rows]))
 
+    async def words(self, chunk_ids: Collection[str]) -> dict[str, str]:
+        """Return the analysed words of given chunks, joined by spaces."""
+        rows = await self._client.read(
+            "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i}) RETURN i AS id, c.terms AS terms", ids=list(chunk_ids)
+        )
+        return {row["id"]: row["terms"] or "" for row in rows}
+
     async def sampled_words(self) -> list[frozenset[str]]:
         """Return the analysed words of a random sample of the chunks, to estimate how rare words are."""
         return await _words.get(self._client, self._sampled_words)

@@ -12,9 +12,10 @@ from core.rag.dbhandler.store import MAX_K
 from core.rag.errors import InvalidInputError
 from core.rag.retrieval.bm25 import Bm25
 from core.rag.retrieval.chunk_names import fuzzy_index
-from core.rag.retrieval.fusion import fuse_hybrid
+from core.rag.retrieval.fusion import Fused, fuse_hybrid
 from core.rag.retrieval.hits import MODES, Hit, SearchMode
 from core.rag.retrieval.legs import Legs
+from core.rag.retrieval.term_proximity import best, near, proximities
 from core.rag.together import all_together, together
 
 if TYPE_CHECKING:
@@ -174,7 +175,9 @@ class Retriever:
             vectors = await legs.cosines(await direction(), texts) if mode != "keyword" else {}
             words = Bm25(texts.items()).top(terms, len(texts)) if mode != "vector" else {}
             fused = fuse_hybrid(vectors, words, sample=vectors.values(), total=len(texts))
-            return {item.id: (item.score, item.scores) for item in fused}
+            if dialogue is not None or mode in {"keyword", "vector"}:
+                return _scored(fused)
+            return await _near(legs, fused, terms)
 
         if graph is not None:
             return by_graph, among
@@ -206,7 +209,8 @@ class Retriever:
         others = {*words, *(key for leg in more.values() for key in leg.scores)}
         exact = await legs.cosines(query, [key for key in others if key not in vectors])
         fused = fuse_hybrid({**exact, **vectors}, words, sample=sample, total=total, more=more)
-        return {item.id: (item.score, item.scores) for item in fused}
+        # The words of several turns have no reason to stand together.
+        return await _near(legs, fused, terms) if dialogue is None else _scored(fused)
 
     async def _filtered(self, legs: Legs, rank: Rank, among: Among, wanted: Filter, k: int) -> Ranking:
         """Rank more and more chunks until enough of them pass the filter; if few pass, rank only those."""
@@ -241,6 +245,18 @@ class Retriever:
             if key in parts[0]["metadata"]:
                 hit.metadata[key] = parts[0]["metadata"][key]
         return hit
+
+
+def _scored(fused: Sequence[Fused]) -> Ranking:
+    return {item.id: (item.score, item.scores) for item in fused}
+
+
+async def _near(legs: Legs, fused: Sequence[Fused], terms: Mapping[str, float]) -> Ranking:
+    """Raise what has the words of the question close together."""
+    scores = {item.id: item.score for item in fused}
+    texts, sample = await together(legs.words(best(scores)), legs.sampled_words())
+    scores = near(scores, proximities(texts, terms, sample))
+    return {item.id: (scores[item.id], item.scores) for item in fused}
 
 
 #: What the word of a definition weighs, compared with those of a question for it (ADR 7 has the measurements).
