@@ -13,21 +13,19 @@ from core.rag.retrieval.hits import SearchMode
 from core.rag.retrieval.term_proximity import LOOKED_AT, WINDOW, best, near, proximities
 from libs.dataloader import Document
 
-_PHRASE = "copper kettle warranty".split()
-_FILLER = (
-    "The long summer evening brought many visitors from distant villages who admired gardens, orchards, bridges, "
+_PHRASE = "copper kettle warranty"
+_BEFORE = "The long summer evening brought many visitors from distant villages who admired gardens, orchards, bridges,"
+_AFTER = (
     "towers, fountains, markets, libraries, museums, harbours, meadows, forests, rivers, castles, windmills, chapels"
-).split()
+)
 
 
 def _texts() -> dict[str, str]:
-    """Texts of the same words, so that BM25 and vectors are the same: in one they stand together."""
-    third = len(_FILLER) // 2
-    apart = [_PHRASE[0], *_FILLER[:third], _PHRASE[1], *_FILLER[third:], _PHRASE[2]]
-    texts = {f"apart{number}.txt": " ".join(apart) for number in range(8)}
-    for number, path in enumerate(texts):  # not the same text: names of visitors
-        texts[path] += f" Visitor {number}"
-    return {**texts, "together.txt": " ".join([*_FILLER, *_PHRASE]) + " Visitor 8"}
+    """Texts of the same words, so that BM25 and vectors are the same, but in one of them they stand together."""
+    first, second, third = _PHRASE.split()
+    apart = f"{first} {_BEFORE} {second} {_AFTER} {third}"
+    texts = {f"apart{number}.txt": f"{apart} Visitor {number}" for number in range(8)}
+    return {**texts, "together.txt": f"{_BEFORE} {_AFTER} {_PHRASE} Visitor 8"}
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "graph", "auto"])
