@@ -266,6 +266,29 @@ async def drop_keyword_index(engine: Engine) -> None:
         await store.close()
 
 
+async def test_a_keyword_index_that_finds_only_one_of_its_properties_is_made_anew(engine: Engine) -> None:
+    """Memgraph finds both only in the order in which their names were first used in the life of the database."""
+    namespace = engine.namespace()
+    async with engine.knowledge(namespace) as kb:
+        await kb.ingest([Document(path="a", content="The tide mill turns.")])
+    await drop_keyword_index(engine)
+    store = await engine.open()
+    assert isinstance(store, BoltStore)
+    if store.capabilities.engine == "memgraph":
+        name = text_index_name(Label.CHUNK)
+        [row] = await store.run("MATCH (c:DocumentChunk) WHERE c.terms IS NOT NULL RETURN keys(c) AS names LIMIT 1", {})
+        order = [key for key in row["names"] if key in ("partition", "terms")]
+        wrong = ", ".join(reversed(order))
+        await store.define(f"CREATE TEXT INDEX {name} ON :DocumentChunk({wrong})", "Creating the keyword index")
+        [problem] = await store.check_indexes()
+        assert "does not find all of its words" in problem
+    await store.close()
+    async with engine.knowledge(namespace) as kb:
+        await kb.ingest([Document(path="b", content="The tide comes in.")])
+        assert {hit.path for hit in await kb.search("tide", mode="keyword")} == {"a", "b"}
+        assert await (await kb.client.connect()).check_indexes() == []
+
+
 async def test_who_may_only_read_does_without_an_index_that_is_missing(engine: Engine) -> None:
     namespace = engine.namespace()
     async with engine.knowledge(namespace) as kb:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import logging
-import re
 from collections.abc import Mapping, Sequence
 
 from core.rag.dbhandler.bolt.dialect import (
@@ -13,7 +10,6 @@ from core.rag.dbhandler.bolt.dialect import (
     Runner,
     bfs_nodes,
     define,
-    differs,
     index_search,
     keyword_candidates,
     matches,
@@ -26,24 +22,16 @@ from core.rag.dbhandler.bolt.dialect import (
 )
 from core.rag.dbhandler.bolt.hints import hinted
 from core.rag.dbhandler.bolt.memgraph_settings import unfit_settings
+from core.rag.dbhandler.bolt.memgraph_words import MISSING, THERE, KeywordIndexes, names_of
 from core.rag.dbhandler.misuse import other_dimension
 from core.rag.dbhandler.store import MAX_K, Match, Row
-from core.rag.errors import StoreConflictError
 from core.rag.schema import SERVER_INDEXES, Label, TextIndex, VectorIndex, check_name
-
-_log = logging.getLogger("mgrag")
 
 #: Initial capacity of a vector index; the server doubles it when it is full.
 _CAPACITY = 4096
 
-#: A difference between an index and the graph only counts if it is seen twice, this many seconds apart.
-_LOOK_AGAIN_SECONDS = 1.0
-
-_MISSING = re.compile(r"index .{0,200} (does not|doesn't) exist|no procedure named", re.I | re.S)
-_THERE = re.compile(r"already exists", re.I)
 #: The labels with most nodes. An index on the namespace alone would be taken for nodes whose id is known, too.
 _LARGE = (Label.DOCUMENT, Label.CHUNK, Label.ENTITY, Label.VECTOR)
-_TEXT_INDEX = re.compile(r"label_text \(name: (.*)\)", re.S)
 
 
 class MemgraphDialect:
@@ -69,6 +57,7 @@ class MemgraphDialect:
         self.abilities = abilities
         self._limit = "{limit: $k}" if limit_in_map else "$k"
         self._vectors: dict[str, Row] = {}  # by label
+        self._keywords = KeywordIndexes(runner)
 
     @classmethod
     async def learn(cls, runner: Runner) -> MemgraphDialect:
@@ -115,7 +104,7 @@ class MemgraphDialect:
         if not self.abilities.text_search:
             return
         there = {
-            (row["label"], _names(row["property"]))
+            (row["label"], names_of(row["property"]))
             for row in await self._runner.query("SHOW INDEX INFO")
             if row["index type"] == "label+property"
         }
@@ -128,11 +117,11 @@ class MemgraphDialect:
     async def _missing(self) -> dict[str, str]:
         """Return the statements that create missing constraints and indexes, by their description."""
         indexes = {
-            (row["index type"], row["label"], _names(row["property"]))
+            (row["index type"], row["label"], names_of(row["property"]))
             for row in await self._runner.query("SHOW INDEX INFO")
         }
         constraints = {
-            (row["constraint type"], row["label"], _names(row["properties"]))
+            (row["constraint type"], row["label"], names_of(row["properties"]))
             for row in await self._runner.query("SHOW CONSTRAINT INFO")
         }
         statements = {}
@@ -155,40 +144,8 @@ class MemgraphDialect:
 
     async def ensure_text_index(self, label: Label) -> None:
         """See :class:`~core.rag.dbhandler.bolt.dialect.Dialect`."""
-        if not self.abilities.text_search:
-            return
-        name = text_index_name(label)
-        rows = await self._runner.query("SHOW INDEX INFO")
-        found = _text_indexes(rows).get(name)
-        # Creating an index with an existing name succeeds silently, even with another definition.
-        if found is not None and (found["label"], _names(found["property"])) != (label.value, ("partition", "terms")):
-            await self._drop_text_index(label)
-            found = None
-        if found is not None and found["count"] < _labelled(rows, label) and await self._is_behind(label):
-            _log.warning("The keyword index of %s lacks what was stored last before a crash; it is made anew.", label)
-            try:
-                await self._drop_text_index(label)
-            except StoreConflictError as error:
-                _log.warning("%s The next command that writes tries again.", error)
-                return
-            found = None
-        if found is None:
-            await self._define(
-                f"CREATE TEXT INDEX {name} ON :{label}(partition, terms)", f"Creating the keyword index of {label}"
-            )
-            if name not in await self._text_indexes():
-                raise not_created(f"the keyword index of {label}")
-
-    async def _drop_text_index(self, label: Label) -> None:
-        await define(
-            self._runner,
-            f"DROP TEXT INDEX {text_index_name(label)}",
-            f"Dropping the keyword index of {label}",
-            there=_MISSING,
-        )
-
-    async def _text_indexes(self) -> dict[str, Row]:
-        return _text_indexes(await self._runner.query("SHOW INDEX INFO"))
+        if self.abilities.text_search:
+            await self._keywords.ensure(label)
 
     async def ensure_vector_index(self, index: VectorIndex) -> None:
         """See :class:`~core.rag.dbhandler.bolt.dialect.Dialect`."""
@@ -279,7 +236,7 @@ class MemgraphDialect:
                 {"name": name, "wanted": wanted, "query": query},
                 "A vector search",
                 index=f"The vector index {index.name}",
-                missing=_MISSING,
+                missing=MISSING,
             )
         except IndexMissingError:
             self._vectors.pop(index.label, None)
@@ -299,7 +256,7 @@ class MemgraphDialect:
             index,
             words_query("data.", index.key, words),
             k,
-            missing=_MISSING,
+            missing=MISSING,
         )
 
     async def text_counts(self, index: TextIndex, words: Sequence[str]) -> dict[str, int]:
@@ -333,11 +290,11 @@ class MemgraphDialect:
         """
         problems = []
         for label in Label:
-            if self.abilities.text_search and (looks := await self._differences(label)):
-                problems.append(differs(label, *looks[-1]))
+            if self.abilities.text_search and (problem := await self._keywords.problem(label)):
+                problems.append(problem)
                 if repair:
-                    await self._drop_text_index(label)
-                    await self.ensure_text_index(label)
+                    await self._keywords.drop(label)
+                    await self._keywords.ensure(label)
         if self.abilities.vector_search:
             problems += await self._check_vector_indexes(repair=repair)
         return problems
@@ -363,45 +320,5 @@ class MemgraphDialect:
                 await self.ensure_vector_index(index)
         return problems
 
-    async def _differences(self, label: Label) -> list[tuple[int, int]]:
-        """Return the sizes of a keyword index and of its nodes, as seen twice if they differ both times.
-
-        A difference that is seen only once may be a concurrent write.
-        """
-        statement = f"MATCH (n:{label}) WHERE n.partition IS NOT NULL OR n.terms IS NOT NULL RETURN count(n) AS n"
-        looks = []
-        for delay in (0.0, _LOOK_AGAIN_SECONDS):
-            await asyncio.sleep(delay)
-            before = (await self._runner.query(statement))[0]["n"]
-            row = (await self._text_indexes()).get(text_index_name(label))
-            indexed = row["count"] if row is not None else 0
-            after = (await self._runner.query(statement))[0]["n"]
-            if min(before, after) <= indexed <= max(before, after):
-                return []
-            looks.append((indexed, after))
-        return looks
-
-    async def _is_behind(self, label: Label) -> bool:
-        """Return whether a keyword index has lost nodes. While others write, the sizes also differ, but change."""
-        looks = await self._differences(label)
-        return bool(looks) and looks[0] == looks[1]
-
     async def _define(self, statement: str, what: str) -> None:
-        await define(self._runner, statement, what, there=_THERE)
-
-
-def _text_indexes(rows: Sequence[Row]) -> dict[str, Row]:
-    """Return the keyword indexes by name, from what ``SHOW INDEX INFO`` returned."""
-    return {found[1]: row for row in rows if (found := _TEXT_INDEX.fullmatch(row["index type"]))}
-
-
-def _labelled(rows: Sequence[Row], label: Label) -> int:
-    """Return about how many nodes have a label (removed ones count for a while), from ``SHOW INDEX INFO``."""
-    return sum(row["count"] for row in rows if (row["index type"], row["label"]) == ("label", label.value))
-
-
-def _names(value: str | Sequence[str] | None) -> tuple[str, ...]:
-    """Return names of properties, which some versions return as a list and others as a string."""
-    if value is None:
-        return ()
-    return (value,) if isinstance(value, str) else tuple(value)
+        await define(self._runner, statement, what, there=THERE)
