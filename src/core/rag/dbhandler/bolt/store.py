@@ -55,7 +55,7 @@ _STATEMENTS = 10
 
 #: Impatient callers still wait this many seconds for an index to be created, as most writes that block it are short:
 #: at first, when several clients begin at once, and when it is tried again.
-_FIRST_SECONDS = 5.0
+_FIRST_SECONDS = 3.0
 _BRIEFLY_SECONDS = 1.0
 
 #: Seconds until the creation of an index, which other writers prevented, is tried again.
