@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mgrag.cli import graph_editing
-from mgrag.cli.options import DbOption, JsonOption, NamespaceOption, common, target_file
+from mgrag.cli.options import AfterOption, DbOption, JsonOption, NamespaceOption, common, target_file
 from mgrag.cli.output import counted, line, note, print_json, table
 from mgrag.cli.runtime import EXIT_FAILED, EXIT_NOT_FOUND, EXIT_USAGE, fail, with_kb
 
@@ -35,9 +35,6 @@ NodeArgument = Annotated[
     ),
 ]
 LimitOption = Annotated[int, typer.Option("-k", "--limit", metavar="N", help="Maximum number to list.")]
-AfterOption = Annotated[
-    str, typer.Option(metavar="NEXT", help="Continue after the previous page, with the value it printed.")
-]
 EdgeOption = Annotated[
     list[str] | None,
     typer.Option(

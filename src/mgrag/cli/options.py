@@ -35,6 +35,9 @@ FilterOption = Annotated[
     str | None,
     typer.Option("--filter", metavar="FILTER", help="Only documents that match, such as 'path:docs/ mime:text/html'."),
 ]
+AfterOption = Annotated[
+    str, typer.Option(metavar="NEXT", help="Continue after the previous page, with the value it printed.")
+]
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 
 _URI = re.compile(r"(?:embedded:|[A-Za-z][A-Za-z0-9+.-]*://)")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mgrag.cli.memory import print_forgotten
-from mgrag.cli.options import Common, DbOption, JsonOption, NamespaceOption, YesOption, common
+from mgrag.cli.options import AfterOption, Common, DbOption, JsonOption, NamespaceOption, YesOption, common
 from mgrag.cli.output import counted, line, minute, note, print_json, table
 from mgrag.cli.runtime import EXIT_NOT_FOUND, confirm, fail, with_kb
 
@@ -61,9 +61,7 @@ def feedback(
 def list_users(
     context: typer.Context,
     limit: Annotated[int, typer.Option("-k", "--limit", metavar="N", help="Maximum number of users.")] = 50,
-    after: Annotated[
-        str, typer.Option(metavar="ID", help="Continue after the previous page, with the last id in it.")
-    ] = "",
+    after: AfterOption = "",
     db: DbOption = None,
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
@@ -159,9 +157,7 @@ def list_conversations(
     context: typer.Context,
     user: Annotated[str | None, typer.Option("--user", metavar="ID", help="Only conversations of this user.")] = None,
     limit: Annotated[int, typer.Option("-k", "--limit", metavar="N", help="Maximum number of conversations.")] = 50,
-    after: Annotated[
-        str, typer.Option(metavar="NEXT", help="Continue after the previous page, with the value it printed.")
-    ] = "",
+    after: AfterOption = "",
     db: DbOption = None,
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
+from operator import itemgetter
 from typing import Annotated, Any, cast
 
 from fastapi import APIRouter, Query, Request
@@ -27,6 +28,7 @@ from mgrag.http.results import (
     Remembered,
     Users,
 )
+from mgrag.pages import page
 
 router = APIRouter(tags=["memory"])
 
@@ -207,9 +209,8 @@ async def list_users(
     after: Annotated[str, Query(description="The next of the page before.")] = "",
 ) -> Users:
     """List the users of whom anything is stored, by id."""
-    found = await kb.users(limit + 1, after=after)
-    shown = found[:limit]
-    return {"users": cast("list[ListedUser]", shown), "next": shown[-1]["id"] if len(found) > limit else ""}
+    shown, more = page(await kb.users(limit + 1, after=after), limit, itemgetter("id"))
+    return {"users": cast("list[ListedUser]", shown), "next": more}
 
 
 @router.get("/users/{user:name}/export")
@@ -238,9 +239,7 @@ async def list_conversations(
     after: Annotated[str, Query(description="The next of the page before.")] = "",
 ) -> Conversations:
     """List conversations, the latest first."""
-    found = await kb.client.list_conversations(user_id, limit + 1, after=after)
-    shown = found[:limit]
-    more = mark_of(shown[-1]) if len(found) > limit else ""
+    shown, more = page(await kb.client.list_conversations(user_id, limit + 1, after=after), limit, mark_of)
     return {"conversations": cast("list[ListedConversation]", shown), "next": more}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import Annotated, Any, cast
 
 from fastapi import APIRouter, Body, Depends, Query
@@ -10,6 +11,7 @@ from core.rag.dbhandler.knowledge.recording import Inserted
 from core.rag.errors import InvalidInputError, NotFoundError
 from mgrag.http.bases import Reading, Writing
 from mgrag.http.results import Deleted, InsertedRecords, Record, Records
+from mgrag.pages import page
 
 #: The first words of all other routes: no collections, so that a request that misses its route stores nothing.
 RESERVED = frozenset(
@@ -64,9 +66,8 @@ async def list_records(
     after: Annotated[str, Query(description="The next of the page before.")] = "",
 ) -> Records:
     """List the records of a collection by id."""
-    found = await kb.records(collection, limit=limit + 1, after=after)
-    shown = found[:limit]
-    return {"records": cast("list[Record]", shown), "next": shown[-1]["id"] if len(found) > limit else ""}
+    shown, more = page(await kb.records(collection, limit=limit + 1, after=after), limit, itemgetter("id"))
+    return {"records": cast("list[Record]", shown), "next": more}
 
 
 @router.get("/{collection}/{record}")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from operator import itemgetter
 from typing import Annotated, Any
 
 from pydantic import Field
 
 from core.rag.retrieval.hits import SearchMode
 from mgrag.mcp.lease import Lease
+from mgrag.pages import page
 
 _Limit = Annotated[int, Field(ge=1, le=50, description="At most this many.")]
 _Filters = Annotated[
@@ -120,9 +122,9 @@ class ReadingTools:
         """List the documents, sorted by path; "next" is empty where there are no more."""
         async with self._lease.use() as kb:
             found = await kb.documents(prefix=prefix, limit=limit + 1, after=after)
+        shown, more = page(found, limit, itemgetter("path"))
         names = ("path", "title", "mime_type", "chunk_count", "updated_at")
-        documents = [{name: document[name] for name in names} for document in found[:limit]]
-        return {"documents": documents, "next": documents[-1]["path"] if len(found) > limit else ""}
+        return {"documents": [{name: document[name] for name in names} for document in shown], "next": more}
 
     async def find_entities(
         self,

@@ -103,9 +103,10 @@ class KeywordIndexes:
         if label == Label.SCHEMA_VERSION:  # has the properties, but no keyword index
             return ""
         index = (await self._all()).get(text_index_name(label))
-        order = await self._order(f"MATCH {_WORDS}") or await self._order(f"MATCH (n:{label})")
-        if index is not None and order is not None and names_of(index["property"]) != order:
-            return f"The keyword index of {label} does not find all of its words."
+        if index is not None:
+            order = await self._order(f"MATCH {_WORDS}") or await self._order(f"MATCH (n:{label})")
+            if order is not None and names_of(index["property"]) != order:
+                return f"The keyword index of {label} does not find all of its words."
         looks = await self._differences(label)
         return differs(label, *looks[-1]) if looks else ""
 
