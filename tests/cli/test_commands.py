@@ -21,6 +21,7 @@ READING = [
     ("list",),
     ("show", "corpus/diary.txt"),
     ("search", "mill"),
+    ("cypher", "RETURN 1"),
     ("status",),
     ("delete", "x"),
     ("export", "e.jsonl"),

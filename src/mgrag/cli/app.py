@@ -9,6 +9,7 @@ import typer
 from mgrag.cli import (
     ask,
     copies,
+    cypher,
     documents,
     graph,
     ingest,
@@ -56,5 +57,20 @@ def options(
     context.obj = Common(None if db is None else graph_uri(db), namespace, as_json)
 
 
-for group in (ingest, search, ask, documents, state, copies, namespaces, reembed, memory, people, graph, mcp, serve):
+for group in (
+    ingest,
+    search,
+    ask,
+    documents,
+    state,
+    copies,
+    namespaces,
+    reembed,
+    memory,
+    people,
+    graph,
+    cypher,
+    mcp,
+    serve,
+):
     group.register(app)

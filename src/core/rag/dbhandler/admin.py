@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
@@ -9,10 +10,17 @@ from typing import Any
 from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.checks import check_kind, check_text, check_texts
 from core.rag.dbhandler.documents.removing import remove_unused_sources
+from core.rag.dbhandler.plain import plain_rows
 from core.rag.dbhandler.revectoring import RevectoringOperations
 from core.rag.dbhandler.vectors import VectorStoreInfo
+from core.rag.errors import InvalidInputError
 from core.rag.schema import EMBEDDED_LABELS, EdgeType, Label, TextIndex
 
+#: What begins a statement that reads, behind comments; servers have others that change settings, or the data.
+_READS = re.compile(
+    r"(?:\s|//[^\n]*|/\*.*?\*/)*+(?:MATCH|OPTIONAL|WITH|UNWIND|RETURN|CALL|SHOW|EXPLAIN|PROFILE)\b",
+    re.IGNORECASE | re.DOTALL,
+)
 _DELETED_AT_ONCE = 500
 
 #: Labels in the order in which a namespace is emptied: nodes with many incoming edges last, when these are gone.
@@ -44,6 +52,35 @@ class AdminOperations(RevectoringOperations):
         found = {row["type"]: row["n"] for row in rows}
         edges = {edge.value: found[edge] for edge in EdgeType if edge in found}
         return {"nodes": nodes, "edges": edges}
+
+    async def query(self, statement: str, parameters: dict[str, Any] | None = None) -> list[dict[str, Any]]:
+        """Run a reading Cypher statement of your own.
+
+        It sees all namespaces: to stay within that of this client, say ``WHERE n.namespace = $namespace``. Procedures
+        that it calls are not looked at, and some of a server write; where that matters, connect as a user who may not.
+
+        Args:
+            statement: One statement, as ``MATCH (d:Document) RETURN d.path AS path``.
+            parameters: The values of its parameters by name; ``$namespace`` is always set.
+
+        Returns:
+            The rows, with values that JSON has on every engine: a node is ``{"labels": […], "properties": {…}}``, an
+            edge ``{"type": …, "properties": {…}}``, a path ``{"nodes": […], "edges": […]}``, a time text in ISO 8601.
+
+        Raises:
+            InvalidInputError: if it does not begin as a statement that reads, or a parameter cannot be sent.
+            QueryError: if it has a clause that writes, or the engine refuses it.
+        """
+        check_text("A statement", statement)
+        values = check_kind("parameters", {} if parameters is None else parameters, dict)
+        if not _READS.match(statement):
+            raise InvalidInputError(
+                "A statement that reads begins with MATCH, OPTIONAL MATCH, WITH, UNWIND, RETURN, CALL, SHOW, EXPLAIN or"
+                f" PROFILE, not with {statement.strip()[:40]!r}."
+            )
+        store = await self.connect()
+        sent = statement.rstrip().rstrip(";")
+        return plain_rows(await store.run(sent, {"namespace": self._namespace, **values}))
 
     async def status(self) -> dict[str, Any]:
         """Return the engine, counts and vector stores of the namespace.

@@ -335,19 +335,22 @@ def check_reading(statement: str) -> None:
     """
     clause = writing_clause(check_text("A statement", statement))
     if clause:
-        raise QueryError(f"A statement with {clause} was sent as a query: writes belong into a transaction.")
+        raise QueryError(
+            f"The statement has {clause}, but only reading is allowed here. What keeps the graph consistent are the"
+            " methods and commands that write; statements of your own that write belong into a transaction."
+        )
 
 
-_TEXTS = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`|//[^\n]*|/\*.*?\*/""", re.DOTALL)
+_TEXTS = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`|(//[^\n]*|/\*.*?\*/)""", re.DOTALL)
 _WRITING = re.compile(
-    r"(?<![\w.$:|])(CREATE|MERGE|SET|DELETE|DETACH|REMOVE|DROP|INSERT|FOREACH|LOAD|ALTER)(?=[\s(])", re.IGNORECASE
+    r"(?<![\w.$:|])(CREATE|MERGE|SET|DELETE|DETACH|REMOVE|DROP|INSERT|FOREACH|LOAD|ALTER)(?=[\s('])", re.IGNORECASE
 )
 
 
 @lru_cache(maxsize=512)
 def writing_clause(statement: str) -> str:
     """Return the first writing clause of a statement; empty if there is none."""
-    found = _WRITING.search(_TEXTS.sub("''", statement))
+    found = _WRITING.search(_TEXTS.sub(lambda part: " " if part[1] else "''", statement))
     return found[1].upper() if found else ""
 
 

@@ -1,0 +1,62 @@
+"""``mgrag cypher``."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from mgrag.cli.options import DbOption, JsonOption, NamespaceOption, common
+from mgrag.cli.output import line, print_json, table
+from mgrag.cli.runtime import text_or_input, with_kb
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(cypher)
+
+
+def cypher(
+    context: typer.Context,
+    statement: Annotated[
+        str, typer.Argument(metavar="STATEMENT", help="A statement that reads; - reads it from input.")
+    ],
+    param: Annotated[
+        list[str] | None,
+        typer.Option("--param", "-p", metavar="NAME=VALUE", help="Value of $NAME, as JSON or text; repeatable."),
+    ] = None,
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Run a Cypher statement that reads, on any engine."""
+    chosen = common(context, db, namespace, as_json)
+    parameters = dict(map(_parameter, param or []))
+    text = text_or_input(statement)
+    rows = with_kb(chosen, lambda kb: kb.client.query(text, parameters))
+    if chosen.json:
+        print_json(rows)
+    elif rows:
+        table(list(rows[0]), [[_cell(value) for value in row.values()] for row in rows])
+    else:
+        line("No rows.")
+
+
+def _parameter(given: str) -> tuple[str, Any]:
+    import json
+
+    name, equals, value = given.partition("=")
+    if not equals or not name.isidentifier():
+        raise typer.BadParameter(f"{given[:50]!r} is not NAME=VALUE", param_hint="'--param'")
+    try:
+        parsed = json.loads(value)
+    except ValueError:
+        return name, value
+    # An embedding; see ``check_parameters``.
+    return name, tuple(parsed) if isinstance(parsed, list) and all(isinstance(i, float) for i in parsed) else parsed
+
+
+def _cell(value: Any) -> str:
+    import json
+
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
