@@ -75,6 +75,8 @@ async def test_markdown_and_html_are_read_as_such() -> None:
         assert page_read["title"] == "Die Mühle" and "<p>" not in page_read["content"]
         assert plain["content"] == "# no heading <b>"
         hits = (await ok(await client.post("/db/default/chunks/search", json={"query": "sluice", "k": 1})))["hits"]
+        as_elsewhere = await client.post("/db/default/chunks/search", json={"query": "sluice", "limit": 1})
+        assert (await ok(as_elsewhere))["hits"] == hits
         assert hits[0]["heading"] == "Start"
 
 
@@ -312,6 +314,7 @@ async def test_namespaces_are_apart_listed_and_removed() -> None:
     ("method", "path", "body", "status", "says"),
     [
         ("POST", "/db/default/chunks/search", {"query": "x", "k": 0}, 422, "k: "),
+        ("POST", "/db/default/chunks/search", {"query": "x", "k": 1, "limit": 2}, 422, "limit"),
         ("POST", "/db/default/chunks/search", {"query": "x", "filtres": ""}, 422, "filtres"),
         ("POST", "/db/default/chunks/search", {"query": "x", "filters": "path:("}, 400, "Filter"),
         ("POST", "/db/default/chunks/search", {"query": " "}, 400, "empty"),

@@ -11,7 +11,7 @@ from typing import Annotated, Any, cast
 
 from fastapi import APIRouter, Depends, File, Form, Query, Request, UploadFile
 from fastapi.sse import EventSourceResponse, ServerSentEvent
-from pydantic import Field
+from pydantic import AliasChoices, Field
 
 from core.rag.answering.asking import MAX_PASSAGES, StrategyName
 from core.rag.answering.events import DoneEvent
@@ -66,7 +66,7 @@ class ChunkSearch(Body):
     """What to search passages for."""
 
     query: str
-    k: int = Field(default=5, ge=1, le=1000)
+    k: int = Field(default=5, ge=1, le=1000, validation_alias=AliasChoices("k", "limit"))
     mode: SearchMode = "auto"
     filters: str | dict[str, Any] | None = Field(default=None, description="Such as path:docs/ updated>=2026-01-01.")
     expand: int = Field(default=0, ge=0, le=20, description="Neighbouring passages to add on either side.")
@@ -79,7 +79,7 @@ class Question(Body):
 
     question: str
     strategy: StrategyName = "auto"
-    k: int = Field(default=5, ge=1, le=MAX_PASSAGES)
+    k: int = Field(default=5, ge=1, le=MAX_PASSAGES, validation_alias=AliasChoices("k", "limit"))
     filters: str | dict[str, Any] | None = None
     conversation_id: str | None = Field(default=None, description="Question and answer are recorded in it.")
     user_id: str | None = None
