@@ -53,6 +53,7 @@ async def test_the_parts_of_the_readme_run_one_after_another(capsys: pytest.Capt
     everything = {name: value for left in seen for name, value in left.items()}
     assert len(seen) >= 4
     assert everything["piece"].nodes and everything["path"] and everything["context"].context_chunks
+    assert {"name": "Kestrel Bay"} in everything["names"]
     assert everything["answer"].citations
     assert everything["memory"].content == "Ada prefers answers with dates."
     assert everything["hits"] and everything["paths"]
