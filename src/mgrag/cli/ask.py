@@ -47,13 +47,15 @@ class Strategy(StrEnum):
     FLOW = "flow"
     BASIC = "basic"
     DRIFT = "drift"
+    OVERVIEW = "overview"
 
 
 StrategyOption = Annotated[
     Strategy,
     typer.Option(
         help="How to find the material for the answer: flow uses entities, relations and passages; basic uses passages"
-        " found by meaning; drift follows relations in several steps; auto chooses."
+        " found by meaning; drift follows relations in several steps; overview uses the beginnings of documents that"
+        " stand for all; auto chooses."
     ),
 ]
 ConversationOption = Annotated[

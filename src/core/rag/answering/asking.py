@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from core.rag.llm import LanguageModel
     from core.rag.settings import Settings
 
-StrategyName = Literal["auto", "flow", "basic", "drift"]
+StrategyName = Literal["auto", "flow", "basic", "drift", "overview"]
 STRATEGIES: tuple[StrategyName, ...] = get_args(StrategyName)
 
 MAX_QUESTION_CHARS = 20_000
@@ -104,8 +104,9 @@ class Answers:
         Args:
             question: The question, in any words.
             strategy: ``flow`` (entities, relations and passages), ``basic`` (passages by vector), ``drift`` (follows
-                relations over several steps), or ``auto``: ``drift`` for a question of several steps if the graph has
-                relations, else ``flow``.
+                relations over several steps), ``overview`` (the beginnings of documents that stand for all), or
+                ``auto``: ``overview`` for a question about all documents ("What is this about?"), ``drift`` for one of
+                several steps if the graph has relations, else ``flow``.
             conversation_id: The conversation that the question belongs to; created if missing. The question, the
                 retrieved passages and the answer are recorded in it.
             stream: Return the events of :meth:`ask_stream` instead.

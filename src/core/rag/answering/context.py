@@ -29,7 +29,7 @@ _MARKS = 24
 _Count = Callable[[str], int]
 
 #: The tags of the context, which are escaped in its texts so that these cannot open or close a part.
-_TAG = re.compile(r"<(?=/?(?:definitions|facts|passages)\b)", re.IGNORECASE)
+_TAG = re.compile(r"<(?=/?(?:documents|definitions|facts|passages)\b)", re.IGNORECASE)
 #: Numbers in brackets in a document, which are not citations.
 _REFERENCE = re.compile(r"\[[ \t\xa0]*(\d{1,3})[ \t\xa0]*\]")
 #: The same in code, except for indexes such as ``argv[1]``.
@@ -56,7 +56,7 @@ def build_context(
     """
     started = time.monotonic()
     count = even_tokens.count
-    room = token_budget - 3 * _MARKS
+    room = token_budget - 3 * _MARKS - count(knowledge.about)
     graph = sum(count(_fact_text(fact, {})) for fact in knowledge.facts)
     graph += sum(count(_definition(entity)) for entity in knowledge.entities)
     passages, used = _fitted_passages(knowledge.hits, count, room - min(graph, int(room * GRAPH_SHARE)))
@@ -76,7 +76,7 @@ def build_context(
             entities.append(entity)
             # A name without any information is shown in the diagram, but is left out of the text.
             left -= size if _says(entity, ends) else 0
-    text = _text([entity for entity in entities if _says(entity, ends)], facts, passages, numbers)
+    text = _text(knowledge.about, [one for one in entities if _says(one, ends)], facts, passages, numbers)
     context = Context(
         text=text,
         passages=tuple(passages),
@@ -141,12 +141,15 @@ def _is_sure(entity: FoundEntity) -> bool:
 
 
 def _text(
+    about: str,
     entities: Sequence[FoundEntity],
     facts: Sequence[FoundFact],
     passages: Sequence[Passage],
     numbers: dict[str, int],
 ) -> str:
     parts = []
+    if about:
+        parts.append(f"<documents>{_line(about)}</documents>")
     if entities:
         parts.append(f"<definitions>{', '.join(map(_definition, entities))}</definitions>")
     if facts:

@@ -49,8 +49,6 @@ async def answered(
         near = [hit for hit in knowledge.hits if hit.chunk_id not in knowledge.far]
         knowledge = replace(knowledge, hits=near or knowledge.hits)
     context = build_context(knowledge, services.token_budget, metrics)
-    yield RetrievalEvent(context.passages, context.entities, context.facts, context.mermaid)
-    response: Response | None = None
     written = generate_response(
         analysis,
         context,
@@ -63,6 +61,34 @@ async def answered(
         given=services.given,
         asked=services.asked,
     )
+    events = finished(strategy, analysis, context, written, metrics, started, details)
+    async with contextlib.aclosing(events):
+        async for event in events:
+            yield event
+
+
+async def finished(
+    strategy: Strategy,
+    analysis: Analysis,
+    context: Context,
+    written: AsyncGenerator[str | Response, None],
+    metrics: Metrics,
+    started: float,
+    details: dict[str, Any] | None = None,
+) -> AsyncGenerator[Event, None]:
+    """Pass on an answer that is being written from a context; see :func:`answered`.
+
+    Args:
+        strategy: How the knowledge was found.
+        analysis: The question.
+        context: What the answer is written from.
+        written: The answer; see :func:`generate_response`.
+        metrics: Where to count.
+        started: When the question came.
+        details: What only this strategy has.
+    """
+    yield RetrievalEvent(context.passages, context.entities, context.facts, context.mermaid)
+    response: Response | None = None
     async with contextlib.aclosing(written) as parts:
         async for part in parts:
             if isinstance(part, Response):

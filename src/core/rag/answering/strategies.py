@@ -9,6 +9,8 @@ from core.rag.answering.basic import basic_events
 from core.rag.answering.drift.events import drift_events
 from core.rag.answering.flow import flow_events
 from core.rag.answering.intents import has_parts
+from core.rag.answering.overview.asking import asks_for_overview
+from core.rag.answering.overview.events import overview_events
 from core.rag.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -20,8 +22,9 @@ async def chosen_strategy(name: str, question: str, client: MemGraphClient) -> S
     """Return the strategy of this name.
 
     Args:
-        name: ``auto``, ``flow``, ``basic`` or ``drift``. ``auto`` is ``flow``, unless the question has several parts
-            and the graph has relations to follow from one to the next: then it is ``drift``.
+        name: ``auto``, ``flow``, ``basic``, ``drift`` or ``overview``. ``auto`` is ``flow``, unless the question is
+            about all documents together (``overview``), or has several parts and the graph has relations to follow
+            from one to the next (``drift``).
         question: The question.
         client: The graph.
 
@@ -30,12 +33,19 @@ async def chosen_strategy(name: str, question: str, client: MemGraphClient) -> S
     """
     if name not in STRATEGIES:
         raise InvalidInputError(f"There is no strategy {str(name)[:50]!r}; the strategies are {', '.join(STRATEGIES)}.")
-    if name == "auto":
+    if name == "auto" and asks_for_overview(question):
+        name = "overview"
+    elif name == "auto":
         name = "drift" if has_parts(question) and await _has_relations(client) else "flow"
     return _EVENTS[name]
 
 
-_EVENTS: dict[str, Strategy] = {"flow": flow_events, "basic": basic_events, "drift": drift_events}
+_EVENTS: dict[str, Strategy] = {
+    "flow": flow_events,
+    "basic": basic_events,
+    "drift": drift_events,
+    "overview": overview_events,
+}
 
 
 async def _has_relations(client: MemGraphClient) -> bool:

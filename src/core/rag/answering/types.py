@@ -11,7 +11,7 @@ from core.rag.keyed import Plain
 from core.rag.retrieval.hits import Hit
 
 Intent = Literal["factual", "relationship", "summary", "exploration"]
-Strategy = Literal["flow", "basic", "drift"]
+Strategy = Literal["flow", "basic", "drift", "overview"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +141,7 @@ class Knowledge:
         near: Whether any of it may be relevant to the question.
         far: Ids of the passages that are not near and share no word with the question.
         errors: Failures of single retrieval legs.
+        about: What is said of all documents together.
     """
 
     entities: list[FoundEntity] = field(default_factory=list)
@@ -150,6 +151,7 @@ class Knowledge:
     near: bool = False
     far: frozenset[str] = frozenset()
     errors: list[str] = field(default_factory=list)
+    about: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +159,7 @@ class Context:
     """The context that a model reads.
 
     Attributes:
-        text: ``<definitions>``, ``<facts>`` and ``<passages>``; empty parts are left out.
+        text: ``<documents>``, ``<definitions>``, ``<facts>`` and ``<passages>``; empty parts are left out.
         passages: The passages in it, by number.
         entities: The entities in it.
         facts: The facts in it.

@@ -1,0 +1,1 @@
+"""Answers to questions about all documents together: "What is this about?", "Summarize everything"."""

@@ -1,0 +1,101 @@
+"""Whether a question is about all documents together: in English, and for simple ones in German, French and Spanish.
+
+The whole question has to be such a phrase. With any other word ("What are the main topics of the mill?") it has a
+subject, which is searched for.
+"""
+
+from __future__ import annotations
+
+import re
+
+_DOCUMENTS = (
+    r"(?:documents?|docs|files?|sources?|texts?|pages?|corpus|collection|knowledge (?:base|graph)|graph|database|data"
+    r"|data ?set|documentation|folder|library|archive|notes?|contents?|materials?)"
+)
+_ALL_DOCUMENTS = (
+    rf"(?:(?:(?:all|all of|each of|the|this|these|those|my|our|your|whole|entire) )+{_DOCUMENTS}"
+    r"|documents|files|sources)"
+)
+_TOPICS = (
+    r"(?:(?:main|key|central|major|most important|principal|recurring|common|core|overall|general) )?"
+    r"(?:topics?|themes?|subjects?)"
+)
+_WITHIN = rf"(?: (?:(?:covered|discussed|addressed|treated) )?(?:of|in|by|across) {_ALL_DOCUMENTS})?"
+#: What only points: in a conversation, at what was said there.
+_POINTING = r"(?:this|that|these|it|here)"
+_EVERYTHING = rf"(?:everything|all|it all|all of (?:it|this|that|them)|{_ALL_DOCUMENTS})"
+_GERMAN = (
+    r"(?:(?:diese[mnrs]?|die|de[mnr]|das|alle[nrs]?|meine[mnrs]?|unsere[mnrs]?|ganzen?|gesamten?) )*"
+    r"(?:dokumente?n?|dateie?n?|texte?n?|quellen?|sammlung|wissensbasis|unterlagen|notizen|daten|ordners?)"
+)
+_FRENCH = (
+    r"(?:(?:tous|toutes|les|des|ces|cette|la|le|l'ensemble|mes|nos|de|du) )*"
+    r"(?:documents?|fichiers?|textes?|sources?|notes)"
+)
+_SPANISH = (
+    r"(?:(?:todos?|todas?|los|las|estos|estas|esta|la|el|mis|de|del) )*(?:documentos?|archivos?|textos?|fuentes?|notas)"
+)
+
+#: Phrases about the documents, whatever was said before.
+_PHRASES = (
+    rf"what(?:'s| is| are| do| does) {_EVERYTHING} (?:all )?(?:about|cover|contain|say|deal with)",
+    rf"what {_EVERYTHING} (?:is|are) (?:all )?about",
+    rf"what(?:'s| is) (?:there )?in {_ALL_DOCUMENTS}",
+    rf"(?:summari[sz]e|sum up|describe) {_EVERYTHING}",
+    rf"(?:(?:a|an|the|short|brief|quick|general) )*(?:overview|summary) (?:of|over) {_EVERYTHING}",
+    rf"(?:(?:what|which) are (?:the )?|list (?:the |all )?|the )?{_TOPICS}{_WITHIN}",
+    rf"(?:what|which) {_TOPICS} (?:are (?:there|covered|discussed)|do(?:es)? {_EVERYTHING} (?:cover|discuss)){_WITHIN}",
+    rf"(?:what|which) {_DOCUMENTS} (?:are there|do you have|are (?:in|part of) {_ALL_DOCUMENTS})",
+    rf"(?:list|show) (?:all )?(?:of )?(?:the )?{_DOCUMENTS}",
+    rf"how many {_DOCUMENTS} (?:are there|do you have|do (?:i|we) have|are in {_ALL_DOCUMENTS})",
+    r"what do you know(?: about)?|what can (?:i|we) ask(?: you)?(?: about)?|what can you (?:tell me|answer)(?: about)?",
+    rf"(?:worum geht es|worum dreht es sich|wovon handel[nt]|was steht|was ist) (?:denn )?(?:in )?{_GERMAN}(?: alles)?",
+    rf"fass(?:e|en sie)? (?:alles|{_GERMAN}) (?:kurz )?zusammen",
+    rf"(?:(?:eine?n?|kurzen?) )*(?:überblick|übersicht|zusammenfassung) (?:über |von |der )?(?:alles|{_GERMAN})",
+    rf"(?:(?:was|welche[s]?) sind |nenne )?die (?:wichtigsten |zentralen |haupt)?themen(?: (?:in|der|von) {_GERMAN})?",
+    r"welche themen (?:gibt es|werden behandelt|kommen vor)|was weißt du",
+    r"(?:welche|wie viele) (?:dokumente|dateien|quellen|texte) (?:gibt es|hast du|sind da)",
+    rf"de quoi (?:parlent|traitent|parle|traite) {_FRENCH}|(?:résume[rz]?) (?:tout|{_FRENCH})",
+    rf"(?:un |une )?(?:aperçu|vue d'ensemble|résumé) (?:de tout|{_FRENCH})",
+    rf"quels sont les (?:principaux |grands )?(?:thèmes|sujets)(?: (?:dans )?{_FRENCH})?",
+    rf"de qué tratan? {_SPANISH}|(?:resume|resuma|resumir) (?:todo|{_SPANISH})",
+    rf"(?:un )?resumen (?:de todo|{_SPANISH})",
+    rf"cuáles son los (?:temas|asuntos)(?: principales| más importantes)?(?: (?:en )?{_SPANISH})?",
+)
+#: Phrases about what was said before, or if nothing was, about the documents.
+_POINTING_PHRASES = (
+    rf"what(?:'s| is) {_POINTING} (?:all )?about|what is there(?: to know)?",
+    rf"(?:summari[sz]e|sum up)(?: {_POINTING})?|(?:(?:a|an|the|short|brief|quick|general) )*(?:overview|summary)",
+    r"worum geht es(?: hier| hierbei| dabei)?|fass(?:e|en sie)? (?:das|es|dies) (?:kurz )?zusammen",
+    r"(?:(?:eine?n?|kurzen?) )*(?:überblick|übersicht|zusammenfassung)|de quoi s'agit-il|de qué trata(?: esto)?",
+)
+_OF_DOCUMENTS = re.compile("|".join(f"(?:{phrase})" for phrase in _PHRASES))
+_POINTS = re.compile("|".join(f"(?:{phrase})" for phrase in _POINTING_PHRASES))
+
+#: What may stand around any question.
+_POLITE = re.compile(
+    r"(?:(?:hi|hello|hey|please|bitte|(?:can|could|would|will) you"
+    r"|(?:i|we)(?: would|'d)? (?:want|like)(?: you)?(?: to)?|(?:give|show|tell) (?:me|us)"
+    r"|gib mir|zeige? mir|kannst du(?: mir)?|donne[- ]moi|s'il (?:te|vous) plaît|dame|por favor)(?: |\Z))*+"
+)
+_AFTER = re.compile(r"(?: (?:please|bitte|for me|por favor|briefly|in (?:a few|one|two|three) sentences?))+\Z")
+_MARKS = re.compile(r"[¿¡\"“”„«»?!.,:;…]+")
+_LONGEST = 200
+
+
+def asks_for_overview(question: str, *, alone: bool = True) -> bool:
+    """Return whether a question is about all documents together.
+
+    Args:
+        question: The question.
+        alone: Whether nothing was said before it, that "Summarize this" may be about.
+
+    Example:
+        >>> asks_for_overview("What are these documents about?"), asks_for_overview("What are tides about?")
+        (True, False)
+    """
+    if len(question) > _LONGEST:
+        return False
+    plain = " ".join(_MARKS.sub(" ", question.casefold().replace("’", "'")).split())
+    asked = _AFTER.sub("", plain[_POLITE.match(plain).end() :])  # type: ignore[union-attr]  # it matches nothing, too
+    return _OF_DOCUMENTS.fullmatch(asked) is not None or (alone and _POINTS.fullmatch(asked) is not None)

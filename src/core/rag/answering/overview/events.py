@@ -1,0 +1,76 @@
+"""The strategy ``overview``: answers from the beginnings of documents that stand for all."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import AsyncGenerator
+
+from core.rag.answering.context import build_context
+from core.rag.answering.drift.admission import Admission
+from core.rag.answering.events import AnalysisEvent, Event
+from core.rag.answering.extracts.composing import NOT_ASKED, NOT_SET
+from core.rag.answering.flow import flow_events
+from core.rag.answering.metrics import Metrics
+from core.rag.answering.overview.asking import asks_for_overview
+from core.rag.answering.overview.survey import Survey, survey
+from core.rag.answering.overview.telling import stated, told
+from core.rag.answering.pipeline import finished
+from core.rag.answering.response import Response, generate_response
+from core.rag.answering.services import Services
+from core.rag.answering.types import Analysis, Context, Knowledge
+from core.rag.retrieval.hits import Hit
+
+#: An overview has so many times as many passages as other answers.
+PASSAGES_TIMES = 2
+
+
+async def overview_events(question: str, services: Services) -> AsyncGenerator[Event, None]:
+    """Answer a question about all documents together, step by step.
+
+    Without documents, and if the question points at what was said before, it is answered as ``flow`` does.
+    """
+    started, metrics = time.monotonic(), Metrics()
+    client = services.kb.client
+    points_back = bool(services.before) and asks_for_overview(question) and not asks_for_overview(question, alone=False)
+    filters = services.search.get("filters")
+    found = Survey() if points_back else await survey(client, PASSAGES_TIMES * services.passages, filters)
+    if not found.chunks:
+        async with contextlib.aclosing(flow_events(question, services)) as events:
+            async for event in events:
+                yield event
+        return
+    analysis = Analysis(question, (), "summary")
+    metrics.analysis_metrics.intent_classification = analysis.intent
+    yield AnalysisEvent(analysis)
+    chunks = await client.chunks_by_id(list(found.chunks))
+    hits = [Hit.of_chunk(chunks[key], 0.0, {}) for key in found.chunks if key in chunks]
+    metrics.search_metrics.passages = len(hits)
+    metrics.search_metrics.total_retrieval_time = time.monotonic() - started
+    knowledge = Knowledge(list(found.names), list(found.facts), hits, relevant=True)
+    if filters:
+        knowledge = await Admission(client, filters).narrowed(knowledge)
+    knowledge.about = " ".join(stated(found))
+    context = build_context(knowledge, services.token_budget, metrics)
+    events = finished(
+        "overview", analysis, context, _written(analysis, context, found, services, metrics), metrics, started
+    )
+    async with contextlib.aclosing(events):
+        async for event in events:
+            yield event
+
+
+async def _written(
+    analysis: Analysis, context: Context, found: Survey, services: Services, metrics: Metrics
+) -> AsyncGenerator[str | Response, None]:
+    if services.model is None:
+        checked = told(found, context.passages, NOT_SET if services.asked else NOT_ASKED)
+        yield checked.text
+        yield Response(checked, extracts=True)
+        return
+    written = generate_response(
+        analysis, context, services.model, services.kb.embedder, metrics, dialogue=services.dialogue
+    )
+    async with contextlib.aclosing(written) as parts:
+        async for part in parts:
+            yield part

@@ -1,0 +1,193 @@
+"""Which documents stand for all: those that together mention most of what several documents mention."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from core.rag.answering.drift.admission import Admission
+from core.rag.answering.graph_index.index import FACT_COLUMNS, fact_of
+from core.rag.answering.types import FoundEntity, FoundFact
+from core.rag.dbhandler.batches import batches
+from core.rag.extraction.source_code import is_code
+from core.rag.schema import Label
+
+if TYPE_CHECKING:
+    from core.rag.dbhandler import MemGraphClient
+
+#: Of more documents than this, so many are drawn by lot.
+MAX_DOCUMENTS = 1_000
+#: How many names are told, and how many relations between what has these names.
+NAMES, FACTS = 12, 20
+#: With fewer characters, the first chunk of a document is hardly more than its title.
+_SHORT = 300
+
+#: What the beginning of source code counts beside that of a text.
+_CODE = 0.3
+#: Files that are written to say what the others are about.
+_INTRODUCES = re.compile(r"(?:readme|index|about|overview|introduction|home)", re.IGNORECASE)
+_SAYS_LITTLE = re.compile(r"[\d\W]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What there is.
+
+    Attributes:
+        documents: How many documents there are.
+        chunks: The beginnings of those that stand for all, best first: the first chunk, and if it is short the second.
+        names: What several documents mention, what most do first.
+        facts: Relations between these.
+    """
+
+    documents: int = 0
+    chunks: tuple[str, ...] = ()
+    names: tuple[FoundEntity, ...] = ()
+    facts: tuple[FoundFact, ...] = ()
+
+
+@dataclass(slots=True)
+class _Seen:
+    """A document.
+
+    Attributes:
+        path: Its path.
+        chunks: Ids of its first chunks.
+        size: Characters of the first one.
+        names: What these mention.
+    """
+
+    path: str
+    chunks: list[str] = field(default_factory=list)
+    size: int = 0
+    names: set[str] = field(default_factory=set)
+
+    @property
+    def is_code(self) -> bool:
+        """Whether it is source code."""
+        return is_code(self.path)
+
+    @property
+    def beginning(self) -> list[str]:
+        """Its first chunk; if that is short, also the second."""
+        return self.chunks[: 2 if self.size < _SHORT else 1]
+
+
+async def survey(client: MemGraphClient, most: int, filters: str | Mapping[str, Any] | None = None) -> Survey:
+    """Choose documents that stand for all.
+
+    Args:
+        client: The graph.
+        most: How many to choose.
+        filters: Only documents that pass.
+
+    Raises:
+        FilterError: if the filter does not parse.
+    """
+    count, documents = await _documents(client, filters)
+    of_chunk = {chunk: one for one in documents for chunk in one.chunks}
+    found: dict[str, FoundEntity] = {}
+    for row in await client.read_for_ids(
+        "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i})-[:MENTIONS]->(e:Entity) RETURN i AS chunk, e.id AS id, "
+        "e.name AS name, e.type AS type, e.summary AS summary, e.mention_count AS mention_count",
+        of_chunk,
+    ):
+        of_chunk[row["chunk"]].names.add(row["id"])
+        if row["id"] not in found:
+            found[row["id"]] = _entity(row, with_summary=filters is None)
+    # Identifiers of programs are no topics, where there are texts.
+    texts = [one for one in documents if not one.is_code]
+    shared = Counter(name for one in texts or documents for name in one.names)
+    names = sorted(
+        (entity for entity in found.values() if shared[entity.id] > 1 and not _SAYS_LITTLE.fullmatch(entity.name)),
+        key=lambda entity: (-shared[entity.id], -entity.mention_count, entity.name),
+    )[:NAMES]
+    chosen = _standing_for_all(documents, shared, most)
+    return Survey(
+        count,
+        tuple(chunk for one in chosen for chunk in one.beginning),
+        tuple(names),
+        tuple(await _facts(client, [entity.id for entity in names])),
+    )
+
+
+async def _documents(client: MemGraphClient, filters: str | Mapping[str, Any] | None) -> tuple[int, list[_Seen]]:
+    """Return how many documents there are, and up to ``MAX_DOCUMENTS`` of them by path."""
+    rows = await client.read(
+        "MATCH (c:DocumentChunk) WHERE c.namespace = $namespace AND c.chunk_index < 2 RETURN c.id AS id, "
+        "c.parent_id AS document, c.path AS path, c.chunk_index AS place, c.end_char - c.start_char AS size"
+    )
+    # Ids are hashes: those of the first ones are drawn by lot, and always the same.
+    rows.sort(key=lambda row: (str(row["document"]), row["place"]))
+    if filters is not None:
+        rows = await _passing(client, rows, filters)
+    seen: dict[str, _Seen] = {}
+    for row in rows:
+        one = seen.setdefault(row["document"], _Seen(row["path"] or ""))
+        one.size = one.size if one.chunks else int(row["size"] or 0)
+        one.chunks.append(row["id"])
+    drawn = islice(seen.values(), MAX_DOCUMENTS)
+    return len(seen), sorted(drawn, key=lambda one: (one.path, one.chunks))
+
+
+async def _passing(
+    client: MemGraphClient, rows: list[dict[str, Any]], filters: str | Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    admission = Admission(client, filters)
+    passing: set[str] = set()
+    for part in batches([row["id"] for row in rows]):
+        passing.update(await admission({Label.CHUNK: part}))
+    return [row for row in rows if row["id"] in passing]
+
+
+def _standing_for_all(documents: list[_Seen], shared: Mapping[str, int], most: int) -> list[_Seen]:
+    """Return an introduction, if there is one; then always the document that adds most of what others mention, too."""
+    left = dict(enumerate(documents))
+    chosen: list[_Seen] = []
+    told: set[str] = set()
+
+    def take(place: int) -> None:
+        chosen.append(left.pop(place))
+        told.update(chosen[-1].names)
+
+    def adds(place: int) -> tuple[float, bool]:
+        one = left[place]
+        new = math.fsum(shared[name] for name in one.names - told if shared[name] > 1)
+        new *= _CODE if one.is_code else 1.0
+        # Lists mention everything. Of those that add nothing more, texts come first, by path.
+        return new / math.sqrt(max(len(one.names), 1)), not one.is_code
+
+    introducing = [place for place, one in left.items() if _INTRODUCES.fullmatch(PurePosixPath(one.path).stem)]
+    if introducing:
+        take(min(introducing, key=lambda place: left[place].path.count("/")))
+    while left and len(chosen) < most:
+        take(max(left, key=adds))
+    return chosen
+
+
+def _entity(row: Mapping[str, Any], *, with_summary: bool) -> FoundEntity:
+    return FoundEntity(
+        id=row["id"],
+        name=row["name"] or "",
+        type=row["type"] or "",
+        summary=(row["summary"] or "") if with_summary else "",  # it may be made of documents that do not pass
+        mention_count=int(row["mention_count"] or 0),
+        score=2.0,
+        method="survey",
+    )
+
+
+async def _facts(client: MemGraphClient, entities: Iterable[str]) -> list[FoundFact]:
+    rows = await client.read(
+        "UNWIND $ids AS i MATCH (a:Entity {id: i})-[r:RELATED]->(b:Entity) WHERE b.id IN $ids "
+        f"RETURN {FACT_COLUMNS} ORDER BY weight DESC, source_id, target_id, type LIMIT $limit",
+        ids=sorted(entities),
+        limit=FACTS,
+    )
+    return [fact_of(row, "survey") for row in rows]
