@@ -11,7 +11,7 @@ from answering.models import talking
 from core.rag import KnowledgeBase
 from core.rag.answering.events import AnalysisEvent, RetrievalEvent
 from core.rag.answering.extracts.composing import LABEL
-from core.rag.answering.overview.asking import asks_for_overview
+from core.rag.answering.overview.asking import asks_for_overview, documents_asked
 from core.rag.answering.response import NOTHING_FOUND
 from core.rag.errors import FilterError
 from dbhandler.kit import Engine
@@ -159,3 +159,68 @@ async def test_a_beginning_that_is_only_a_title_goes_on() -> None:
     assert "- Report: Status: final. The dam holds. The wheel turns well." in answer.text
     assert answer.text.splitlines()[-1].endswith("[1][2]")
     assert [citation.number for citation in answer.citations] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("question", "name"),
+    [
+        ("Summarize minutes.docx", "minutes.docx"),
+        ("Can you please summarize the file docs/minutes.docx?", "docs/minutes.docx"),
+        ("What is “Running the mill” about?", "running the mill"),
+        ("What's in the document grants.csv?", "grants.csv"),
+        ("What does survey.pdf say?", "survey.pdf"),
+        ("Give me a short summary of the diary", "diary"),
+        ("Fasse das Dokument protokoll.docx zusammen", "protokoll.docx"),
+        ("Worum geht es in Ebbe und Flut?", "ebbe und flut"),
+        ("Résume le fichier notes.txt", "notes.txt"),
+        ("¿De qué trata el archivo notas.txt?", "notas.txt"),
+    ],
+)
+def test_a_question_may_be_about_a_document_that_it_names(question: str, name: str) -> None:
+    assert name in documents_asked(question)
+
+
+@pytest.mark.parametrize("question", ["When was minutes.docx written?", "What does Ada do?", "Summarize", "x" * 300])
+def test_other_questions_are_about_no_document_as_a_whole(question: str) -> None:
+    assert documents_asked(question) == []
+
+
+async def test_a_document_that_is_named_is_told_part_by_part(kb: KnowledgeBase) -> None:
+    report = (
+        "# Report\n\nThe dam holds.\n\n## Wheel\n\nIt turns.\n\n## Gate\n\nIt leaks.\n" + "\n## End\n\n" + "Bye. " * 600
+    )
+    await kb.ingest([Document(path="old/report.md", title="The report", content=report, format="markdown")])
+    for question in ("Summarize the report", "What does old/report.md say?", "What is report.md about?"):
+        answer = await kb.ask(question, k=3)
+        assert answer.strategy == "overview"
+        assert answer.text.startswith("The report (old/report.md) has ")
+        assert {citation.path for citation in answer.citations} == {"old/report.md"}
+        assert len(answer.citations) == 6, "twice as many as k"
+        starts = [citation.start_char for citation in answer.citations]
+        assert starts == sorted(starts)
+        assert starts[0] == 0
+        assert starts[-1] > len(report) / 2
+    assert (await kb.ask("Summarize the report", filters="path:tides/")).strategy == "flow"
+    assert (await kb.ask("Summarize the wheel")).strategy == "flow"
+
+
+async def test_several_documents_of_a_name_are_all_told(kb: KnowledgeBase) -> None:
+    copies = [Document(path=f"{place}/readme.md", content=f"Welcome to {place}.") for place in ("north", "south")]
+    await kb.ingest(copies)
+    answer = await kb.ask("Summarize readme.md")
+    assert {citation.path for citation in answer.citations} == {"north/readme.md", "south/readme.md"}
+
+
+async def test_a_model_reads_as_much_of_a_document_as_fits() -> None:
+    text = "\n\n".join(f"## Part {n}\n\nStone {n} lies here. {'It is heavy. ' * 40}" for n in range(60))
+    async with talking() as said, Engine("embedded::memory:").knowledge(language_model=said.model) as kb:
+        await kb.ingest([Document(path="stones.md", content=text, format="markdown")])
+        said.chat.then("There are many stones [1].")
+        await kb.ask("Summarize stones.md", token_budget=3_000)
+        (body,) = said.chat.bodies
+    sent = body["messages"][1]["content"]
+    assert "<documents>stones.md has " in sent
+    parts = [int(number) for number in re.findall(r"Stone (\d+) lies", sent)]
+    assert len(parts) > 10, "more than the ten passages of other overviews"
+    assert parts[0] < 5
+    assert parts[-1] > 50

@@ -55,7 +55,7 @@ StrategyOption = Annotated[
     typer.Option(
         help="How to find the material for the answer: flow uses entities, relations and passages; basic uses passages"
         " found by meaning; drift follows relations in several steps; overview uses the beginnings of documents that"
-        " stand for all; auto chooses."
+        " stand for all, or parts of one that is named; auto chooses."
     ),
 ]
 ConversationOption = Annotated[

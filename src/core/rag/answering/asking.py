@@ -104,9 +104,10 @@ class Answers:
         Args:
             question: The question, in any words.
             strategy: ``flow`` (entities, relations and passages), ``basic`` (passages by vector), ``drift`` (follows
-                relations over several steps), ``overview`` (the beginnings of documents that stand for all), or
-                ``auto``: ``overview`` for a question about all documents ("What is this about?"), ``drift`` for one of
-                several steps if the graph has relations, else ``flow``.
+                relations over several steps), ``overview`` (the beginnings of documents that stand for all, or
+                parts of one that the question names), or ``auto``: ``overview`` for a question about all documents
+                ("What is this about?") or one as a whole, ``drift`` for one of several steps if the graph has
+                relations, else ``flow``.
             conversation_id: The conversation that the question belongs to; created if missing. The question, the
                 retrieved passages and the answer are recorded in it.
             stream: Return the events of :meth:`ask_stream` instead.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from core.rag.answering.asking import STRATEGIES
@@ -9,7 +10,7 @@ from core.rag.answering.basic import basic_events
 from core.rag.answering.drift.events import drift_events
 from core.rag.answering.flow import flow_events
 from core.rag.answering.intents import has_parts
-from core.rag.answering.overview.asking import asks_for_overview
+from core.rag.answering.overview.asking import asks_for_overview, documents_asked
 from core.rag.answering.overview.events import overview_events
 from core.rag.errors import InvalidInputError
 
@@ -23,8 +24,8 @@ async def chosen_strategy(name: str, question: str, client: MemGraphClient) -> S
 
     Args:
         name: ``auto``, ``flow``, ``basic``, ``drift`` or ``overview``. ``auto`` is ``flow``, unless the question is
-            about all documents together (``overview``), or has several parts and the graph has relations to follow
-            from one to the next (``drift``).
+            about all documents together, or about one that it names (``overview``), or has several parts and the
+            graph has relations to follow from one to the next (``drift``).
         question: The question.
         client: The graph.
 
@@ -33,9 +34,9 @@ async def chosen_strategy(name: str, question: str, client: MemGraphClient) -> S
     """
     if name not in STRATEGIES:
         raise InvalidInputError(f"There is no strategy {str(name)[:50]!r}; the strategies are {', '.join(STRATEGIES)}.")
-    if name == "auto" and asks_for_overview(question):
-        name = "overview"
-    elif name == "auto":
+    if name == "auto" and (asks_for_overview(question) or documents_asked(question)):
+        return partial(overview_events, only_if_asked=True)
+    if name == "auto":
         name = "drift" if has_parts(question) and await _has_relations(client) else "flow"
     return _EVENTS[name]
 

@@ -1,4 +1,4 @@
-"""Whether a question is about all documents together: in English, and for simple ones in German, French and Spanish.
+"""Whether a question is about all documents together, or about one: in English, German, French and Spanish.
 
 The whole question has to be such a phrase. With any other word ("What are the main topics of the mill?") it has a
 subject, which is searched for.
@@ -82,6 +82,23 @@ _AFTER = re.compile(r"(?: (?:please|bitte|for me|por favor|briefly|in (?:a few|o
 _MARKS = re.compile(r"[¿¡\"“”„«»?!.,:;…]+")
 _LONGEST = 200
 
+#: Phrases about a document that is named.
+_NAMED = (
+    r"(?:summari[sz]e|sum up|outline) (.+)",
+    r"(?:(?:a|an|the|short|brief|quick) )*(?:summary|overview|outline) of (.+)",
+    r"what(?:'s| is) (.+?) (?:all )?about|what(?:'s| is) in (.+)",
+    r"what does (.+) (?:say|cover|contain|describe)",
+    r"fass(?:e|en sie)? (.+) (?:kurz )?zusammen|(?:eine )?zusammenfassung (?:von|des|der) (.+)",
+    r"(?:worum geht es|was steht) i[nm] (.+)|(?:résume[rz]?|resum[ae]|resumir) (.+)",
+    r"de quoi (?:parle|traite) (.+)|de qué trata (.+)|(?:un )?(?:résumé|resumen) (?:de|du|del) (.+)",
+)
+_OF_DOCUMENT = re.compile("|".join(f"(?:{phrase})" for phrase in _NAMED))
+_ARTICLE = re.compile(r"(?:the|this|my|our|der|die|das|den|dem|la|le|les|l'|el|los|las) ?")
+_KIND = re.compile(
+    r"(?:document|file|page|paper|article|report|book|dokument|datei|seite|fichier|documento|archivo)"
+    r"(?: called| named)? "
+)
+
 
 def asks_for_overview(question: str, *, alone: bool = True) -> bool:
     """Return whether a question is about all documents together.
@@ -94,8 +111,32 @@ def asks_for_overview(question: str, *, alone: bool = True) -> bool:
         >>> asks_for_overview("What are these documents about?"), asks_for_overview("What are tides about?")
         (True, False)
     """
-    if len(question) > _LONGEST:
-        return False
-    plain = " ".join(_MARKS.sub(" ", question.casefold().replace("’", "'")).split())
-    asked = _AFTER.sub("", plain[_POLITE.match(plain).end() :])  # type: ignore[union-attr]  # it matches nothing, too
+    asked = _plain(_MARKS.sub(" ", question)) if len(question) <= _LONGEST else ""
     return _OF_DOCUMENTS.fullmatch(asked) is not None or (alone and _POINTS.fullmatch(asked) is not None)
+
+
+def documents_asked(question: str) -> list[str]:
+    """Return what the document may be called that a question is about as a whole, in small letters; else nothing.
+
+    Example:
+        >>> documents_asked("Please summarize the file minutes.docx!")
+        ['file minutes.docx', 'minutes.docx', 'the file minutes.docx']
+    """
+    asked = _plain(question.strip(" ¿¡?!.")) if len(question) <= _LONGEST else ""
+    found = _OF_DOCUMENT.fullmatch(asked)
+    if found is None:
+        return []
+    whole = next(name for name in found.groups() if name).strip(" \"'“”„«»`")
+    bare = whole[_length(_ARTICLE, whole) :].strip(" \"'“”„«»`")
+    return sorted({whole, bare, bare[_length(_KIND, bare) :].strip(" \"'“”„«»`")} - {""})
+
+
+def _plain(question: str) -> str:
+    """Return a question in small letters, without what may stand around any."""
+    plain = " ".join(question.casefold().replace("’", "'").split())
+    return _AFTER.sub("", plain[_length(_POLITE, plain) :])
+
+
+def _length(pattern: re.Pattern[str], text: str) -> int:
+    found = pattern.match(text)
+    return found.end() if found else 0

@@ -1,10 +1,11 @@
-"""The strategy ``overview``: answers from the beginnings of documents that stand for all."""
+"""The strategy ``overview``: answers from the beginnings of documents that stand for all, or from parts of one."""
 
 from __future__ import annotations
 
 import contextlib
 import time
 from collections.abc import AsyncGenerator
+from typing import Any
 
 from core.rag.answering.context import build_context
 from core.rag.answering.drift.admission import Admission
@@ -12,9 +13,10 @@ from core.rag.answering.events import AnalysisEvent, Event
 from core.rag.answering.extracts.composing import NOT_ASKED, NOT_SET
 from core.rag.answering.flow import flow_events
 from core.rag.answering.metrics import Metrics
-from core.rag.answering.overview.asking import asks_for_overview
+from core.rag.answering.overview.asking import asks_for_overview, documents_asked
+from core.rag.answering.overview.parts import parts_of
 from core.rag.answering.overview.survey import Survey, survey
-from core.rag.answering.overview.telling import stated, told
+from core.rag.answering.overview.telling import told
 from core.rag.answering.pipeline import finished
 from core.rag.answering.response import Response, generate_response
 from core.rag.answering.services import Services
@@ -25,17 +27,23 @@ from core.rag.retrieval.hits import Hit
 PASSAGES_TIMES = 2
 
 
-async def overview_events(question: str, services: Services) -> AsyncGenerator[Event, None]:
-    """Answer a question about all documents together, step by step.
+async def overview_events(
+    question: str, services: Services, *, only_if_asked: bool = False
+) -> AsyncGenerator[Event, None]:
+    """Answer a question about all documents together, or about one that it names, step by step.
 
     Without documents, and if the question points at what was said before, it is answered as ``flow`` does.
+
+    Args:
+        question: The question.
+        services: What the answer is made with.
+        only_if_asked: Answer as ``flow`` does, too, if the question is about neither.
     """
     started, metrics = time.monotonic(), Metrics()
     client = services.kb.client
-    points_back = bool(services.before) and asks_for_overview(question) and not asks_for_overview(question, alone=False)
     filters = services.search.get("filters")
-    found = Survey() if points_back else await survey(client, PASSAGES_TIMES * services.passages, filters)
-    if not found.chunks:
+    found = await _found(question, services, filters, only_if_asked=only_if_asked)
+    if found is None or not found.chunks:
         async with contextlib.aclosing(flow_events(question, services)) as events:
             async for event in events:
                 yield event
@@ -50,7 +58,7 @@ async def overview_events(question: str, services: Services) -> AsyncGenerator[E
     knowledge = Knowledge(list(found.names), list(found.facts), hits, relevant=True)
     if filters:
         knowledge = await Admission(client, filters).narrowed(knowledge)
-    knowledge.about = " ".join(stated(found))
+    knowledge.about = found.about
     context = build_context(knowledge, services.token_budget, metrics)
     events = finished(
         "overview", analysis, context, _written(analysis, context, found, services, metrics), metrics, started
@@ -58,6 +66,19 @@ async def overview_events(question: str, services: Services) -> AsyncGenerator[E
     async with contextlib.aclosing(events):
         async for event in events:
             yield event
+
+
+async def _found(question: str, services: Services, filters: Any, *, only_if_asked: bool) -> Survey | None:
+    client, most = services.kb.client, PASSAGES_TIMES * services.passages
+    if names := documents_asked(question):
+        tokens = services.token_budget if services.model is not None else 0
+        if (parts := await parts_of(client, names, most, filters, tokens)) is not None:
+            return parts
+    asks = asks_for_overview(question)
+    points_back = asks and bool(services.before) and not asks_for_overview(question, alone=False)
+    if points_back or (only_if_asked and not asks):
+        return None
+    return await survey(client, most, filters)
 
 
 async def _written(

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from core.rag.answering.drift.admission import Admission
+from core.rag.answering.extracts.showing import shown
 from core.rag.answering.graph_index.index import FACT_COLUMNS, fact_of
 from core.rag.answering.types import FoundEntity, FoundFact
 from core.rag.dbhandler.batches import batches
@@ -40,16 +41,19 @@ class Survey:
     """What there is.
 
     Attributes:
-        documents: How many documents there are.
-        chunks: The beginnings of those that stand for all, best first: the first chunk, and if it is short the second.
+        chunks: The beginnings of documents that stand for all, best first: the first chunk, and if it is short the
+            second. Or parts of the documents that the question names.
+        about: What is said of all of it together.
         names: What several documents mention, what most do first.
         facts: Relations between these.
+        of_parts: Whether the chunks are parts of documents.
     """
 
-    documents: int = 0
     chunks: tuple[str, ...] = ()
+    about: str = ""
     names: tuple[FoundEntity, ...] = ()
     facts: tuple[FoundFact, ...] = ()
+    of_parts: bool = False
 
 
 @dataclass(slots=True)
@@ -110,11 +114,18 @@ async def survey(client: MemGraphClient, most: int, filters: str | Mapping[str, 
     )[:NAMES]
     chosen = _standing_for_all(documents, shared, most)
     return Survey(
-        count,
         tuple(chunk for one in chosen for chunk in one.beginning),
+        _said(count, names),
         tuple(names),
         tuple(await _facts(client, [entity.id for entity in names])),
     )
+
+
+def _said(count: int, names: Sequence[FoundEntity]) -> str:
+    there = "There is one document." if count == 1 else f"There are {count:,} documents."
+    if not names:
+        return there
+    return f"{there} Several of them mention, most often first: {', '.join(shown(one.name) for one in names)}."
 
 
 async def _documents(client: MemGraphClient, filters: str | Mapping[str, Any] | None) -> tuple[int, list[_Seen]]:

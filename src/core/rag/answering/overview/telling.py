@@ -1,4 +1,4 @@
-"""An overview without a language model: how each document begins, how many there are, and what they mention."""
+"""An overview without a language model: how each document or part begins, below what is said of all."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from core.rag.answering.extracts.code_spans import Span
 from core.rag.answering.extracts.composing import LABEL
 from core.rag.answering.extracts.items import said_by
 from core.rag.answering.extracts.readable import readable_spans
-from core.rag.answering.extracts.showing import shown
 from core.rag.answering.extracts.table_rows import is_row
 from core.rag.answering.overview.survey import Survey
 from core.rag.answering.types import Citation, Passage
-from core.rag.headings import headings_of
+from core.rag.headings import headings_of, last_heading
 
 #: Characters of the beginning of a document: a second sentence follows one that is shorter.
 _ENOUGH = 120
 _LONGEST = 300
+#: Of a document with few parts, so many times as much is shown of each.
+_FEW, _MORE = 3, 3
 
 
 def told(survey: Survey, passages: Sequence[Passage], why: str) -> Checked:
@@ -27,45 +28,39 @@ def told(survey: Survey, passages: Sequence[Passage], why: str) -> Checked:
 
     Args:
         survey: What there is.
-        passages: The beginnings of documents.
+        passages: The beginnings of documents, or parts of some.
         why: Why no model writes the answer.
     """
-    lines, citations = [" ".join(stated(survey)), "", f"{LABEL} ({why}):", ""], []
-    for _, beginning in groupby(passages, key=lambda passage: passage.hit.document_id):
-        text, cited = _beginning(list(beginning))
+    lines, citations = [survey.about, "", f"{LABEL} ({why}):", ""], []
+    of_parts = survey.of_parts
+    times = _MORE if of_parts and len(passages) <= _FEW else 1
+    for _, together in groupby(passages, key=lambda one: one.hit.chunk_id if of_parts else one.hit.document_id):
+        beginning = list(together)
+        text, cited = _beginning(beginning, (_heading if of_parts else _title)(beginning[0]), times)
         lines.append(f"- {text} {''.join(f'[{one.number}]' for one in cited)}")
         citations += cited
     return Checked("\n".join(lines), tuple(citations), supported=True)
 
 
-def stated(survey: Survey) -> list[str]:
-    """Say how many documents there are, and what several of them mention."""
-    count = f"{survey.documents:,}"
-    lines = ["There is one document." if survey.documents == 1 else f"There are {count} documents."]
-    if survey.names:
-        names = ", ".join(shown(entity.name) for entity in survey.names)
-        lines.append(f"Several of them mention, most often first: {names}.")
-    return lines
-
-
-def _beginning(passages: Sequence[Passage]) -> tuple[str, list[Citation]]:
-    """Return how a document begins, below its title, and its first sentences as citations."""
-    title = _title(passages[0])
+def _beginning(passages: Sequence[Passage], title: str, times: int) -> tuple[str, list[Citation]]:
+    """Return how passages begin, below a title, and the first sentence of each that is shown as a citation."""
     text, cited = "", list[Citation]()
     for passage in passages:
         content = passage.hit.content
         spans = readable_spans(passage) or [Span(0, len(content), said=True)]
         spans = [span for span in spans if span.said] or spans  # of source code, the comments
-        for span in spans if len(text) < _ENOUGH else ():
-            more = f"{text} {said_by(passage, span, set())}".strip()
-            if text and len(more) > _LONGEST:
+        for span in spans if len(text) < times * _ENOUGH else ():
+            of_table, said = is_row(content, span.start), said_by(passage, span, set())
+            more = f"{text}{'; ' if ' | ' in said else ' '}{said}" if text else said
+            if text and len(more) > times * _LONGEST:
                 break
             text = more
             if not cited or cited[-1].number != passage.number:
                 cited.append(citation(passage, content[span.start : span.end]))
-            if len(text) >= _ENOUGH or is_row(content, span.start):
+            if len(text) >= times * _ENOUGH or (of_table and times == 1):
                 break
-    return (text if text.casefold().startswith(title.casefold()) else f"{title}: {text}"), cited
+    below = title and not text.casefold().startswith(title.casefold())
+    return (f"{title}: {text.removeprefix('… ')}" if below else text), cited
 
 
 def _title(passage: Passage) -> str:
@@ -73,3 +68,9 @@ def _title(passage: Passage) -> str:
     hit = passage.hit
     headings = headings_of(hit.heading) if hit.title == PurePosixPath(hit.path).name else []
     return " ".join(next(filter(str.strip, headings), hit.title).split())
+
+
+def _heading(passage: Passage) -> str:
+    """Return the heading of a part of a document, if it is not the title of that."""
+    heading = " ".join(last_heading(passage.hit.heading).split())
+    return "" if heading.casefold() == " ".join(passage.hit.title.split()).casefold() else heading
