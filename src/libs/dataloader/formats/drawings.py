@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from libs.dataloader.formats.archive import Archive, attribute, child, children, local
 from libs.dataloader.formats.ooxml import relationships
-from libs.dataloader.formats.workbook_cells import number_text
+from libs.dataloader.formats.workbook_cells import chart_number
 from libs.dataloader.tables import markdown_table
 from libs.dataloader.text import clean_text
 
@@ -81,7 +81,7 @@ def _cached(node: _Element | None) -> dict[str, str]:
         cache = point.getparent()
         if cache is not None and local(cache) in ("numCache", "numLit"):
             code = point.get("formatCode") or cache.findtext("{*}formatCode") or ""
-            value = number_text(value, code)
+            value = chart_number(value, code)
         found[point.get("idx", "0")] = value
     return found
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from libs.dataloader.formats.archive import Archive, child, children, local
 from libs.dataloader.formats.base import UnreadableError
 from libs.dataloader.formats.ooxml import relationships
+from libs.dataloader.formats.sheet_cells import cell_note
 from libs.dataloader.text import clean_text
 
 if TYPE_CHECKING:
@@ -51,8 +52,6 @@ def _comments(archive: Archive, part: str) -> Iterator[str]:
 
 
 def _line(node: _Element, author: str) -> Iterator[str]:
-    words = " ".join("".join(text.text or "" for text in node.iter() if local(text) in ("t", "text")).split())
-    author = " ".join(author.split())
-    words = words.removeprefix(f"{author}:").strip()  # Excel begins a note with it
-    if words:
-        yield clean_text(f"Note on {node.get('ref', '')}" + (f" by {author}: " if author else ": ") + words)
+    words = "".join(text.text or "" for text in node.iter() if local(text) in ("t", "text"))
+    if line := cell_note(node.get("ref", ""), author, words):
+        yield clean_text(line)
