@@ -80,7 +80,10 @@ class Package:
                 content, or the element that holds them.
         """
         if self.archive is not None and self.archive.has("meta.xml"):
-            content = self.archive.xml("meta.xml")
+            try:
+                content = self.archive.xml("meta.xml")
+            except UnreadableError:
+                return None, {}  # damaged metadata is no reason to do without the text
         meta = content if local(content) == "meta" else child(content, "meta")
         title: str | None = None
         found: dict[str, Any] = {}

@@ -47,7 +47,8 @@ class TextWriter:
         collector: Gets the links.
         styles: The styles of the file.
         archive: The container, which has formulas and charts as parts; ``None`` for a flat file.
-        of_shapes: The text is that of a shape: headings are paragraphs, and lists that follow one another are one.
+        of_shapes: The text is that of shapes: headings are paragraphs, and lists that follow one another are one.
+        chart_data: Charts are read with their numbers, and not only with their titles.
 
     Attributes:
         title: The first paragraph in the style for titles.
@@ -55,13 +56,20 @@ class TextWriter:
     """
 
     def __init__(
-        self, collector: LinkCollector, styles: Styles, archive: Archive | None, *, of_shapes: bool = False
+        self,
+        collector: LinkCollector,
+        styles: Styles,
+        archive: Archive | None,
+        *,
+        of_shapes: bool = False,
+        chart_data: bool = True,
     ) -> None:
         self.collector = collector
         self.title: str | None = None
         self.first_heading: str | None = None
         self._styles = styles
         self._of_shapes = of_shapes
+        self._chart_data = chart_data
         self._objects = _Objects(archive)
         self._repeats = Repeats(_MAX_REPEAT, _MOST_REPEATED)
         self._numbers: dict[str | tuple[str, int], int] = {}  # where lists ended: by their id, by style and level
@@ -86,6 +94,11 @@ class TextWriter:
         self._latest.clear()
         self._in_list = False
         return text
+
+    def shape(self, node: _Element) -> None:
+        """Write the text of a shape, or of what a frame or a group holds."""
+        if local(node) not in _SKIPPED:
+            self.blocks(node)
 
     def blocks(self, parent: _Element, depth: int = 0) -> None:
         """Write the blocks below an element."""
@@ -175,7 +188,7 @@ class TextWriter:
         for part in shown.iterfind("{*}chart/*"):
             if local(part) in ("title", "subtitle"):
                 self._add(escaped(squeezed(" ".join(map(self.inline, part))).replace("\n", " ")))
-            elif local(part) == "table":
+            elif local(part) == "table" and self._chart_data:
                 self._table(part, depth)
 
     def _list(self, node: _Element, level: int, style: str) -> None:
@@ -197,7 +210,8 @@ class TextWriter:
             following = int(start) if start.isdecimal() and len(start) < 9 else number + 1
             if local(item) == "list-item" and not self._of_shapes:
                 number = following
-            indent = "  " * level
+            # On slides, an item may be far to the right of all others.
+            indent = "  " * (sum(other < level for other in self._latest) if self._of_shapes else level)
             first = True
             for block in item:
                 name = local(block)
@@ -231,7 +245,7 @@ class TextWriter:
             for cell in row:
                 if local(cell) not in ("table-cell", "covered-table-cell"):
                     continue
-                text = " ".join(squeezed(self.inline(block)) for block in _paragraphs(cell))
+                text = " ".join(squeezed(self.inline(block)) for block in paragraphs(cell))
                 if attribute(cell, "value") == "NaN":
                     text = ""  # what a chart has for an empty cell
                 cells.append(cell)
@@ -279,6 +293,8 @@ class TextWriter:
                 parts.append(raised("".join(run), "".join(parts[-1:])))
             elif name == "frame":
                 parts.append(self._formula(item))
+            elif name == "page-number" and self._of_shapes:
+                pass  # of the slide, or only the name of the field
             elif name not in _SKIPPED and name not in SHAPES and name != "g":
                 if depth < _MAX_DEPTH:
                     self._collect(item, parts, depth + 1)
@@ -287,7 +303,7 @@ class TextWriter:
             parts.append(_blanks(item.tail))
 
     def _said(self, note: _Element) -> str:
-        return " ".join(self.inline(block) for block in _paragraphs(note))
+        return " ".join(self.inline(block) for block in paragraphs(note))
 
     def _note(self, text: str) -> str:
         """Keep a footnote or a comment for the end of the text, and return its number as it stands in the text."""
@@ -316,7 +332,7 @@ class _Objects:
             kind: Name that the root must have; another one stays for later.
         """
         part = f"{(attribute(node, 'href') or '').removeprefix('./').rstrip('/')}/content.xml"
-        root = next(iter(node), None)  # of a flat file
+        root = next((inner for inner in node if local(inner) in ("document", "math")), None)  # of a flat file
         if root is None and part not in self._parsed and self._archive is not None and self._archive.has(part):
             try:
                 self._parsed[part] = self._archive.xml(part)
@@ -342,7 +358,7 @@ def _table_rows(node: _Element) -> list[_Element]:
     return rows
 
 
-def _paragraphs(cell: _Element) -> list[_Element]:
+def paragraphs(cell: _Element) -> list[_Element]:
     """Return the paragraphs of a cell or a note, but for those of notes in it."""
     found: list[_Element] = []
     waiting = [*reversed(cell)]

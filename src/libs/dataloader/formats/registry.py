@@ -37,7 +37,10 @@ _OPEN_XML = "application/vnd.openxmlformats-officedocument."
 DOCX = Format("word", _OPEN_XML + "wordprocessingml.document")
 PPTX = Format("slides", _OPEN_XML + "presentationml.presentation")
 XLSX = Format("workbook", _OPEN_XML + "spreadsheetml.sheet")
-ODT = Format("odt", "application/vnd.oasis.opendocument.text")
+_OPEN_DOCUMENT = "application/vnd.oasis.opendocument."
+ODT = Format("odt", _OPEN_DOCUMENT + "text")
+ODS = Format("ods", _OPEN_DOCUMENT + "spreadsheet")
+ODP = Format("odp", _OPEN_DOCUMENT + "presentation")
 MANUAL = Format("manual", "text/troff")
 MDOC = Format("mdoc", "text/troff")
 EPUB = Format("epub", "application/epub+zip")
@@ -56,6 +59,8 @@ FORMATS: dict[str, Format] = {
     **dict.fromkeys((".pptx", ".pptm", ".ppsx", ".ppsm", ".potx"), PPTX),
     **dict.fromkeys((".xlsx", ".xlsm", ".xltx", ".xltm"), XLSX),
     **dict.fromkeys((".odt", ".ott", ".fodt"), ODT),
+    **dict.fromkeys((".ods", ".ots", ".fods"), ODS),
+    **dict.fromkeys((".odp", ".otp", ".fodp"), ODP),
     ".rtf": RTF,
     ".epub": EPUB,
     **dict.fromkeys((".eml", ".mht", ".mhtml"), EML),
@@ -152,6 +157,7 @@ FORMATS.update(
 _SAYS_NOTHING = frozenset(("text/plain", "application/octet-stream", "binary/octet-stream", "application/x-download"))
 _MEDIA_TYPES = {
     **{kind.mime_type: kind for kind in reversed(FORMATS.values())},
+    **{f"{kind.mime_type}-{form}": kind for kind in (ODT, ODS, ODP) for form in ("template", "flat-xml")},
     "application/xhtml+xml": HTML,
     "application/ld+json": JSON,
     "application/x-ndjson": JSONL,
@@ -202,14 +208,13 @@ _SIGNATURES: tuple[tuple[bytes, str], ...] = (
     (b"\x00asm", "a WebAssembly module"),
     (b"\x1aE\xdf\xa3", "a video file"),
 )
-_ODF = b"mimetypeapplication/vnd.oasis.opendocument."
+_ODF = b"mimetype" + _OPEN_DOCUMENT.encode()
+_ODF_KINDS = ((b"text", ODT), (b"spreadsheet", ODS), (b"presentation", ODP))
 _OTHER_ZIPS: tuple[tuple[bytes, str], ...] = (
-    (_ODF + b"spreadsheet", "an OpenDocument spreadsheet; save it as .xlsx"),
-    (_ODF + b"presentation", "an OpenDocument presentation; save it as .pptx"),
     (_ODF + b"graphics", "an OpenDocument drawing; save it as .pdf"),
     (b"xl/workbook.bin", "a binary Excel workbook; save it as .xlsx"),
 )
-_CONTAINERS = (DOCX, PPTX, XLSX, ODT, EPUB)
+_CONTAINERS = (DOCX, PPTX, XLSX, ODT, ODS, ODP, EPUB)
 _LOOKED_AT = 4096
 _IMAGES = frozenset((".svg", ".svgz"))
 _HTML_START = re.compile(rb"<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
@@ -340,8 +345,9 @@ def _by_signature(data: bytes, by_name: Format | None) -> Format | None:
     if data.startswith(b"PK\x03\x04"):
         if b"mimetypeapplication/epub+zip" in data[:100]:
             return EPUB
-        if b"mimetypeapplication/vnd.oasis.opendocument.text" in data[:120]:
-            return ODT
+        for name, kind in _ODF_KINDS:
+            if _ODF + name in data[:120]:
+                return kind
         if by_name in _CONTAINERS:
             found = [kind for member, kind in _ZIP_MEMBERS if member in data]
             return found[0] if found and by_name not in found else by_name
