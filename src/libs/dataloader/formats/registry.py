@@ -41,6 +41,8 @@ _OPEN_DOCUMENT = "application/vnd.oasis.opendocument."
 ODT = Format("odt", _OPEN_DOCUMENT + "text")
 ODS = Format("ods", _OPEN_DOCUMENT + "spreadsheet")
 ODP = Format("odp", _OPEN_DOCUMENT + "presentation")
+XLS = Format("xls", "application/vnd.ms-excel")
+CSV = Format("delimited", "text/csv")
 MANUAL = Format("manual", "text/troff")
 MDOC = Format("mdoc", "text/troff")
 EPUB = Format("epub", "application/epub+zip")
@@ -58,6 +60,7 @@ FORMATS: dict[str, Format] = {
     **dict.fromkeys((".docx", ".docm", ".dotx", ".dotm"), DOCX),
     **dict.fromkeys((".pptx", ".pptm", ".ppsx", ".ppsm", ".potx"), PPTX),
     **dict.fromkeys((".xlsx", ".xlsm", ".xltx", ".xltm"), XLSX),
+    **dict.fromkeys((".xls", ".xlt"), XLS),
     **dict.fromkeys((".odt", ".ott", ".fodt"), ODT),
     **dict.fromkeys((".ods", ".ots", ".fods"), ODS),
     **dict.fromkeys((".odp", ".otp", ".fodp"), ODP),
@@ -65,7 +68,7 @@ FORMATS: dict[str, Format] = {
     ".epub": EPUB,
     **dict.fromkeys((".eml", ".mht", ".mhtml"), EML),
     ".mbox": MBOX,
-    ".csv": Format("delimited", "text/csv"),
+    ".csv": CSV,
     **dict.fromkeys((".tsv", ".tab"), Format("delimited", "text/tab-separated-values")),
     **dict.fromkeys((".json", ".geojson", ".jsonld", ".webmanifest"), JSON),
     **dict.fromkeys((".jsonl", ".ndjson", ".ldjson"), JSONL),
@@ -178,6 +181,12 @@ _NAMES: dict[str, Format] = {
 }
 
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_OTHER_OLE = "an old binary Office file; save it in the current format"
+_OLE_KINDS = (
+    ("worddocument", "an old Word document (.doc); save it as .docx"),
+    ("powerpoint document", "an old PowerPoint presentation (.ppt); save it as .pptx"),
+)
+_WORKBOOK_VERSIONS = (b"\x00", b"\x02", b"\x04", b"\x08")
 _SIGNATURES: tuple[tuple[bytes, str], ...] = (
     (b"\x89PNG\r\n", "a PNG image"),
     (b"\xff\xd8\xff", "a JPEG image"),
@@ -197,7 +206,6 @@ _SIGNATURES: tuple[tuple[bytes, str], ...] = (
     (b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
     (b"Rar!\x1a", "a RAR archive"),
     (b"SQLite format 3\x00", "an SQLite database"),
-    (_OLE, "an old binary Office file; save it in the current format"),
     (b"ID3", "an audio file"),
     (b"fLaC", "an audio file"),
     (b"OggS", "an audio or video file"),
@@ -214,7 +222,7 @@ _OTHER_ZIPS: tuple[tuple[bytes, str], ...] = (
     (_ODF + b"graphics", "an OpenDocument drawing; save it as .pdf"),
     (b"xl/workbook.bin", "a binary Excel workbook; save it as .xlsx"),
 )
-_CONTAINERS = (DOCX, PPTX, XLSX, ODT, ODS, ODP, EPUB)
+_CONTAINERS = (DOCX, PPTX, XLSX, ODT, ODS, ODP, EPUB, XLS)
 _LOOKED_AT = 4096
 _IMAGES = frozenset((".svg", ".svgz"))
 _HTML_START = re.compile(rb"<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
@@ -267,11 +275,16 @@ def find_format(name: str, data: bytes, mime_type: str | None = None) -> Format:
         by_name = _NAMES[name.lower()]
     if (found := _by_signature(data, by_name)) is not None:
         return found
-    if (found := _by_media_type(mime_type)) is not None:
+    found = _by_media_type(mime_type)
+    if found == XLS:  # what Windows calls CSV files, too
+        by_name = by_name or XLS
+    elif found is not None:
         return ARTICLE if found == FORMATS[".xml"] and _is_article(data) else found
     if extension in _IMAGES:
         raise UnreadableError("it is an image (SVG), which is not read")
     if by_name is not None:
+        if by_name == XLS:
+            return _so_called_workbook(data)
         if by_name in (DOCX, PPTX, XLSX) and is_html(data):
             return HTML  # what some programs call a Word or Excel file
         if by_name is TEXT and _MBOX_START.match(data):
@@ -287,6 +300,17 @@ def _asc(data: bytes) -> Format:
     if (armor := _ARMOR.match(data)) is not None:
         raise UnreadableError(f"it is a PGP {armor[1].decode().lower()}")
     return ASCIIDOC if _ASCIIDOC_LINE.search(data) is not None else TEXT
+
+
+def _so_called_workbook(data: bytes) -> Format:
+    """Return the format of a file that is called an Excel workbook, as programs call tables of any kind."""
+    if is_html(data):
+        return HTML
+    if (data[:1] == b"\x09" and data[1:2] in _WORKBOOK_VERSIONS) or not is_mostly_text(data[:_LOOKED_AT]):
+        return XLS
+    if data[:13].lower() == b"mime-version:":
+        return EML  # a page with its images
+    return FORMATS[".xml"] if data.lstrip().startswith(b"<?xml") else CSV
 
 
 def is_html(data: bytes) -> bool:
@@ -310,8 +334,11 @@ def describe_binary(data: bytes) -> str:
 
 
 def _binary_kind(data: bytes) -> str | None:
-    if data.startswith(_OLE) and "__substg1.0_".encode("utf-16-le") in data:
-        return "an Outlook message; save it as .eml"
+    if data.startswith(_OLE):
+        if "__substg1.0_".encode("utf-16-le") in data:
+            return "an Outlook message; save it as .eml"
+        names = _top_names(data)
+        return next((kind for name, kind in _OLE_KINDS if name in names), _OTHER_OLE)
     for signature, kind in _SIGNATURES:
         if data.startswith(signature):
             return kind
@@ -324,6 +351,16 @@ def _binary_kind(data: bytes) -> str | None:
     if data.startswith(b"PK\x03\x04"):
         return next((kind for mark, kind in _OTHER_ZIPS if mark in data), "a ZIP archive")
     return None
+
+
+def _top_names(data: bytes) -> frozenset[str]:
+    """Return what an old Office file has in it, by name; empty if it is damaged."""
+    from libs.dataloader.formats.compound import CompoundFile
+
+    try:
+        return CompoundFile(data).names
+    except UnreadableError:
+        return frozenset()
 
 
 def _by_media_type(mime_type: str | None) -> Format | None:
@@ -342,6 +379,14 @@ def _by_signature(data: bytes, by_name: Format | None) -> Format | None:
         return PDF
     if data.startswith(b"{\\rtf"):
         return RTF
+    if data.startswith(_OLE):
+        names = _top_names(data)
+        if "workbook" in names or "book" in names:
+            return XLS
+        if "encryptedpackage" in names:
+            raise UnreadableError("it is encrypted (a password is needed)")
+        if by_name == XLS and names:
+            raise UnreadableError(f"it is {_binary_kind(data)}")
     if data.startswith(b"PK\x03\x04"):
         if b"mimetypeapplication/epub+zip" in data[:100]:
             return EPUB
