@@ -8,6 +8,10 @@ from typing import Any
 
 import pytest
 
+from dataloader.xlstools import number as cell_number
+from dataloader.xlstools import shape
+from dataloader.xlstools import stream as workbook_stream
+
 
 def samples() -> dict[str, bytes]:
     """The files by their names; skips the test where what writes Office files is not installed."""
@@ -60,6 +64,22 @@ def samples() -> dict[str, bytes]:
     made["a.odt"] = _zipped(
         {"content.xml": f"<x {text}><office:body><office:text><text:p>words</text:p></office:text></office:body></x>"}
     )
+    cell = "<table:table-cell table:number-columns-repeated='2'><text:p>words</text:p></table:table-cell>"
+    rows = f"<table:table table:name='s'><table:table-row>{cell}</table:table-row></table:table>"
+    made["a.ods"] = _zipped(
+        {
+            "content.xml": f"<x {text} xmlns:table='b'><office:body><office:spreadsheet>{rows}</office:spreadsheet>"
+            "</office:body></x>"
+        }
+    )
+    page = "<draw:page><draw:frame><draw:text-box><text:p>words</text:p></draw:text-box></draw:frame></draw:page>"
+    made["a.odp"] = _zipped(
+        {
+            "content.xml": f"<x {text} xmlns:draw='d'><office:body><office:presentation>{page}</office:presentation>"
+            "</office:body></x>"
+        }
+    )
+    made["a.xls"] = workbook_stream({"s": shape(1, "words") + cell_number(0, 0, 5, 2) + cell_number(1, 1, 5)})
     chapter = "<html><body><h1>Chapter</h1><p>words</p></body></html>"
     package = (
         "<package><manifest><item id='c' href='c.xhtml' media-type='application/xhtml+xml'/></manifest>"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 
 from libs.dataloader.formats.base import Content, FileData, UnreadableError, check_length
-from libs.dataloader.formats.registry import COMPRESSED, FORMATS, MARKDOWN, Format, describe_binary, find_format
+from libs.dataloader.formats.binary_kinds import describe_binary
+from libs.dataloader.formats.registry import COMPRESSED, FORMATS, MARKDOWN, Format, find_format
 from libs.dataloader.types import Document
 
 __all__ = ["FORMATS", "MARKDOWN", "Content", "FileData", "Format", "UnreadableError", "read_document", "read_file"]

@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from libs.dataloader.formats.base import EXPANSION, FileData, UnreadableError
+from libs.dataloader.formats.compound import SIGNATURE
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
 _MAX_ENTRIES = 20_000
-_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
 _PIECE = 1 << 20
 _HUGE_FROM = 5_000_000
@@ -37,7 +37,7 @@ class Archive:
     """
 
     def __init__(self, file: FileData, kind: str) -> None:
-        if file.data.startswith(_OLE):
+        if file.data.startswith(SIGNATURE):
             if _ENCRYPTED_PACKAGE in file.data:
                 raise UnreadableError("it is encrypted (a password is needed)")
             raise UnreadableError(f"it is an old binary Office file, not {kind}; save it in the current format")
@@ -131,6 +131,7 @@ def parse_xml(data: bytes, name: str = "the XML") -> _Element:
         huge_tree=_is_plain(data),
         remove_comments=True,
         remove_pis=True,
+        collect_ids=False,  # they must not occur twice then
     )
     try:
         root = etree.fromstring(data, parser)

@@ -23,7 +23,8 @@ _TAGS = frozenset(("meta", "style", "list-style", "shapes", "table-row"))
 _CELLS = frozenset(("table-cell", "covered-table-cell"))
 _NO_SHAPES = frozenset(("detective", "dde-source", "p", "h"))
 _MAX_REPEAT = 1_000
-_MOST_REPEATED = 1_000_000  # cells
+_MOST_REPEATED = 1_000_000  # cells, and some more in a long file
+_REPEATED_PER_BYTE = 1 / 8
 
 
 def read(file: FileData, _kind: Format) -> Content:
@@ -59,7 +60,7 @@ class _Reader:
         self.collector = LinkCollector(file.uri, file.root_uri)
         self.styles = Styles(package.styles())
         self._writer = TextWriter(self.collector, self.styles, package.archive, of_shapes=True, chart_data=False)
-        self._repeats = Repeats(_MAX_REPEAT, _MOST_REPEATED)
+        self._repeats = Repeats(_MAX_REPEAT, _MOST_REPEATED + int(len(package.data) * _REPEATED_PER_BYTE))
         self._cells = Cells()
         self._table: _Element | None = None
         self._is_read = True

@@ -6,6 +6,8 @@ import re
 from typing import NamedTuple
 
 from libs.dataloader.formats.base import UnreadableError
+from libs.dataloader.formats.binary_kinds import binary_kind, top_names
+from libs.dataloader.formats.compound import SIGNATURE as OLE
 from libs.dataloader.text import bom_encoding, is_mostly_text
 
 
@@ -180,48 +182,9 @@ _NAMES: dict[str, Format] = {
     **dict.fromkeys(("robots.txt", "requirements.txt"), TEXT),
 }
 
-_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-_OTHER_OLE = "an old binary Office file; save it in the current format"
-_OLE_KINDS = (
-    ("worddocument", "an old Word document (.doc); save it as .docx"),
-    ("powerpoint document", "an old PowerPoint presentation (.ppt); save it as .pptx"),
-)
-_WORKBOOK_VERSIONS = (b"\x00", b"\x02", b"\x04", b"\x08")
-_SIGNATURES: tuple[tuple[bytes, str], ...] = (
-    (b"\x89PNG\r\n", "a PNG image"),
-    (b"\xff\xd8\xff", "a JPEG image"),
-    (b"GIF8", "a GIF image"),
-    (b"BM", "a BMP image"),
-    (b"II*\x00", "a TIFF image"),
-    (b"MM\x00*", "a TIFF image"),
-    (b"\x00\x00\x01\x00", "an icon"),
-    (b"\x7fELF", "a program (ELF)"),
-    (b"MZ", "a program (Windows)"),
-    (b"\xcf\xfa\xed\xfe", "a program (Mach-O)"),
-    (b"\xca\xfe\xba\xbe", "Java byte code or a program"),
-    (b"\x1f\x8b", "gzip-compressed data"),
-    (b"BZh", "bzip2-compressed data"),
-    (b"\xfd7zXZ\x00", "xz-compressed data"),
-    (b"\x28\xb5\x2f\xfd", "zstd-compressed data"),
-    (b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
-    (b"Rar!\x1a", "a RAR archive"),
-    (b"SQLite format 3\x00", "an SQLite database"),
-    (b"ID3", "an audio file"),
-    (b"fLaC", "an audio file"),
-    (b"OggS", "an audio or video file"),
-    (b"PAR1", "a Parquet file"),
-    (b"\x93NUMPY", "a NumPy array"),
-    (b"wOFF", "a font"),
-    (b"wOF2", "a font"),
-    (b"\x00asm", "a WebAssembly module"),
-    (b"\x1aE\xdf\xa3", "a video file"),
-)
 _ODF = b"mimetype" + _OPEN_DOCUMENT.encode()
+_WORKBOOK_VERSIONS = (b"\x00", b"\x02", b"\x04", b"\x08")
 _ODF_KINDS = ((b"text", ODT), (b"spreadsheet", ODS), (b"presentation", ODP))
-_OTHER_ZIPS: tuple[tuple[bytes, str], ...] = (
-    (_ODF + b"graphics", "an OpenDocument drawing; save it as .pdf"),
-    (b"xl/workbook.bin", "a binary Excel workbook; save it as .xlsx"),
-)
 _CONTAINERS = (DOCX, PPTX, XLSX, ODT, ODS, ODP, EPUB, XLS)
 _LOOKED_AT = 4096
 _IMAGES = frozenset((".svg", ".svgz"))
@@ -306,7 +269,8 @@ def _so_called_workbook(data: bytes) -> Format:
     """Return the format of a file that is called an Excel workbook, as programs call tables of any kind."""
     if is_html(data):
         return HTML
-    if (data[:1] == b"\x09" and data[1:2] in _WORKBOOK_VERSIONS) or not is_mostly_text(data[:_LOOKED_AT]):
+    is_text = bom_encoding(data) is not None or is_mostly_text(data[:_LOOKED_AT])
+    if (data[:1] == b"\x09" and data[1:2] in _WORKBOOK_VERSIONS) or not is_text:
         return XLS
     if data[:13].lower() == b"mime-version:":
         return EML  # a page with its images
@@ -328,41 +292,6 @@ def _is_article(data: bytes) -> bool:
     return first is not None and first[1] in _ARTICLES and _ARTICLE_SIGN.search(head) is not None
 
 
-def describe_binary(data: bytes) -> str:
-    """Describe what kind of binary file this is, as far as its bytes tell, as the end of a sentence."""
-    return _binary_kind(data) or "in an unknown binary format"
-
-
-def _binary_kind(data: bytes) -> str | None:
-    if data.startswith(_OLE):
-        if "__substg1.0_".encode("utf-16-le") in data:
-            return "an Outlook message; save it as .eml"
-        names = _top_names(data)
-        return next((kind for name, kind in _OLE_KINDS if name in names), _OTHER_OLE)
-    for signature, kind in _SIGNATURES:
-        if data.startswith(signature):
-            return kind
-    if data[257:262] == b"ustar":
-        return "a tar archive"
-    if data[4:8] == b"ftyp":
-        return "a video, audio or image file (MP4 family)"
-    if data[:4] == b"RIFF":
-        return {b"WEBP": "a WebP image", b"WAVE": "an audio file"}.get(data[8:12], "a media file")
-    if data.startswith(b"PK\x03\x04"):
-        return next((kind for mark, kind in _OTHER_ZIPS if mark in data), "a ZIP archive")
-    return None
-
-
-def _top_names(data: bytes) -> frozenset[str]:
-    """Return what an old Office file has in it, by name; empty if it is damaged."""
-    from libs.dataloader.formats.compound import CompoundFile
-
-    try:
-        return CompoundFile(data).names
-    except UnreadableError:
-        return frozenset()
-
-
 def _by_media_type(mime_type: str | None) -> Format | None:
     name = (mime_type or "").partition(";")[0].strip().lower()
     if not name or name in _SAYS_NOTHING:
@@ -379,14 +308,14 @@ def _by_signature(data: bytes, by_name: Format | None) -> Format | None:
         return PDF
     if data.startswith(b"{\\rtf"):
         return RTF
-    if data.startswith(_OLE):
-        names = _top_names(data)
+    if data.startswith(OLE):
+        names = top_names(data)
         if "workbook" in names or "book" in names:
             return XLS
         if "encryptedpackage" in names:
             raise UnreadableError("it is encrypted (a password is needed)")
         if by_name == XLS and names:
-            raise UnreadableError(f"it is {_binary_kind(data)}")
+            raise UnreadableError(f"it is {binary_kind(data)}")
     if data.startswith(b"PK\x03\x04"):
         if b"mimetypeapplication/epub+zip" in data[:100]:
             return EPUB
@@ -402,7 +331,7 @@ def _by_signature(data: bytes, by_name: Format | None) -> Format | None:
     elif by_name is PDF or by_name in _CONTAINERS or is_mostly_text(data[:_LOOKED_AT]):
         return None  # readers know best what is wrong with it, and texts may begin with BM, too
     # What it is told here for: a short one (a favicon, an image of one pixel) may look like UTF-16.
-    if (kind_of_binary := _binary_kind(data)) is not None:
+    if (kind_of_binary := binary_kind(data)) is not None:
         raise UnreadableError(f"it is {kind_of_binary}")
     return None
 

@@ -48,7 +48,12 @@ def _sheets(records: WorkbookRecords) -> Iterator[Sheet]:
             file_contents=records.stream, logfile=_Silent(), formatting_info=True, on_demand=True, ragged_rows=True
         )
     except broken as error:
-        raise UnreadableError(f"it is damaged: {str(error) or type(error).__name__}") from error
+        what = f"{type(error).__name__}: {error}"
+        if isinstance(error, xlrd.XLRDError):
+            what = str(error)
+        elif isinstance(error, struct.error):
+            what = "it ends within a record"
+        raise UnreadableError(f"it is damaged: {what}") from error
     reader = _Reader(book)
     failed = 0
     for number, name in enumerate(book.sheet_names()):
