@@ -44,7 +44,8 @@ _ASSETS = frozenset(
     mjs cjs less scss tsx jsx wasm woff woff2 ttf otf eot
     mp3 m4a ogg oga opus wav flac aac mid midi mp4 m4v webm ogv avi mov mkv wmv flv mpg mpeg 3gp m3u8 vtt srt
     zip gz tgz bz2 tbz xz txz zst 7z rar tar jar war whl deb rpm apk dmg iso img pkg msi exe dll dylib pyc torrent
-    doc docx dot dotx xls xlt xlsx xlsm xlsb ppt pptx pps ppsx odt ods odp odg ott ots otp fodt fods fodp epub mobi azw3 djvu rtf
+    doc docx dot dotx xls xlt xlsx xlsm xlsb ppt pptx pps ppsx epub mobi azw3 djvu rtf
+    odt ods odp odg ott ots otp fodt fods fodp
     csv tsv parquet npy npz h5 hdf5 sqlite shp kml kmz gpx
     xml rss atom rdf ics vcf wsdl xsd dtd xsl xslt opml pem crt cer p7s asc gpg sha256 sha512 md5
     """.split()  # noqa: SIM905
