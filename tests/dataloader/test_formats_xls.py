@@ -100,6 +100,18 @@ def test_notes_and_text_boxes_follow_the_cells() -> None:
     assert read.content == f"{SHOWN}\n\nNote on B2 by Ann B: To be checked €\n\nRead this:\nmind the step"
 
 
+def test_titles_of_charts_follow_the_cells() -> None:
+    def words(shown: str, link: int) -> bytes:
+        said = record(0x100D, struct.pack("<HBB", 0, len(shown), 0) + shown.encode("latin-1"))
+        return record(0x1025, bytes(32)) + said + record(0x1027, struct.pack("<HHH", link, 0, 0))
+
+    nameless = record(0x1025, bytes(32)) + record(0x1027, struct.pack("<HHH", 1, 0, 0))
+    chart = bof(0x20) + words("Tons", 2) + nameless + words("Sales by region", 1) + EOF
+    assert convert("a.xls", book(Data=TABLE + chart + shape(3, "beside"))).content == (
+        f"{SHOWN}\n\nSales by region\n\nbeside"
+    )
+
+
 def test_properties() -> None:
     summary = properties(title="On Mills", author="Ann Mühl", created=datetime(2004, 5, 1, 10, tzinfo=UTC))
     made = {"Workbook": stream({"Data": TABLE}, SHARED), "\x05SummaryInformation": summary}

@@ -16,6 +16,9 @@ from libs.dataloader.text import clean_text
 _BOFS = frozenset((0x0009, 0x0209, 0x0409, 0x0809))
 _EOF, _CONTINUE, _BOUNDSHEET, _FILEPASS = 0x000A, 0x003C, 0x0085, 0x002F
 _OBJ, _TXO, _NOTE = 0x005D, 0x01B6, 0x001C
+_CHART_TEXT, _CHART_WORDS, _CHART_LINK = 0x1025, 0x100D, 0x1027
+_OF_CHARTS = frozenset((_CHART_TEXT, _CHART_WORDS, _CHART_LINK))
+_TITLE = 1  # what a text of a chart is for
 _NONE = 0x0FFF  # no record has it
 _VERSION_8 = 0x0600
 _CELLS = frozenset(
@@ -104,7 +107,7 @@ class WorkbookRecords:
         found = SheetRecords()
         texts: dict[int, str] = {}
         comments: dict[int, tuple[str, str]] = {}
-        shape, last_row, is_ended, latest = 0, -1, False, start
+        shape, last_row, is_ended, latest, words = 0, -1, False, start, ""
         for kind, place, size in self._part(start, end):
             latest = place - 4
             is_ended = kind == _EOF
@@ -122,10 +125,14 @@ class WorkbookRecords:
             elif kind == _TXO and self._is_8 and size >= 12:
                 texts[shape] = self._text(place, size, end)
             elif kind == _NOTE and self._is_8 and size >= 11:
-                row, column, _, owner, count, wide = struct.unpack_from("<HHHHHB", self._data, place)
-                name = self._data[place + 11 : place + 11 + (2 * count if wide & 1 else count)]
-                author = name.decode("utf-16-le" if wide & 1 else "latin-1", "replace")
-                comments[owner] = (f"{column_name(column + 1)}{row + 1}", author)
+                row, column, _, owner, count = struct.unpack_from("<HHHHH", self._data, place)
+                comments[owner] = (f"{column_name(column + 1)}{row + 1}", self._letters(place + 10, count))
+            elif kind == _CHART_TEXT:
+                words = ""
+            elif kind == _CHART_WORDS and size >= 4:
+                words = self._letters(place + 3, self._data[place + 2])
+            elif kind == _CHART_LINK and self._data[place : place + 2] == _TITLE.to_bytes(2, "little") and words:
+                found.shapes.append(" ".join(clean_text(words).split()))
         if not is_ended:
             self._out[latest : latest + 2] = _EOF.to_bytes(2, "little")
         self._rows += last_row + 1
@@ -139,7 +146,7 @@ class WorkbookRecords:
         return found
 
     def _part(self, start: int, end: int) -> Iterator[_Record]:
-        """Yield the records of a part of the stream up to its end, but for those of charts in it."""
+        """Yield the records of a part of the stream up to its end; of charts in it, those of texts."""
         depth, keeps = 0, True
         while start + 4 <= end:
             kind, size = struct.unpack_from("<HH", self._data, start)
@@ -150,7 +157,7 @@ class WorkbookRecords:
                 keeps = kind in _KEPT or (kind == _NOTE and not self._is_8)
             if not keeps:
                 self._drop(start)
-            if depth < 2:
+            if depth < 2 or (kind in _OF_CHARTS and self._is_8):
                 yield kind, place, min(size, end - place)
             if kind == _EOF:
                 depth -= 1
@@ -173,6 +180,12 @@ class WorkbookRecords:
         while count < told and walk.skip():
             count += 1
         struct.pack_into("<I", self._out, place + 4, count)
+
+    def _letters(self, place: int, count: int) -> str:
+        """Return a text of so many characters, behind the byte that says how they are encoded."""
+        wide = self._data[place] & 1
+        data = self._data[place + 1 : place + 1 + (2 * count if wide else count)]
+        return data.decode("utf-16-le" if wide else "latin-1", "replace")
 
     def _text(self, place: int, size: int, end: int) -> str:
         """Return the text of a shape, which is in the records that follow."""
