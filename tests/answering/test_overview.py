@@ -224,3 +224,11 @@ async def test_a_model_reads_as_much_of_a_document_as_fits() -> None:
     assert len(parts) > 10, "more than the ten passages of other overviews"
     assert parts[0] < 5
     assert parts[-1] > 50
+
+
+async def test_what_looks_like_a_citation_in_a_title_is_none() -> None:
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.ingest([Document(path="a.md", title="Report [7]", content="The dam [9] holds.")])
+        for question in ("What is this about?", "Summarize a.md"):
+            answer = await kb.ask(question)
+            assert re.findall(r"\[\d+\]", answer.text) == ["[1]"]

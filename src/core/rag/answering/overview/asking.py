@@ -93,7 +93,7 @@ _NAMED = (
     r"de quoi (?:parle|traite) (.+)|de qué trata (.+)|(?:un )?(?:résumé|resumen) (?:de|du|del) (.+)",
 )
 _OF_DOCUMENT = re.compile("|".join(f"(?:{phrase})" for phrase in _NAMED))
-_ARTICLE = re.compile(r"(?:the|this|my|our|der|die|das|den|dem|la|le|les|l'|el|los|las) ?")
+_ARTICLE = re.compile(r"(?:the|this|my|our|der|die|das|den|dem|la|le|les|el|los|las) |l'")
 _KIND = re.compile(
     r"(?:document|file|page|paper|article|report|book|dokument|datei|seite|fichier|documento|archivo)"
     r"(?: called| named)? "

@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from core.rag.answering.drift.admission import Admission
+from core.rag.answering.extracts.showing import shown
 from core.rag.answering.overview.survey import Survey
 from core.rag.indexing.splitting.tokens import even_tokens
 from core.rag.schema import Label
@@ -55,7 +56,7 @@ async def parts_of(
         chunks = await client.get_document_chunks(row["id"])
         chosen += _spread(chunks, max(max(most, _fitting(chunks, tokens)) // len(found), 1))
         name = f"{row['title']} ({row['path']})" if row["title"] and row["title"] != row["path"] else row["path"]
-        said.append(f"{name} has {len(chunks):,} passage{'' if len(chunks) == 1 else 's'}.")
+        said.append(f"{shown(name)} has {len(chunks):,} passage{'' if len(chunks) == 1 else 's'}.")
     return Survey(tuple(chosen), " ".join(said), of_parts=True)
 
 

@@ -11,6 +11,7 @@ from core.rag.answering.extracts.code_spans import Span
 from core.rag.answering.extracts.composing import LABEL
 from core.rag.answering.extracts.items import said_by
 from core.rag.answering.extracts.readable import readable_spans
+from core.rag.answering.extracts.showing import shown
 from core.rag.answering.extracts.table_rows import is_row
 from core.rag.answering.overview.survey import Survey
 from core.rag.answering.types import Citation, Passage
@@ -67,10 +68,10 @@ def _title(passage: Passage) -> str:
     """Return the title of a document; its first heading, if it has only the name of its file."""
     hit = passage.hit
     headings = headings_of(hit.heading) if hit.title == PurePosixPath(hit.path).name else []
-    return " ".join(next(filter(str.strip, headings), hit.title).split())
+    return shown(next(filter(str.strip, headings), hit.title))
 
 
 def _heading(passage: Passage) -> str:
     """Return the heading of a part of a document, if it is not the title of that."""
-    heading = " ".join(last_heading(passage.hit.heading).split())
-    return "" if heading.casefold() == " ".join(passage.hit.title.split()).casefold() else heading
+    heading = shown(last_heading(passage.hit.heading))
+    return "" if heading.casefold() == shown(passage.hit.title).casefold() else heading
