@@ -11,7 +11,7 @@ from core.rag.dbhandler.bolt.dialect import IndexMissingError, plain_words, text
 from core.rag.dbhandler.bolt.memgraph import MemgraphDialect
 from core.rag.dbhandler.bolt.neo4j import Neo4jDialect
 from core.rag.dbhandler.store import Match, Parameters, Row
-from core.rag.errors import InvalidInputError, ModelMismatchError, QueryError, StoreConflictError
+from core.rag.errors import InvalidInputError, ModelMismatchError, QueryError, StoreConflictError, StoreDamagedError
 from core.rag.schema import SERVER_INDEXES, Label, TextIndex, VectorIndex
 
 INDEX = VectorIndex("vector_x", "Vector_0123456789ab", 3)
@@ -186,6 +186,18 @@ async def test_a_keyword_index_has_its_properties_in_the_order_in_which_the_serv
     assert dropped.startswith("DROP TEXT INDEX")
     assert created.endswith(" ON :DocumentChunk(terms, partition)")
     assert "does not find all of its words" in caplog.text
+
+
+async def test_names_are_used_first_in_the_order_in_which_they_are_written_first() -> None:
+    """A Memgraph that has no snapshot numbers them in the order of its log when it starts again, and not as before."""
+    runner = memgraph(VECTORS, MAP_TEXT, SHOW_INDEX_INFO=[], define=lambda _: None)
+    dialect = await MemgraphDialect.learn(runner)
+    [used] = [statement for statement, _ in runner.sent if "n.terms" in statement]
+    with pytest.raises(StoreDamagedError):  # this server does not really create it
+        await dialect.ensure_text_index(Label.CHUNK)
+    [written] = [statement for statement in runner.defined if "SET" in statement]
+    assert used.index("n.partition") < used.index("n.terms")
+    assert written.index("n.partition") < written.index("n.terms")
 
 
 @pytest.mark.usefixtures("at_once")

@@ -223,6 +223,22 @@ async def test_a_keyword_index_that_lost_transactions_is_found_and_repaired(engi
     await store.close()
 
 
+@pytest.mark.fault("The server ends and loses entries of a keyword index, while a client goes on (here, all are lost)")
+async def test_a_client_that_goes_on_where_a_keyword_index_lost_entries(engine: Engine, proxy: BoltProxy) -> None:
+    """The client looks at the index before it writes again, and makes it anew: all is found by its words."""
+    namespace = engine.namespace()
+    given = documents(4)
+    async with knowledge(engine, namespace, proxy.uri) as kb:
+        await kb.ingest(given[:2])
+        await drop_text_index(engine, Label.CHUNK)
+        proxy.cut_all()
+        await kb.ingest(given[2:])
+        assert [problem for problem in await (await kb.client.connect()).check_indexes() if "Chunk" in problem] == []
+        for document in given:
+            words = document.content.split("\n\n")[1]
+            assert document.path in {hit.path for hit in await kb.search(words, k=3, mode="keyword")}
+
+
 class Wide(HashEmbedder):
     """Vectors as long as those of the largest models, made at once from a whole text."""
 

@@ -229,7 +229,9 @@ class ClientBase:
         """
         store = await self.connect()
         index = TextIndex(check_kind("label", label, Label), self._namespace)
-        if index not in self._text_indexes and await store.ensure_text_index(index, patient=patient):
+        # A server may have lost entries since; its store knows when to look.
+        known = index in self._text_indexes and not store.capabilities.shared
+        if not known and await store.ensure_text_index(index, patient=patient):
             self._text_indexes.add(index)
         return f":{index.partition}" if store.capabilities.text_index_per_namespace else ""
 

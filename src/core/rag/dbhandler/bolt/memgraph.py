@@ -85,7 +85,9 @@ class MemgraphDialect:
             )
         problems = await unfit_settings(runner)
         abilities = Abilities(version, vectors, texts, (*notes, *problems), problems)
-        return cls(runner, abilities, limit_in_map="MAP" in search)
+        dialect = cls(runner, abilities, limit_in_map="MAP" in search)
+        await dialect._keywords.name_properties()
+        return dialect
 
     def hinted(self, statement: str) -> str:
         """See :class:`~core.rag.dbhandler.bolt.dialect.Dialect`."""

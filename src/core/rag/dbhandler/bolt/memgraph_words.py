@@ -22,7 +22,7 @@ _LOOK_AGAIN_SECONDS = 1.0
 MISSING = re.compile(r"index .{0,200} (does not|doesn't) exist|no procedure named", re.I | re.S)
 THERE = re.compile(r"already exists", re.I)
 _TEXT_INDEX = re.compile(r"label_text \(name: (.*)\)", re.S)
-#: The properties of keyword indexes.
+#: The properties of keyword indexes, in the order in which they are written first.
 _INDEXED = ("partition", "terms")
 #: The node that has the properties of keyword indexes, to tell the order in which the server keeps them.
 _WORDS = f"(n:{Label.SCHEMA_VERSION} {{id: 'words'}})"
@@ -34,6 +34,14 @@ class KeywordIndexes:
     def __init__(self, runner: Runner) -> None:
         """Use the connection of a store."""
         self._runner = runner
+
+    async def name_properties(self) -> None:
+        """Use the names of the properties of keyword indexes first in the order in which they are written.
+
+        A server that was killed before its first snapshot numbers them in that order when it starts again: with
+        another one before, its indexes would not find what is written from then on.
+        """
+        await self._runner.query(f"UNWIND [] AS n RETURN {', '.join(f'n.{name}' for name in _INDEXED)}")
 
     async def ensure(self, label: Label) -> None:
         """Create the index of a label, or create it anew where it does not find everything."""

@@ -18,6 +18,7 @@ from core.rag.dbhandler.bolt.address import bolt_address
 from core.rag.dbhandler.bolt.dialect import Dialect, IndexMissingError, labels_statement, plain_words
 from core.rag.dbhandler.bolt.drivers import Drivers
 from core.rag.dbhandler.bolt.greeting import check_database, greet, recognise
+from core.rag.dbhandler.bolt.known import KnownIndexes
 from core.rag.dbhandler.bolt.server_checks import unmarked_nodes
 from core.rag.dbhandler.bolt.turns import Turns
 from core.rag.dbhandler.bolt.words import WordSearch
@@ -80,6 +81,7 @@ class BoltStore:
         self._define_deadline = self._retry_deadline  # changed only while holding the gate
         self._given_up: dict[str, float] = {}  # time when creating an index was given up, by note
         self._commits = Commits()
+        self._known = KnownIndexes()
         self._dialect: Dialect
         self._hinted: Callable[[str], str] = str  # no hints until the server is known
         self._turns: Turns
@@ -173,13 +175,14 @@ class BoltStore:
     async def _once(self, statement: str, parameters: Parameters | None, what: str, *, reading: bool) -> list[Row]:
         from neo4j import Query
 
-        async with self._drivers.session(reading=reading) as session:
+        with self._known.noting_losses():
+            async with self._drivers.session(reading=reading) as session:
 
-            async def send() -> list[Row]:
-                query = Query(statement, timeout=self._query_timeout)
-                return await rows(await session.run(query, sendable(dict(parameters or {}))))
+                async def send() -> list[Row]:
+                    query = Query(statement, timeout=self._query_timeout)
+                    return await rows(await session.run(query, sendable(dict(parameters or {}))))
 
-            return await answered(cancellable(session, send()), what, self._patience, self._address)
+                return await answered(cancellable(session, send()), what, self._patience, self._address)
 
     async def transaction[T](self, work: Callable[[Transaction], Awaitable[T]]) -> T:
         """See :class:`~core.rag.dbhandler.store.GraphStore`.
@@ -195,9 +198,12 @@ class BoltStore:
         async def attempt() -> T:
             nonlocal unit
             try:
+                for index in self._known.doubtful():
+                    await self.ensure_text_index(index, patient=False)
                 if unit is not work:
                     await self._turns.prepare(self._attempt)
-                return await self._attempt(unit)
+                with self._known.noting_losses():
+                    return await self._attempt(unit)
             except RetryableError as error:
                 if isinstance(error.failed.error, StoreConflictError):
                     unit = self._turns.in_turn(work)
@@ -250,9 +256,15 @@ class BoltStore:
     async def ensure_text_index(self, index: TextIndex, *, patient: bool = True) -> bool:
         """See :class:`~core.rag.dbhandler.store.GraphStore`. One index serves all namespaces."""
         self._check_open("Creating a keyword index")
-        return await self._unless_busy(
+        if index in self._known:
+            return True
+        moment = self._known.moment()
+        there = await self._unless_busy(
             lambda: self._dialect.ensure_text_index(index.label), _without_words(index), patient=patient
         )
+        if there:
+            self._known.add(index, moment)
+        return there
 
     async def drop_text_index(self, index: TextIndex) -> None:  # noqa: ARG002
         """Do nothing, because other namespaces use the index, too."""
