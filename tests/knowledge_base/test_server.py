@@ -266,6 +266,24 @@ async def drop_keyword_index(engine: Engine) -> None:
         await store.close()
 
 
+async def test_an_index_that_cannot_be_dropped_now_is_dropped_when_its_namespace_is_deleted_again(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refuse(*_: object) -> None:
+        raise StoreConflictError("Others use the server.")
+
+    namespace = engine.namespace(used_before=False)
+    async with engine.knowledge(namespace) as kb:
+        await kb.ingest([Document(path="a", content="The tide mill turns.")])
+        [vectors] = await kb.client.vector_stores()
+        with monkeypatch.context() as patched:
+            patched.setattr(BoltStore, "drop_vector_index", refuse)
+            with pytest.raises(StoreConflictError):
+                await kb.delete_namespace(namespace)
+        await kb.delete_namespace(namespace)
+        assert not await (await kb.client.connect()).has_vector_index(vectors.index())
+
+
 async def test_a_keyword_index_that_finds_only_one_of_its_properties_is_made_anew(engine: Engine) -> None:
     """Memgraph finds both only in the order in which their names were first used in the life of the database."""
     namespace = engine.namespace()

@@ -133,15 +133,14 @@ class AdminOperations(RevectoringOperations):
             self._text_indexes.discard(text)
         count = 0
         for label in _EMPTYING:
+            if label is Label.VECTOR_STORE:  # without them, nobody would know later which indexes to drop
+                for vectors in (store.index(target) for store in stores for target in EMBEDDED_LABELS):
+                    await graph.drop_vector_index(vectors)
+                    self._vector_indexes.discard(vectors)
             rows = await self.read(f"MATCH (n:{label}) WHERE n.namespace = $namespace RETURN n.id AS id")
             for part in batches([row["id"] for row in rows], max_rows=_DELETED_AT_ONCE):
                 await self._write_one(f"UNWIND $ids AS i MATCH (n:{label} {{id: i}}) DETACH DELETE n", ids=part)
                 count += len(part)
-        for store in stores:
-            for target in EMBEDDED_LABELS:
-                vectors = store.index(target)
-                await graph.drop_vector_index(vectors)
-                self._vector_indexes.discard(vectors)
         return count
 
     async def document_paths(self, *, prefix: str = "", after: str = "") -> list[dict[str, Any]]:
