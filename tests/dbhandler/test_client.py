@@ -441,10 +441,12 @@ def test_cosine_similarity_of_known_vectors() -> None:
         MemGraphClient._cosine_similarity([1], [1, 2])
 
 
-async def test_edges_of_all_types_are_counted_at_once(client: MemGraphClient, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_edges_of_all_types_are_counted_by_label(client: MemGraphClient, monkeypatch: pytest.MonkeyPatch) -> None:
     await client.create_document("note/1", "See the other.", embedding=axis(0))
     await client.create_url_link("note/1", "https://example.org/")
     statements = listen(monkeypatch)
     counts = await client.counts()
     assert counts["edges"]["REFERENCES"] == 1
-    assert sum("-[r" in statement for statement in statements) == 1, "each looks at every node"
+    edges = [statement for statement in statements if "-[r" in statement]
+    assert len(edges) == len(set(edges)) == len(counts["nodes"]), "every node is looked at once"
+    assert [statement for statement in edges if "(n:" not in statement] == [], "and those of no other namespace"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from neo4j import AsyncGraphDatabase
 from numpy.typing import NDArray
 from tests.embedders import HashEmbedder
 from tests.graphs import snapshot
@@ -21,7 +23,7 @@ from core.rag.dbhandler.bolt.dialect import text_index_name
 from core.rag.dbhandler.bolt.errors import Again, Failure
 from core.rag.dbhandler.bolt.store import BoltStore
 from core.rag.dbhandler.bolt.work import RetryableError
-from core.rag.dbhandler.store import Row
+from core.rag.dbhandler.store import Parameters, Row
 from core.rag.errors import BackupError, StoreConflictError
 from core.rag.extraction.mentions import sought
 from core.rag.maintenance.doctor import examine
@@ -98,6 +100,45 @@ async def test_an_export_of_a_file_is_the_same_graph_with_the_same_hits_on_a_ser
         assert await found(kb) == expected
         report = await kb.ingest(CORPUS)
         assert (report.documents.unchanged, report.vectors.embedded) == (len(list(CORPUS.iterdir())), 0)
+
+
+async def test_nothing_that_is_done_every_day_reads_the_whole_graph(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Or else a small namespace would pay for all others."""
+    asked: set[str] = set()
+    run = BoltStore.run
+
+    async def listening(store: BoltStore, statement: str, parameters: Parameters | None = None) -> list[Row]:
+        asked.add(store._hinted(statement))
+        return await run(store, statement, parameters)
+
+    monkeypatch.setattr(BoltStore, "run", listening)
+    async with engine.knowledge() as kb:
+        await kb.ingest(CORPUS)
+        for question in QUESTIONS[:3]:
+            for mode in MODES:
+                await kb.search(question, mode=mode)
+            await kb.ask(question)
+        await kb.remember("monday", "user", "The pond spills.", user_id="ann")
+        await kb.recall(query="pond")
+        await kb.status()
+        await kb.show((await kb.documents(limit=5))[0]["path"])
+    whole = []
+    auth = (engine.username, engine.password or "") if engine.username else None
+    async with (
+        AsyncGraphDatabase.driver(engine.uri, auth=auth, notifications_min_severity="OFF") as driver,
+        driver.session() as session,
+    ):
+        for statement in asked:
+            names = dict.fromkeys(re.findall(r"\$(\w+)", statement))
+            result = await session.run(f"EXPLAIN {statement}", names)  # type: ignore[arg-type]
+            rows = await result.data()
+            plan = f"{rows} {(await result.consume()).plan}"
+            if re.search(r"ScanAll \(|AllNodesScan", plan):
+                whole.append(statement)
+    assert len(asked) > 50
+    assert whole == []
 
 
 async def test_the_same_hits_where_more_texts_match_than_are_looked_at(engine: Engine) -> None:
@@ -282,6 +323,26 @@ async def test_an_index_that_cannot_be_dropped_now_is_dropped_when_its_namespace
                 await kb.delete_namespace(namespace)
         await kb.delete_namespace(namespace)
         assert not await (await kb.client.connect()).has_vector_index(vectors.index())
+
+
+async def test_an_index_that_cannot_be_dropped_now_is_dropped_when_its_model_is_replaced_again(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refuse(*_: object) -> None:
+        raise StoreConflictError("Others use the server.")
+
+    namespace = engine.namespace(used_before=False)
+    async with engine.knowledge(namespace, embedder=HashEmbedder(16, "old")) as kb:
+        await kb.ingest([Document(path="a", content="The tide mill turns.")])
+        [old] = await kb.client.vector_stores()
+    async with engine.knowledge(namespace, embedder=HashEmbedder(16, "new"), check_model=False) as kb:
+        with monkeypatch.context() as patched:
+            patched.setattr(BoltStore, "drop_vector_index", refuse)
+            with pytest.raises(StoreConflictError):
+                await kb.reembed(drop_old=True)
+        report = await kb.reembed(drop_old=True)
+        assert report.dropped == ["old"]
+        assert not await (await kb.client.connect()).has_vector_index(old.index())
 
 
 async def test_a_keyword_index_that_finds_only_one_of_its_properties_is_made_anew(engine: Engine) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
@@ -43,13 +44,17 @@ class AdminOperations(RevectoringOperations):
             ``{"nodes": {label: count}, "edges": {type: count}}``, without zero counts.
         """
         nodes: dict[str, int] = {}
+        found: Counter[str] = Counter()
         for label in Label:
             rows = await self.read(f"MATCH (n:{label}) WHERE n.namespace = $namespace RETURN count(n) AS n")
-            if rows[0]["n"]:
-                nodes[label.value] = rows[0]["n"]
-        # All types in one statement: it scans every node anyway.
-        rows = await self.read("MATCH (n)-[r]->() WHERE n.namespace = $namespace RETURN type(r) AS type, count(r) AS n")
-        found = {row["type"]: row["n"] for row in rows}
+            if not rows[0]["n"]:
+                continue
+            nodes[label.value] = rows[0]["n"]
+            # By label, since a server would read the nodes of all namespaces otherwise.
+            for row in await self.read(
+                f"MATCH (n:{label})-[r]->() WHERE n.namespace = $namespace RETURN type(r) AS type, count(r) AS n"
+            ):
+                found[row["type"]] += row["n"]
         edges = {edge.value: found[edge] for edge in EdgeType if edge in found}
         return {"nodes": nodes, "edges": edges}
 
@@ -104,7 +109,7 @@ class AdminOperations(RevectoringOperations):
     async def count_vectors(self, store: VectorStoreInfo) -> int:
         """Count the vectors of chunks in a vector store."""
         check_kind("store", store, VectorStoreInfo)
-        rows = await self.read(f"MATCH (v:{store.index().label}) RETURN count(v) AS n")
+        rows = await self.read(f"MATCH (v:{store.index().label}) WHERE v.namespace = $namespace RETURN count(v) AS n")
         return int(rows[0]["n"])
 
     async def namespaces(self) -> dict[str, dict[str, int]]:

@@ -96,11 +96,11 @@ class RevectoringOperations(VectorStoreOperations):
                 await self._write(partial(_delete_vectors, ids=part))
         for page in batches(await self._document_ids()):
             await self._write(partial(_forget, page=page, store=store.id))
-        await self._write_one("MATCH (s:VectorStore {id: $id}) DETACH DELETE s", id=store.id)
         graph = await self.connect()
-        for index in indexes:
+        for index in indexes:  # before the store: without it, nobody would know later which indexes to drop
             await graph.drop_vector_index(index)
             self._vector_indexes.discard(index)
+        await self._write_one("MATCH (s:VectorStore {id: $id}) DETACH DELETE s", id=store.id)
         return True
 
     async def chunks_without_vector(self, store: VectorStoreInfo) -> list[str]:

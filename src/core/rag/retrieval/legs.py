@@ -82,10 +82,10 @@ class Legs:
 
     async def _sample(self) -> NDArray[np.float32]:
         assert self._store is not None
-        # Ids are hashes, so the first ones by id are a random sample.
+        # Ids are hashes, so the first ones by id are a random sample. Memgraph has them in order by namespace and id.
         rows = await self._client.read(
-            f"MATCH (v:{self._store.index().label}) WITH v.id AS id, v.embedding AS embedding "
-            f"ORDER BY id LIMIT {SAMPLE_SIZE} RETURN embedding"
+            f"MATCH (v:{self._store.index().label}) WHERE v.namespace = $namespace "
+            f"WITH v, v.id AS id ORDER BY id LIMIT {SAMPLE_SIZE} RETURN v.embedding AS embedding"
         )
         return unit_vectors(float_rows([row["embedding"] for row in rows]))
 
