@@ -254,9 +254,12 @@ class BoltStore:
         await self._unless_busy(self._dialect.ensure_namespace_indexes, _WITHOUT_NAMESPACES, patient=False, quiet=True)
 
     async def ensure_text_index(self, index: TextIndex, *, patient: bool = True) -> bool:
-        """See :class:`~core.rag.dbhandler.store.GraphStore`. One index serves all namespaces."""
+        """See :class:`~core.rag.dbhandler.store.GraphStore`. One index serves all namespaces.
+
+        Impatient callers, which come with every write, take one for there that was complete a moment ago.
+        """
         self._check_open("Creating a keyword index")
-        if index in self._known:
+        if not patient and index in self._known:
             return True
         moment = self._known.moment()
         there = await self._unless_busy(
