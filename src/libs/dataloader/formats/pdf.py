@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import ctypes
 import math
 import re
 import threading
 from collections import Counter
-from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta, timezone
 from itertools import islice
 from typing import Any, NamedTuple
@@ -25,26 +23,20 @@ from libs.dataloader.formats.markdown import first_heading
 from libs.dataloader.formats.pdf_accents import with_accents
 from libs.dataloader.formats.pdf_annotations import read_annotations
 from libs.dataloader.formats.pdf_layout import Bookmark, Line, to_markdown
+from libs.dataloader.formats.pdf_lines import HYPHEN, read_lines
+from libs.dataloader.formats.pdf_tables import find_tables
 from libs.dataloader.formats.registry import Format
 from libs.dataloader.links import LinkCollector
-from libs.dataloader.text import clean_text, raised
+from libs.dataloader.text import clean_text
 
 _LOCK = threading.Lock()  # PDFium is not thread-safe
 _MOST_BOOKMARKS = 20_000
 _MOST_ATTACHMENTS = 1_000
 _FORMS_IN_FORMS = 5  # how deep an image is looked for
-_HYPHEN = "\ufffe"  # how PDFium marks the hyphen at the end of a line whose word goes on
 _LAST_WORD = re.compile(r"\w{1,60}$")
 _FIRST_WORD = re.compile(r"\w{1,60}")
-_RAISED = frozenset("0123456789+-\u2212–")
-_LONGEST_RAISED = 6
-_FIRST_NUMBER = re.compile(r"\d+")
-_BOLD = re.compile(rb"bold|black|heavy|demi|[a-z]bx\d|-medi$", re.IGNORECASE)
 # Lam after what it has a ligature with when it stands before it: alef, jeem, hah, khah, meem, heh, alef maksura, yeh.
 _BEFORE_LAM = re.compile("[\u0622\u0623\u0625\u0627\u062c\u062d\u062e\u0645\u0647\u0649\u064a]\u0644")
-_BLANK = 0.12  # of the size of letters: what is between words at least
-_WIDEST = 0.6  # and at most; more is between columns
-_SMALLER = 0.9  # of the size of a letter: how large a raised one beside it is at most
 _SAMPLED = 32  # characters of a page that tell which way up its text is
 # Before an item: the code of a bullet in a font of symbols (Word's are for private use), which stands for no letter.
 _BULLET = re.compile("^(?:[\ue000-\uf8ff]|[\x81-\x84\x86-\x94\x98-\x9f])(?=[ \t])", re.MULTILINE)
@@ -133,10 +125,11 @@ def _pages(file: FileData) -> tuple[list[_Page], dict[str, str], list[Bookmark],
     try:
         if document.get_formtype() == raw.FORMTYPE_ACRO_FORM:
             document.init_forms()  # PDFium then draws the values that the file has without their looks
+        is_tagged = bool(raw.FPDFCatalog_IsTagged(document))
         pages: list[_Page] = []
         length = 0
         for index in range(len(document)):
-            page = _page(document, index)
+            page = _page(document, index, is_tagged=is_tagged)
             length += sum(len(line.text) for line in page.lines)
             check_length(length)
             pages.append(page)
@@ -174,7 +167,7 @@ def _attached(document: Any) -> list[str]:
     return names
 
 
-def _page(document: Any, index: int) -> _Page:
+def _page(document: Any, index: int, *, is_tagged: bool = False) -> _Page:
     import pypdfium2
     from pypdfium2 import raw
 
@@ -200,7 +193,8 @@ def _page(document: Any, index: int) -> _Page:
                 textpage = page.get_textpage()
             # A soft hyphen within a line is one that is seen: fonts often have one character for both.
             text = with_accents(_with_ligatures(textpage.get_text_range(), textpage), textpage).replace("\xad", "-")
-            lines = _lines(textpage, _BULLET.sub("•", text))
+            text = _BULLET.sub("•", text)
+            lines = read_lines(textpage, text, find_tables(page, textpage, text, is_tagged=is_tagged))
         finally:
             textpage.close()
         shown = " ".join(text.split())
@@ -217,99 +211,6 @@ def _has_image(page: Any) -> bool:
     from pypdfium2 import raw
 
     return next(page.get_objects((raw.FPDF_PAGEOBJ_IMAGE,), _FORMS_IN_FORMS), None) is not None
-
-
-class _Letter(NamedTuple):
-    """The box and font of the first or last letter of a line."""
-
-    left: float
-    bottom: float
-    right: float
-    top: float
-    bold: bool
-
-    @property
-    def size(self) -> float:
-        return self.top - self.bottom
-
-
-def _lines(textpage: Any, text: str) -> list[Line]:
-    """Return the lines of a page.
-
-    PDFium begins a new line after a raised or lowered letter; such a line is joined again to the one that it continues.
-    """
-    found: list[tuple[str, _Letter | None, _Letter | None]] = []
-    place = 0
-    for full in text.split("\n"):
-        words = full.strip()
-        start = place + full.find(words)
-        place += len(full) + 1
-        first, last = (_letter(textpage, start), _letter(textpage, start + len(words) - 1)) if words else (None, None)
-        if last is not None:
-            words = _with_raised_end(textpage, start, words, last)
-        before = found[-1][2] if found else None
-        if before is not None and first is not None and _are_in_a_row(before, first):
-            found[-1] = (_joined(found[-1][0], before, words, first), found[-1][1], last)
-        else:
-            found.append((words, first, last))
-    return [_line(words, [letter for letter in ends if letter is not None]) for words, *ends in found]
-
-
-def _letter(textpage: Any, place: int) -> _Letter | None:
-    """Return the letter at a place of the text; ``None`` if PDFium does not know its box."""
-    from pypdfium2 import raw
-
-    rect, flags, name = raw.FS_RECTF(), ctypes.c_int(), ctypes.create_string_buffer(100)
-    index = raw.FPDFText_GetCharIndexFromTextIndex(textpage, place)
-    if index < 0 or not raw.FPDFText_GetLooseCharBox(textpage, index, rect):
-        return None
-    raw.FPDFText_GetFontInfo(textpage, index, name, len(name), flags)
-    bold = raw.FPDFText_GetFontWeight(textpage, index) >= 600 or bool(_BOLD.search(name.value))
-    return _Letter(rect.left, rect.bottom, rect.right, rect.top, bold)
-
-
-def _are_in_a_row(letter: _Letter, following: _Letter) -> bool:
-    """Return whether a letter is on the same line as another one, and directly after it."""
-    beside = min(letter.top, following.top) - max(letter.bottom, following.bottom)
-    gap = following.left - letter.right
-    size = max(letter.size, following.size)
-    return beside > min(letter.size, following.size) / 2 and -_BLANK * size <= gap <= _WIDEST * size
-
-
-def _with_raised_end(textpage: Any, start: int, words: str, last: _Letter) -> str:
-    """Return a line with a raised number at its end written as such: ``10^6``."""
-    for count in range(1, min(_LONGEST_RAISED, len(words) - 1) + 1):
-        if words[-count] not in _RAISED:
-            break
-        letter = _letter(textpage, start + len(words) - count - 1)
-        if letter is None:
-            break
-        if _is_raised(last, letter):
-            return words[:-count] + raised(words[-count:], words[:-count])
-    return words
-
-
-def _is_raised(letter: _Letter, before: _Letter) -> bool:
-    return letter.size < _SMALLER * before.size and letter.bottom > before.bottom
-
-
-def _joined(words: str, letter: _Letter, more: str, following: _Letter) -> str:
-    """Join two parts of a line, given the last letter of the first part and the first letter of the second."""
-    if following.left - letter.right > _BLANK * max(letter.size, following.size):
-        return f"{words} {more}"
-    number = _FIRST_NUMBER.match(more)
-    if number is None or not _is_raised(following, letter):
-        return words + more
-    return f"{words}{raised(number[0], words)}{more[number.end() :]}"
-
-
-def _line(words: str, ends: Sequence[_Letter]) -> Line:
-    if not ends:
-        return Line(words)
-    sizes = [letter.size for letter in ends]
-    even = 0 < max(sizes) < 1.1 * min(sizes)
-    bold = even and all(letter.bold for letter in ends)
-    return Line(words, max(sizes) if even else 0.0, bold, ends[0].left, ends[0].bottom, ends[-1].bottom)
 
 
 def _turn(textpage: Any) -> Any:
@@ -356,7 +257,7 @@ def _tidy(page: str, words: Counter[str]) -> str:
 
 def _join_words(page: str, words: Counter[str]) -> str:
     """Join words that were hyphenated at the end of a line."""
-    first, *rest = page.split(_HYPHEN)
+    first, *rest = page.split(HYPHEN)
     parts = [first]
     for part in rest:
         part = part.lstrip()

@@ -8,7 +8,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from libs.dataloader.formats.pdf_continued import tables_of
 from libs.dataloader.formats.pdf_running import running_lines
+from libs.dataloader.formats.pdf_shapes import Rows
 
 _NUMBERED = re.compile(r"(?:\d{1,3}(?:\.\d{1,3}){0,4}\.?|[A-Z]\.|[IVX]{1,5}\.|§ ?\d+)\s+\S", re.ASCII)
 _NUMBER = re.compile(
@@ -27,6 +29,14 @@ _LARGER_BOLD = 1.08
 _SAME = 0.04  # how much letters of one size may differ
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """A table of a page: what it says, and where its columns begin and the last one ends, in points from the left."""
+
+    parts: tuple[Rows, ...]
+    columns: tuple[float, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Line:
     """A line of a page.
@@ -38,6 +48,7 @@ class Line:
         left: Where it begins, in points from the left edge.
         bottom: Where its first letters stand, in points from the lower edge.
         last_bottom: Where its last letters stand: a word that is divided at the end of a line makes two lines one.
+        table: The table that it belongs to; its text is in a cell of it, too.
     """
 
     text: str
@@ -46,6 +57,7 @@ class Line:
     left: float = 0.0
     bottom: float = 0.0
     last_bottom: float = 0.0
+    table: Table | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +89,8 @@ def to_markdown(pages: Sequence[Sequence[Line]], outline: Iterable[Bookmark] = (
         outline: The outline of the file: lines with the words of an entry are headings, whatever they look like.
 
     Returns:
-        A text for each page, without what runs along the heads and feet of most, and whether there is any heading.
-        Without one nothing but empty lines is added.
+        A text for each page, without what runs along the heads and feet of most, and whether it is Markdown: without
+        headings and tables nothing but empty lines is added.
     """
     heads_and_feet = _repeated(pages)
     running = running_lines(pages, _LARGER * _running_text(pages)[0])
@@ -86,17 +98,24 @@ def to_markdown(pages: Sequence[Sequence[Line]], outline: Iterable[Bookmark] = (
     marked: dict[int, dict[int, tuple[int, _Heading]]] = {}
     for heading, level in zip(headings, _levels(headings), strict=True):
         marked.setdefault(heading.page, {})[heading.index] = (level, heading)
+    is_markdown = bool(marked) or any(line.table is not None for lines in pages for line in lines)
+    written = tables_of(pages, running)
     texts = [
-        _page(lines, marked.get(number, {}), running.get(number, frozenset()), bool(marked))
+        _page(lines, marked.get(number, {}), running.get(number, frozenset()), written, is_markdown)
         for number, lines in enumerate(pages)
     ]
-    return texts, bool(marked)
+    return texts, is_markdown
 
 
 def _page(
-    lines: Sequence[Line], headings: Mapping[int, tuple[int, _Heading]], running: Collection[int], is_markdown: bool
+    lines: Sequence[Line],
+    headings: Mapping[int, tuple[int, _Heading]],
+    running: Collection[int],
+    tables: Mapping[Table, str],
+    is_markdown: bool,
 ) -> str:
     parts: list[str] = []
+    done: set[Table] = set()
     ends = _ends_of_paragraphs(lines)
     index = 0
     while index < len(lines):
@@ -105,7 +124,11 @@ def _page(
             parts += ["", f"{'#' * level} {heading.words}", ""]
             index += heading.count
             continue
-        if index in running:
+        table = lines[index].table
+        if index in running or table is not None:
+            if table is not None and table in tables and table not in done:
+                done.add(table)
+                parts += ["", tables[table], ""]
             index += 1
             continue
         parts.append(_SYNTAX.sub(r"\\", lines[index].text) if is_markdown else lines[index].text)
@@ -216,7 +239,10 @@ def _named(
     done: set[Bookmark] = set()
     for page, named in entries.items():
         lines = pages[page]
-        letters = ["" if _said(line) in heads_and_feet else _letters(line.text[: _LONGEST + 1]) for line in lines]
+        letters = [
+            "" if line.table is not None or _said(line) in heads_and_feet else _letters(line.text[: _LONGEST + 1])
+            for line in lines
+        ]
         for index, line in enumerate(lines):
             if not letters[index] or len(line.text) > _LONGEST:
                 continue
@@ -281,7 +307,7 @@ def _unnumbered_said(line: Line) -> tuple[str, int]:
 def _stands_out(lines: Sequence[Line], index: int, body: float, is_body_bold: bool) -> bool:
     """Return whether a line is larger than running text, or bold with space above and running text below."""
     line = lines[index]
-    if len(line.text) > _LONGEST or not line.size:
+    if len(line.text) > _LONGEST or not line.size or line.table is not None:
         return False
     if line.size >= _LARGER * body:
         return True
