@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,13 +25,14 @@ _SMALLER = 0.9  # of the size of a letter: how large a raised one beside it is a
 
 
 class _Letter(NamedTuple):
-    """The box and font of the first or last letter of a line."""
+    """The box and font of the first or last letter of a line, and its number on the page."""
 
     left: float
     bottom: float
     right: float
     top: float
     bold: bool
+    number: int
 
     @property
     def size(self) -> float:
@@ -110,7 +112,7 @@ def _joined_runs(
             words = _with_raised_end(textpage, start, words, last)
         before = found[-1][2] if found else None
         if before is not None and first is not None and _are_in_a_row(before, first):
-            found[-1] = (_joined(found[-1][0], before, words, first), found[-1][1], last)
+            found[-1] = (_joined(textpage, found[-1][0], before, words, first), found[-1][1], last)
         else:
             found.append((words, first, last))
     return found
@@ -125,11 +127,11 @@ def _letter(textpage: Any, place: int, *, with_font: bool = True) -> _Letter | N
     if index < 0 or not raw.FPDFText_GetLooseCharBox(textpage, index, rect):
         return None
     if not with_font:
-        return _Letter(rect.left, rect.bottom, rect.right, rect.top, bold=False)
+        return _Letter(rect.left, rect.bottom, rect.right, rect.top, False, index)
     flags, name = ctypes.c_int(), ctypes.create_string_buffer(100)
     raw.FPDFText_GetFontInfo(textpage, index, name, len(name), flags)
     bold = raw.FPDFText_GetFontWeight(textpage, index) >= 600 or bool(_BOLD.search(name.value))
-    return _Letter(rect.left, rect.bottom, rect.right, rect.top, bold)
+    return _Letter(rect.left, rect.bottom, rect.right, rect.top, bold, index)
 
 
 def _are_in_a_row(letter: _Letter, following: _Letter) -> bool:
@@ -148,23 +150,35 @@ def _with_raised_end(textpage: Any, start: int, words: str, last: _Letter) -> st
         letter = _letter(textpage, start + len(words) - count - 1, with_font=False)
         if letter is None:
             break
-        if _is_raised(last, letter):
+        if _is_raised(textpage, last, letter):
             return words[:-count] + raised(words[-count:], words[:-count])
     return words
 
 
-def _is_raised(letter: _Letter, before: _Letter) -> bool:
-    # Digits of the old style, of which some hang down, are level above.
-    is_level = abs(letter.top - before.top) < _LEVEL * before.size
-    return letter.size < _SMALLER * before.size and letter.bottom > before.bottom and not is_level
+def _is_raised(textpage: Any, letter: _Letter, before: _Letter) -> bool:
+    if letter.size >= _SMALLER * before.size or letter.bottom <= before.bottom:
+        return False
+    if abs(letter.top - before.top) > _LEVEL * before.size:
+        return True
+    # Digits of the old style, of which some hang down, are level above, too.
+    return _height(textpage, letter.number) < _SMALLER * _height(textpage, before.number)
 
 
-def _joined(words: str, letter: _Letter, more: str, following: _Letter) -> str:
+def _height(textpage: Any, index: int) -> float:
+    """Return the size of the font of a letter, as it is drawn."""
+    from pypdfium2 import raw
+
+    matrix = raw.FS_MATRIX()
+    raw.FPDFText_GetMatrix(textpage, index, matrix)
+    return float(raw.FPDFText_GetFontSize(textpage, index)) * math.hypot(matrix.c, matrix.d)
+
+
+def _joined(textpage: Any, words: str, letter: _Letter, more: str, following: _Letter) -> str:
     """Join two parts of a line, given the last letter of the first part and the first letter of the second."""
     if following.left - letter.right > _BLANK * max(letter.size, following.size):
         return f"{words} {more}"
     number = _FIRST_NUMBER.match(more)
-    if number is None or not _is_raised(following, letter):
+    if number is None or not _is_raised(textpage, following, letter):
         return words + more
     return f"{words}{raised(number[0], words)}{more[number.end() :]}"
 

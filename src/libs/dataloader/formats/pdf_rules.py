@@ -12,6 +12,7 @@ _GAP = 3.0  # between parts of one rule, as of a dashed one
 _STRAIGHT = 0.5  # how far the ends of a level line may differ
 _MOST_OBJECTS = 30_000  # of a page that is looked at; more draw a map
 _MOST_SEGMENTS = 20_000
+_MOST_SLANTED = 12  # parts of a path that are curves or slanted lines
 _FORMS_IN_FORMS = 5
 _SEGMENTS_OF_BOX = 5
 
@@ -88,6 +89,8 @@ class _Paths:
             if min(right - left, top - bottom) <= _THIN:
                 self._fill(((left, bottom), (right, top)))
                 return True
+            if max(right - left, top - bottom) < 2 * _SHORTEST:
+                return True  # a mark in a chart
         matrix = _times(_matrix(path), outer)
         for points, is_curved in _subpaths(path, count, matrix):
             if stroked.value:
@@ -118,34 +121,49 @@ def _add(found: Rules, points: Sequence[tuple[float, float]]) -> None:
 
 
 def _subpaths(path: Any, count: int, matrix: _Matrix) -> Iterator[tuple[list[tuple[float, float]], bool]]:
-    """Yield the points of the parts of a path, and whether it has curves, whose ends are not joined by lines."""
+    """Yield the points of the parts of a path, and whether it has curves, whose ends are not joined by lines.
+
+    What begins as a drawing is left: most of the time would be spent on the outlines of maps and charts.
+    """
     from pypdfium2 import raw
 
+    get, kind_of, point_of = raw.FPDFPath_GetPathSegment, raw.FPDFPathSegment_GetType, raw.FPDFPathSegment_GetPoint
     a, b, c, d, e, f = matrix
     x, y = ctypes.c_float(), ctypes.c_float()
     points: list[tuple[float, float]] = []
-    curves = 0
+    curves = slanted = 0
+    last: Any = None
     for index in range(count):
-        segment = raw.FPDFPath_GetPathSegment(path, index)
-        kind = raw.FPDFPathSegment_GetType(segment)
-        raw.FPDFPathSegment_GetPoint(segment, x, y)
+        segment = get(path, index)
+        kind = kind_of(segment)
+        point_of(segment, x, y)
         point = (a * x.value + c * y.value + e, b * x.value + d * y.value + f)
         if kind == raw.FPDF_SEGMENT_MOVETO:
             if len(points) > 1:
-                yield points, curves > 0
+                yield _closed(last, points, curves), curves > 0
             points, curves = [point], 0
         elif kind == raw.FPDF_SEGMENT_BEZIERTO:
             curves += 1
+            slanted += 1
             if curves % 3 == 0:  # the other points draw the curve
                 if len(points) > 1:
                     yield points, True
                 points = [point]
         else:
+            before = points[-1] if points else point
+            slanted += min(abs(before[0] - point[0]), abs(before[1] - point[1])) > _STRAIGHT
             points.append(point)
-        if raw.FPDFPathSegment_GetClose(segment) and len(points) > 2 and not curves:
-            points.append(points[0])
+        if slanted > _MOST_SLANTED and 2 * slanted > index:
+            return
+        last = segment
     if len(points) > 1:
-        yield points, curves > 0
+        yield _closed(last, points, curves), curves > 0
+
+
+def _closed(last: Any, points: list[tuple[float, float]], curves: int) -> list[tuple[float, float]]:
+    from pypdfium2 import raw
+
+    return [*points, points[0]] if not curves and raw.FPDFPathSegment_GetClose(last) else points
 
 
 def _matrix(one: Any) -> _Matrix:

@@ -17,6 +17,7 @@ _RULED = (0.2, 0.4)
 _COLOURED = (0.6, 0.15)
 _ENDS = (".", "!", "?", ":", ";")
 _RUNNING = 0.2  # of the rows, in which a cell goes on in the next one
+_MOST_NAMES = 5  # words of a line that is a row of its own
 _BETWEEN = 0.8  # of the height of a line: what is between columns at least
 _YEAR = re.compile(r"\W*(?:19|20)\d\d\W*", re.ASCII)
 _AMOUNT = re.compile(r"[\W_]*\d[\d\W_]*[A-Za-z%]{0,2}\W*|[-–—.*]+|\(?[xX]\)?|n/?a|NA", re.ASCII)
@@ -112,6 +113,7 @@ def checked(shape: Shape, *, is_coloured: bool = False) -> Shape:
     top = next((row for row in range(shape.rows) if sum(cell.row == row for cell in shape.cells) > 1), 0)
     for row in reversed(range(shape.rows)):
         shape = _unstacked(shape, row, is_header=row <= top)
+    shape = _without_captions(shape)
     cells = shape.cells
     rows, columns = len({cell.row for cell in cells}), len({cell.column for cell in cells})
     inner = sum(len(words) for words in cells.values() if _is_table(words))
@@ -152,9 +154,6 @@ def read_rows(shape: Shape, text: str, write: Callable[[Sequence[tuple[int, int]
     columns = [column for column in range(shape.columns) if any(row[column] for row in texts)]
     if shape.is_tagged and _runs_on([[texts[row][column] for column in columns] for row in rows]):
         raise NoTableError
-    captions: list[str] = []
-    while len(rows) > 2 and _is_one(spans[rows[0]], columns):
-        captions.append(next(filter(None, texts[rows.pop(0)])))
     count = shape.headers if 0 < shape.headers < len(rows) else _headers(shape, rows, columns)
     names = [list(texts[row]) for row in rows[:count]]
     if count > 1:
@@ -162,7 +161,7 @@ def read_rows(shape: Shape, text: str, write: Callable[[Sequence[tuple[int, int]
             for cell in spans[row]:
                 named[cell.column : cell.column + cell.columns] = [texts[row][cell.column]] * cell.columns
     header = joined_header(names)
-    found = [Rows(" ".join(captions), [header])]
+    found = [Rows("", [header])]
     for place, row in enumerate(rows[count:], count):
         following = texts[rows[place + 1]] if place + 1 < len(rows) else []
         if following == header and _is_one(spans[row], columns):
@@ -173,6 +172,16 @@ def read_rows(shape: Shape, text: str, write: Callable[[Sequence[tuple[int, int]
     if any(len(part.rows) < 2 for part in found):
         raise NoTableError
     return [Rows(caption, join_symbols(body)) for caption, body in found]
+
+
+def _without_captions(shape: Shape) -> Shape:
+    """Return cells without those above all columns of the first rows: titles, which may be headings."""
+    columns = sorted({cell.column for cell in shape.cells})
+    rows = sorted({cell.row for cell in shape.cells})
+    above: list[int] = []
+    while len(rows) > 2 and _is_one([cell for cell in shape.cells if cell.row == rows[0]], columns):
+        above.append(rows.pop(0))
+    return shape._replace(cells={cell: words for cell, words in shape.cells.items() if cell.row not in above})
 
 
 def is_amount(text: str) -> bool:
@@ -345,7 +354,9 @@ def _is_amount(line: Sequence[Word]) -> bool:
 
 
 def _is_broken(lines: Sequence[Sequence[Word]], width: float) -> bool:
-    """Return whether most lines end where the next word would have found room."""
+    """Return whether lines have few words, and most end where the next word would have found room."""
+    if any(len(line) > _MOST_NAMES for line in lines):
+        return False
     short = 0
     for line, following in pairwise(lines):
         taken = max(word.right for word in line) - min(word.left for word in line)
