@@ -31,7 +31,9 @@ def tables_of(pages: Sequence[Sequence[Line]], running: Mapping[int, Collection[
         shown = [line for index, line in enumerate(lines) if line.text and index not in running.get(number, ())]
         before = pages[number - 1] if number else []
         following = pages[number + 1] if number + 1 < len(pages) else []
-        first, end = _at_edge(shown, before), _at_edge(shown[::-1], following)
+        # What is first and last is seen from the places: titles may be drawn after all else.
+        placed = sorted((line for line in shown if line.size), key=lambda line: -line.bottom)
+        first, end = _at_edge(placed, before), _at_edge(placed[::-1], following)
         for table in dict.fromkeys(line.table for line in shown):
             if table is None:
                 continue

@@ -127,11 +127,11 @@ def _letter(textpage: Any, place: int, *, with_font: bool = True) -> _Letter | N
     if index < 0 or not raw.FPDFText_GetLooseCharBox(textpage, index, rect):
         return None
     if not with_font:
-        return _Letter(rect.left, rect.bottom, rect.right, rect.top, False, index)
+        return _Letter(rect.left, rect.bottom, rect.right, rect.top, number=index, bold=False)
     flags, name = ctypes.c_int(), ctypes.create_string_buffer(100)
     raw.FPDFText_GetFontInfo(textpage, index, name, len(name), flags)
     bold = raw.FPDFText_GetFontWeight(textpage, index) >= 600 or bool(_BOLD.search(name.value))
-    return _Letter(rect.left, rect.bottom, rect.right, rect.top, bold, index)
+    return _Letter(rect.left, rect.bottom, rect.right, rect.top, number=index, bold=bold)
 
 
 def _are_in_a_row(letter: _Letter, following: _Letter) -> bool:
