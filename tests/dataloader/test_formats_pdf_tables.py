@@ -207,6 +207,15 @@ def test_numbers_close_together_are_in_their_cells() -> None:
     assert tables(convert("a.pdf", sheet.file()).content)[1] == [["Sold", "Left"], ["123", "456"]]
 
 
+@pytest.mark.parametrize("angle", [90, 270])
+def test_a_table_whose_words_run_up_or_down(angle: int) -> None:
+    sheet = Sheet()
+    sheet.canvas.translate(*((800, 0) if angle == 90 else (-150, 800)))
+    sheet.canvas.rotate(angle)
+    sheet.table(ROWS, WIDTHS)
+    assert tables(convert("a.pdf", sheet.file()).content) == [ROWS]
+
+
 def test_a_table_that_goes_on_has_its_header_again() -> None:
     sheet = Sheet()
     sheet.write("The towns")

@@ -226,7 +226,7 @@ def _turn(textpage: Any) -> Any:
         for index in range(0, count, max(1, count // _SAMPLED))
         if raw.FPDFText_GetUnicode(textpage, index) > ord(" ")
     ]
-    for angle, matrix in ((1, (0, -1, 1, 0, 0, 0)), (3, (0, 1, -1, 0, 0, 0))):
+    for angle, matrix in ((1, (0, 1, -1, 0, 0, 0)), (3, (0, -1, 1, 0, 0, 0))):
         if angles.count(angle) * 2 > len(angles):
             return raw.FS_MATRIX(*matrix)
     return None
