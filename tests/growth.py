@@ -11,6 +11,8 @@ import pytest
 #: Seconds of the processor. Work that takes less is quick enough, however it grows; more than the other is never due.
 QUICK = 1.0
 ENDLESS = 60.0
+#: Other work on a shared machine may slow down one measurement, so the quickest of a few counts.
+ATTEMPTS = 4
 
 
 def check_growth(work: Callable[[int], object], size: int) -> None:
@@ -20,8 +22,12 @@ def check_growth(work: Callable[[int], object], size: int) -> None:
         work: What to do, given the size.
         size: Large enough that what grows with the square takes longer than :data:`QUICK` at twice the size.
     """
-    once, twice = _seconds(work, size), _seconds(work, 2 * size)
-    assert twice < QUICK or twice < 3 * once, f"{once:.2f} s, and for twice as much {twice:.2f} s"
+    once, twice = ENDLESS, ENDLESS
+    for _ in range(ATTEMPTS):
+        once, twice = min(once, _seconds(work, size)), min(twice, _seconds(work, 2 * size))
+        if twice < QUICK or twice < 3 * once:
+            return
+    pytest.fail(f"{once:.2f} s, and for twice as much {twice:.2f} s, at best")
 
 
 def _seconds(work: Callable[[int], object], size: int) -> float:
