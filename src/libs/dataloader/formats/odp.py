@@ -10,6 +10,7 @@ from libs.dataloader.formats.odf import Package
 from libs.dataloader.formats.odf_styles import Styles
 from libs.dataloader.formats.odf_text import TextWriter, paragraphs
 from libs.dataloader.formats.registry import Format
+from libs.dataloader.formats.slide_text import comment_text, slide_text
 from libs.dataloader.links import LinkCollector
 from libs.dataloader.text import clean_text
 
@@ -72,10 +73,7 @@ class _Slide:
 
     def text(self, number: int) -> str:
         """Return the slide as Markdown; empty if it has no text."""
-        if not (self.title or self._blocks or self._notes or self._comments):
-            return ""
-        notes = ["Notes: " + "\n".join(self._notes)] if self._notes else []
-        return "\n\n".join([f"## {self.title or f'Slide {number}'}", *self._blocks, *notes, *self._comments])
+        return slide_text(number, self.title, self._blocks, self._notes, self._comments)
 
     def _shape(self, node: _Element) -> str:
         if attribute(node, "class") in _DECORATION or attribute(node, "placeholder") == "true":
@@ -87,4 +85,4 @@ class _Slide:
         author = child(node, "creator")
         who = " ".join("".join(map(str, author.itertext())).split()) if author is not None else ""
         if words := " ".join(" ".join(map(self._writer.inline, paragraphs(node))).split()):
-            self._comments.append(f"Comment by {who}: {words}" if who else f"Comment: {words}")
+            self._comments.append(comment_text(who, words))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from libs.dataloader.formats.archive import Archive, child, children
 from libs.dataloader.formats.base import UnreadableError
 from libs.dataloader.formats.drawings import paragraph_line
+from libs.dataloader.formats.slide_text import comment_text
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -38,8 +39,7 @@ def slide_comments(archive: Archive, relations: Relations, authors: Mapping[str,
         for comment in children(root, "cm"):
             for node in (comment, *children(child(comment, "replyLst"), "reply")):
                 if words := _words(node):
-                    author = authors.get(node.get("authorId", ""), "")
-                    yield f"Comment by {author}: {words}" if author else f"Comment: {words}"
+                    yield comment_text(authors.get(node.get("authorId", ""), ""), words)
 
 
 def _parts(archive: Archive, relations: Relations, kinds: Iterable[str]) -> Iterator[_Element]:

@@ -12,6 +12,7 @@ from libs.dataloader.formats.omml import equation_text
 from libs.dataloader.formats.ooxml import core_properties, main_part, relationships
 from libs.dataloader.formats.registry import Format
 from libs.dataloader.formats.slide_comments import comment_authors, slide_comments
+from libs.dataloader.formats.slide_text import slide_text
 from libs.dataloader.links import LinkCollector
 from libs.dataloader.tables import markdown_table
 from libs.dataloader.text import clean_text, raised
@@ -83,10 +84,7 @@ class _Slide:
 
     def text(self, number: int) -> str:
         """Return the slide as Markdown; empty if it has no text."""
-        if not (self.title or self._blocks or self._notes or self._comments):
-            return ""
-        notes = ["Notes: " + "\n".join(self._notes)] if self._notes else []
-        return "\n\n".join([f"## {self.title or f'Slide {number}'}", *self._blocks, *notes, *self._comments])
+        return slide_text(number, self.title, self._blocks, self._notes, self._comments)
 
     def _shapes(self, tree: _Element) -> None:
         waiting = [*reversed(tree)]  # no recursion: in a large slide nothing limits how deep groups nest

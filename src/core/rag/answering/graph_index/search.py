@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 SIMILARITY_THRESHOLD = 0.1
 
 _ENTITY = "e.id AS id, e.name AS name, e.type AS type, e.summary AS summary, e.mention_count AS mention_count"
+#: What chunks (``$ids``) mention; :func:`entity_of` makes an entity of a row.
+MENTIONED = f"UNWIND $ids AS i MATCH (c:DocumentChunk {{id: i}})-[:MENTIONS]->(e:Entity) RETURN i AS chunk, {_ENTITY}"
 #: The heaviest, and of those that weigh the same always the same ones, on every engine.
 _FIRST = "ORDER BY weight DESC, source_id, target_id, type LIMIT $limit"
 #: From an entity whose name is known: planned from the left on, so the known end stands there.
@@ -61,7 +63,7 @@ class GraphSearch:
         ids = [index.entity_ids[place] for place in likely if index.entity_ids[place] not in known][:limit]
         rows = {row["id"]: row for row in [*exact, *await self._entities(ids)]}
         order = [*dict.fromkeys(row["id"] for row in exact), *ids]
-        return [_entity(rows[identifier], "pattern") for identifier in order if identifier in rows][:limit]
+        return [entity_of(rows[identifier], "pattern") for identifier in order if identifier in rows][:limit]
 
     async def entities_by_trigram(self, terms: Sequence[str], limit: int) -> list[FoundEntity]:
         """Entities whose names are similar to one of the terms."""
@@ -70,7 +72,7 @@ class GraphSearch:
         index = await self._index()
         best = await asyncio.to_thread(index.names.similar, terms, limit, SIMILARITY_THRESHOLD)
         scores = {index.entity_ids[place]: score for place, score in best.items()}
-        found = [_entity(row, "trigram", scores[row["id"]]) for row in await self._entities(list(scores))]
+        found = [entity_of(row, "trigram", scores[row["id"]]) for row in await self._entities(list(scores))]
         return sorted(found, key=lambda entity: (-entity.similarity, entity.id))
 
     async def entities_by_vector(self, nearest: Mapping[str, float], limit: int) -> list[FoundEntity]:
@@ -81,13 +83,13 @@ class GraphSearch:
             limit: Maximum number to return.
         """
         rows = await self._client.read(
-            f"UNWIND $ids AS i MATCH (c:DocumentChunk {{id: i}})-[:MENTIONS]->(e:Entity) RETURN i AS chunk, {_ENTITY}",
+            MENTIONED,
             ids=list(nearest),
         )
         rows.sort(key=lambda row: (-nearest[row["chunk"]], row["id"]))
         found: dict[str, FoundEntity] = {}
         for row in rows:
-            found.setdefault(row["id"], _entity(row, "vector", max(nearest[row["chunk"]], 0.0)))
+            found.setdefault(row["id"], entity_of(row, "vector", max(nearest[row["chunk"]], 0.0)))
         return list(found.values())[:limit]
 
     async def facts_by_pattern(self, terms: Sequence[str], limit: int) -> list[FoundFact]:
@@ -144,7 +146,7 @@ class GraphSearch:
 
     async def entities_by_id(self, ids: Sequence[str]) -> list[FoundEntity]:
         """Return the ends of relations that were not found themselves."""
-        return [_entity(row, "end") for row in await self._entities(ids)] if ids else []
+        return [entity_of(row, "end") for row in await self._entities(ids)] if ids else []
 
     async def names_in(self, words: Sequence[str]) -> dict[str, str]:
         """Return which of these normalised names are entities; by normalised name, the name as it is written."""
@@ -181,7 +183,8 @@ def _parts(terms: Sequence[str]) -> list[str]:
     return [term for term in terms if len(term) >= _SHORTEST_PART or not term.isascii()]
 
 
-def _entity(row: Mapping[str, Any], method: str, similarity: float = 0.0) -> FoundEntity:
+def entity_of(row: Mapping[str, Any], method: str, similarity: float = 0.0) -> FoundEntity:
+    """Make an entity from a row of :data:`MENTIONED`, or of other statements with its columns."""
     return FoundEntity(
         id=row["id"],
         name=row["name"] or "",

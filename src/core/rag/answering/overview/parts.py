@@ -79,7 +79,7 @@ def _spread(chunks: Sequence[Mapping[str, Any]], most: int) -> list[str]:
     begins = [
         place for place, chunk in enumerate(chunks) if place == 0 or chunk["heading"] != chunks[place - 1]["heading"]
     ]
-    others = [place for place in range(len(chunks)) if place not in set(begins)]
+    others = sorted(set(range(len(chunks))).difference(begins))
     places = _evenly(begins, most)
     places += _evenly(others, most - len(places))
     return [chunks[place]["chunk_id"] for place in sorted(places)]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from core.rag.answering.drift.admission import Admission
 from core.rag.answering.extracts.showing import shown
 from core.rag.answering.graph_index.index import FACT_COLUMNS, fact_of
+from core.rag.answering.graph_index.search import MENTIONED, entity_of
 from core.rag.answering.types import FoundEntity, FoundFact
 from core.rag.dbhandler.batches import batches
 from core.rag.extraction.source_code import is_code
@@ -97,14 +98,10 @@ async def survey(client: MemGraphClient, most: int, filters: str | Mapping[str, 
     count, documents = await _documents(client, filters)
     of_chunk = {chunk: one for one in documents for chunk in one.chunks}
     found: dict[str, FoundEntity] = {}
-    for row in await client.read_for_ids(
-        "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i})-[:MENTIONS]->(e:Entity) RETURN i AS chunk, e.id AS id, "
-        "e.name AS name, e.type AS type, e.summary AS summary, e.mention_count AS mention_count",
-        of_chunk,
-    ):
+    for row in await client.read_for_ids(MENTIONED, of_chunk):
         of_chunk[row["chunk"]].names.add(row["id"])
         if row["id"] not in found:
-            found[row["id"]] = _entity(row, with_summary=filters is None)
+            found[row["id"]] = entity_of(row, "survey")
     # Identifiers of programs are no topics, where there are texts.
     texts = [one for one in documents if not one.is_code]
     shared = Counter(name for one in texts or documents for name in one.names)
@@ -112,6 +109,8 @@ async def survey(client: MemGraphClient, most: int, filters: str | Mapping[str, 
         (entity for entity in found.values() if shared[entity.id] > 1 and not _SAYS_LITTLE.fullmatch(entity.name)),
         key=lambda entity: (-shared[entity.id], -entity.mention_count, entity.name),
     )[:NAMES]
+    for entity in names:
+        entity.score = 2.0  # as if the question named it
     chosen = _standing_for_all(documents, shared, most)
     return Survey(
         tuple(chunk for one in chosen for chunk in one.beginning),
@@ -180,18 +179,6 @@ def _standing_for_all(documents: list[_Seen], shared: Mapping[str, int], most: i
     while left and len(chosen) < most:
         take(max(left, key=adds))
     return chosen
-
-
-def _entity(row: Mapping[str, Any], *, with_summary: bool) -> FoundEntity:
-    return FoundEntity(
-        id=row["id"],
-        name=row["name"] or "",
-        type=row["type"] or "",
-        summary=(row["summary"] or "") if with_summary else "",  # it may be made of documents that do not pass
-        mention_count=int(row["mention_count"] or 0),
-        score=2.0,
-        method="survey",
-    )
 
 
 async def _facts(client: MemGraphClient, entities: Iterable[str]) -> list[FoundFact]:
