@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,12 @@ import pytest
 import typer.main
 from tests.cli.command import Command
 
+import mgrag.cli
 from core.rag.answering.asking import STRATEGIES
 from core.rag.retrieval.hits import MODES
 from mgrag.cli.app import app
 from mgrag.cli.ask import Strategy
+from mgrag.cli.commands import MODULES
 from mgrag.cli.runtime import EXIT_CODES
 from mgrag.cli.search import Mode
 
@@ -30,6 +33,18 @@ def commands(group: Any, path: str = "mgrag") -> Iterator[tuple[str, Any]]:
 
 
 COMMANDS = dict(commands(typer.main.get_command(app)))
+
+
+def test_every_command_of_every_module_can_be_asked_for() -> None:
+    """Commands are made when they are asked for, by a table of their names."""
+    there = {}
+    for file in Path(mgrag.cli.__file__).parent.glob("*.py"):
+        module = import_module(f"mgrag.cli.{file.stem}")
+        if hasattr(module, "register") and file.stem != "graph_editing":  # which adds to the group ``graph``
+            part = typer.Typer()
+            module.register(part)
+            there.update(dict.fromkeys(typer.main.get_group(part).commands, file.stem))
+    assert there == MODULES
 
 
 def section(name: str) -> str:

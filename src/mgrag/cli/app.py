@@ -6,27 +6,13 @@ from typing import Annotated
 
 import typer
 
-from mgrag.cli import (
-    ask,
-    copies,
-    cypher,
-    documents,
-    graph,
-    ingest,
-    mcp,
-    memory,
-    namespaces,
-    people,
-    reembed,
-    search,
-    serve,
-    state,
-)
+from mgrag.cli.commands import Commands
 from mgrag.cli.options import Common, DbOption, JsonOption, NamespaceOption, graph_uri
 from mgrag.cli.runtime import EXIT_CODES
 
 app = typer.Typer(
     name="mgrag",
+    cls=Commands,
     help="Turn files and web pages into a searchable knowledge graph, in Memgraph, Neo4j or a local file.",
     epilog=EXIT_CODES,
     invoke_without_command=True,
@@ -55,22 +41,3 @@ def options(
         typer.echo(context.get_help())
         raise typer.Exit
     context.obj = Common(None if db is None else graph_uri(db), namespace, as_json)
-
-
-for group in (
-    ingest,
-    search,
-    ask,
-    documents,
-    state,
-    copies,
-    namespaces,
-    reembed,
-    memory,
-    people,
-    graph,
-    cypher,
-    mcp,
-    serve,
-):
-    group.register(app)
