@@ -67,7 +67,8 @@ BOLT_TESTS = env MGRAG_TEST_REQUIRE_BOLT=1 sh -c '$(BIN)/pytest -q $(1) -m bolt 
 .PHONY: test-bolt
 test-bolt: $(VENV)/.dev ## Run the tests on a server: MGRAG_TEST_BOLT_URI, or a Neo4j of their own (Java 17)
 	@if [ -n "$$MGRAG_TEST_BOLT_URI" ]; then $(call BOLT_TESTS); \
-	else $(BIN)/python -m tests.servers.neo4j run --servers 2 -- $(call BOLT_TESTS,-n 2 --dist worksteal); fi
+	else $(BIN)/python -m tests.servers.neo4j run --servers 2 --java=-XX:TieredStopAtLevel=4 -- \
+	$(call BOLT_TESTS,-n 2 --dist worksteal); fi
 
 .PHONY: test-java
 test-java: $(VENV)/.dev ## Run the tests that start and kill servers of their own (Java 17)

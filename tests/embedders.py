@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +35,11 @@ class HashEmbedder(EmbeddingService):
     def _one(self, text: str) -> NDArray[np.float64]:
         total = np.full(self._dimension, 1e-3)
         for word in text.lower().split():
-            seed = int.from_bytes(hashlib.sha256(f"{self._model}{word.strip('.,#')}".encode()).digest()[:8])
-            total += np.random.default_rng(seed).normal(size=self._dimension)
+            total += _direction(f"{self._model}{word.strip('.,#')}", self._dimension)
         return total / np.linalg.norm(total)
+
+
+@lru_cache(maxsize=100_000)
+def _direction(word: str, dimension: int) -> NDArray[np.float64]:
+    seed = int.from_bytes(hashlib.sha256(word.encode()).digest()[:8])
+    return np.random.default_rng(seed).normal(size=dimension)

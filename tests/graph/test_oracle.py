@@ -95,7 +95,7 @@ async def build(
 
 def test_walks_are_those_of_a_plain_search(place: Place) -> None:
     @examples(place, 1500, 40)
-    @given(GRAPHS, st.lists(WALKS, min_size=1, max_size=6))
+    @given(GRAPHS, st.lists(WALKS, min_size=1, max_size=3))
     def check(parts: Any, walks: Any) -> None:
         async def compare() -> None:
             graph = place.graph()

@@ -160,10 +160,9 @@ async def comparable(kb: KnowledgeBase) -> list[str]:
             derived[entry["id"]] = f"vector of {entry['props']['chunk_id']}"
         elif RANDOM.search(entry.get("props", {}).get("external_id", "")):
             derived[entry["id"]] = "nobody"
-    ids = re.compile("|".join(derived) or "$^")
-    lines = [ids.sub(lambda found: derived[found[0]], line) for line in lines]
-    known = [RANDOM.sub(lambda found: names.get(found[0], "random"), TIME.sub("then", line)) for line in lines]
-    return sorted(known)
+    text = re.compile("|".join(derived) or "$^").sub(lambda found: derived[found[0]], "\n".join(lines))
+    text = RANDOM.sub(lambda found: names.get(found[0], "random"), TIME.sub("then", text))
+    return sorted(text.split("\n"))
 
 
 @pytest.mark.parametrize("committed", [False, True])

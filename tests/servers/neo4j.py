@@ -70,6 +70,8 @@ _SETTINGS = {
     # A new home takes 500 MB of transaction logs otherwise.
     "db.tx_log.preallocate": "false",
     "db.tx_log.rotation.size": "32m",
+    # Each test empties and fills the graph: statements would be planned anew for it all the time.
+    "dbms.cypher.min_replan_interval": "1h",
     # A clean stop waits this long (seconds) for connections that may still come; nobody comes here.
     "internal.dbms.bolt.netty_server_shutdown_quiet_period": "0",
 }
