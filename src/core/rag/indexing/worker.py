@@ -1,8 +1,7 @@
 """The worker process of a large ingest: cuts documents and embeds texts while the main process writes.
 
-It reads requests from its standard input and writes replies to its standard output, both as pickles after their
-length, and ends with its input, so it never outlives the process that started it. :mod:`.worker_process` is the
-other end.
+It reads requests from its standard input and writes replies to its standard output, both as pickles, and ends with its
+input, so it never outlives the process that started it. :mod:`.worker_process` is the other end.
 """
 
 from __future__ import annotations
@@ -11,12 +10,12 @@ import asyncio
 import os
 import pickle
 import queue
-import sys
 import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from core.rag.indexing.collecting import collected_seldom
+from libs.dataloader.child_process import own_pipes, receive, send
 
 if TYPE_CHECKING:
     from core.rag.dbhandler.knowledge.mentioned import Mentioned
@@ -25,9 +24,6 @@ if TYPE_CHECKING:
     from core.rag.indexing.cutting import Cut, Cutter, Prepared
     from core.rag.indexing.title_finder import TitleFinder
     from libs.dataloader import Document
-
-#: Number of bytes of the length before each message, big-endian.
-LENGTH_BYTES = 8
 
 #: Number of requests to read ahead, so that the next one is there when a reply has been written.
 _AHEAD = 4
@@ -92,27 +88,21 @@ class Worker:
 @collected_seldom()
 def serve() -> None:
     """Answer requests until the input ends."""
-    replies = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a library prints must not mix with the replies
+    source, replies = own_pipes()
     requests: queue.Queue[bytes | None] = queue.Queue(_AHEAD)
-    threading.Thread(target=_read, args=(sys.stdin.buffer, requests), daemon=True).start()
+    threading.Thread(target=_read, args=(source, requests), daemon=True).start()
     worker = Worker()
     while (request := requests.get()) is not None:
         reply = _answer(worker, request)
         try:
-            replies.write(len(reply).to_bytes(LENGTH_BYTES) + reply)
-            replies.flush()
+            send(replies, reply)
         except BrokenPipeError:
             break
     os._exit(0)  # at once: a pipe that nobody reads any more would be flushed with an error
 
 
 def _read(source: BinaryIO, requests: queue.Queue[bytes | None]) -> None:
-    while len(header := source.read(LENGTH_BYTES)) == LENGTH_BYTES:
-        size = int.from_bytes(header)
-        request = source.read(size)
-        if len(request) < size:
-            break
+    while (request := receive(source)) is not None:
         requests.put(request)
     requests.put(None)
 

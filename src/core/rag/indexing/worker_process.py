@@ -1,27 +1,19 @@
-"""A child process for :mod:`.worker`, and calls to it.
-
-Not ``multiprocessing``: its children run the caller's main module again, which may be a script or notebook, and survive
-if their parent is killed. This one sees only what it is sent, and ends with its input.
-"""
+"""A child process for :mod:`.worker`, and calls to it."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 import pickle
 import subprocess
-import sys
 import threading
 from collections import deque
 from typing import Any
 
-from core.rag.indexing.worker import LENGTH_BYTES, UnsendableError
+from core.rag.indexing.worker import UnsendableError
+from libs.dataloader.child_process import end_child, receive, send, start_child
 
-#: The largest that Linux allows every user, so that a reply arrives in one or two parts and not in sixteen.
-_PIPE_BYTES = 1 << 20
-
-_PROGRAM = "import sys; sys.path[:] = sys.argv[1:]; from core.rag.indexing.worker import serve; serve()"
+_PROGRAM = "from core.rag.indexing.worker import serve; serve()"
 
 
 class WorkerGoneError(Exception):
@@ -48,24 +40,10 @@ class WorkerProcess:
         Raises:
             WorkerGoneError: if it cannot be started.
         """
-        if not sys.executable or getattr(sys, "frozen", False):
-            raise WorkerGoneError("this program is no Python interpreter")
         try:
-            process = subprocess.Popen(  # noqa: S603 this interpreter
-                [sys.executable, "-I", "-c", _PROGRAM, *sys.path],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                # The library beneath NumPy would start threads that wait busily; here it is not used.
-                env={"OPENBLAS_NUM_THREADS": "1", **os.environ},
-                process_group=0,  # Ctrl-C is for the process that asks, which decides what to finish
-            )
+            process = start_child(_PROGRAM)
         except OSError as error:
             raise WorkerGoneError(str(error)) from error
-        for pipe in (process.stdin, process.stdout):
-            with contextlib.suppress(ImportError, AttributeError, OSError):  # not Linux, or no more is allowed
-                import fcntl
-
-                fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)  # type: ignore[arg-type]
         return cls(process)
 
     @property
@@ -114,29 +92,20 @@ class WorkerProcess:
 
     def _stop(self) -> None:
         self._process.kill()
-        self._process.wait()
         self._receiver.join()
-        for pipe in (self._process.stdin, self._process.stdout):
-            with contextlib.suppress(OSError):  # what was not sent cannot be flushed
-                if pipe is not None:
-                    pipe.close()
+        end_child(self._process)
 
     def _send(self, request: bytes) -> None:
         pipe = self._process.stdin
         assert pipe is not None
-        pipe.write(len(request).to_bytes(LENGTH_BYTES) + request)
-        pipe.flush()
+        send(pipe, request)
 
     def _receive(self) -> None:
         """Read replies in a thread and pass them to their callers, until there are no more."""
         pipe = self._process.stdout
         assert pipe is not None
         with contextlib.suppress(OSError, ValueError, RuntimeError):  # closed: the pipe, or the loop
-            while len(header := pipe.read(LENGTH_BYTES)) == LENGTH_BYTES:
-                size = int.from_bytes(header)
-                reply = pipe.read(size)
-                if len(reply) < size:
-                    break
+            while (reply := receive(pipe)) is not None:
                 self._loop.call_soon_threadsafe(self._resolve, reply)
         with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
             self._loop.call_soon_threadsafe(self._end)

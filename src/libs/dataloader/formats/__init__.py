@@ -6,10 +6,20 @@ from importlib import import_module
 
 from libs.dataloader.formats.base import Content, FileData, UnreadableError, check_length
 from libs.dataloader.formats.binary_kinds import describe_binary
-from libs.dataloader.formats.registry import COMPRESSED, FORMATS, MARKDOWN, Format, find_format
+from libs.dataloader.formats.registry import COMPRESSED, FORMATS, MARKDOWN, PDF, Format, find_format
 from libs.dataloader.types import Document
 
-__all__ = ["FORMATS", "MARKDOWN", "Content", "FileData", "Format", "UnreadableError", "read_document", "read_file"]
+__all__ = [
+    "FORMATS",
+    "MARKDOWN",
+    "Content",
+    "FileData",
+    "Format",
+    "UnreadableError",
+    "convert",
+    "read_document",
+    "read_file",
+]
 
 
 def read_file(file: FileData, mime_type: str | None = None) -> tuple[Content, Format]:
@@ -32,6 +42,24 @@ def read_file(file: FileData, mime_type: str | None = None) -> tuple[Content, Fo
 
         file = expanded(file)
     kind = find_format(file.name, file.data, mime_type)
+    if kind == PDF:
+        from libs.dataloader.isolated import read_isolated
+
+        content = read_isolated(file, kind)
+    else:
+        content = convert(file, kind)
+    check_length(len(content.text))
+    if not content.text.strip():
+        raise UnreadableError("it has no text")
+    return content, kind
+
+
+def convert(file: FileData, kind: Format) -> Content:
+    """Convert a file of a known format in this process.
+
+    Raises:
+        UnreadableError: with the reason, whatever it is.
+    """
     reader = import_module(f"libs.dataloader.formats.{kind.reader}")
     try:
         content: Content = reader.read(file, kind)
@@ -45,10 +73,7 @@ def read_file(file: FileData, mime_type: str | None = None) -> tuple[Content, Fo
         ) from error
     except Exception as error:
         raise UnreadableError(f"it is damaged: {type(error).__name__}: {error}") from error
-    check_length(len(content.text))
-    if not content.text.strip():
-        raise UnreadableError("it has no text")
-    return content, kind
+    return content
 
 
 def read_document(file: FileData, mime_type: str | None = None) -> Document:
