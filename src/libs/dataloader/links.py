@@ -17,6 +17,11 @@ _KEPT_SCHEMES = ("http://", "https://", "file://")
 _MAX_LENGTH = 4096
 
 
+def reference_name(text: str) -> str:
+    """Return the name of a target that is defined elsewhere in a text, however its letters and spaces are written."""
+    return " ".join(text.split()).casefold()
+
+
 @lru_cache(maxsize=4096)
 def resolve_link(href: str, base: str | None, root: str | None = None) -> str | None:
     """Make a link absolute, without its fragment.

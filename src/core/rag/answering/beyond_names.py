@@ -18,7 +18,16 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from core.rag.analysis.language import DEFAULT_LANGUAGE, detect_language
-from core.rag.answering.compared import Asked, Passage, Words, is_called, share_of, weighed, words_of
+from core.rag.answering.compared import (
+    Asked,
+    Passage,
+    Words,
+    is_called,
+    share_of,
+    weighed,
+    without_distinction,
+    words_of,
+)
 from core.rag.answering.extracts.stating import answering_statements
 from core.rag.answering.intents import has_words, subject_of
 from core.rag.answering.relevance import matches
@@ -61,8 +70,6 @@ _GREETING = re.compile(
 _PARTS = re.compile(r"[.;:?!]+(?:\s|\Z)|\n")
 #: A word between one of these and a name says what kind of thing it is: "the function parse_config", "of film Ebb".
 _ARTICLES = frozenset(("the", "a", "an", "of"))
-#: What a title has to tell it from others: "Ebb (1931 film)".
-_DISTINGUISHES = re.compile(r" \([^()]*\)\Z")
 
 #: The words of names, each with its stems: of one of these, a passage has all.
 _Names = Sequence[Collection[frozenset[str]]]
@@ -197,7 +204,7 @@ def _led_to(own: Sequence[Passage], passages: Sequence[Passage], sample: Collect
 
 
 def _names(text: str, title: str) -> bool:
-    name = normalize_name(_DISTINGUISHES.sub("", title))
+    name = normalize_name(without_distinction(title))
     return bool(name) and f" {name} " in text
 
 

@@ -34,6 +34,8 @@ _MOST_WORDS = 500
 _SHORTEST_PART = 5
 #: Letters of a name in a script without spaces that is more than one ordinary word.
 _LONG_NAME = 4
+#: What a title has to tell it from others: "Ebb (1931 film)".
+_DISTINGUISHES = re.compile(r" \([^()]*\)\Z")
 _ACRONYM = re.compile(r"\b[A-Z]{2}")
 _LAST_LATIN = "\u0250"
 _HIRAGANA = re.compile(r"[\u3041-\u309f]")
@@ -245,3 +247,8 @@ def share_of(words: Words, found: Collection[str]) -> float:
     """Return the weight of the words that were found as a share of all, from 0 to 1."""
     total = math.fsum(words.values())
     return math.fsum(weight for stems, weight in words.items() if not stems.isdisjoint(found)) / total if total else 0.0
+
+
+def without_distinction(title: str) -> str:
+    """Return a title without what tells it from others: ``Ebb`` for ``Ebb (1931 film)``."""
+    return _DISTINGUISHES.sub("", title)

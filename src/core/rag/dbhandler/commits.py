@@ -59,7 +59,11 @@ def may_change(statement: str) -> frozenset[Label]:
     named = {label for label in Label if label.value in words}
     if EdgeType.RELATED.value in words:
         named.add(Label.ENTITY)
+    return frozenset(named) if named and not has_unlabelled(statement) else frozenset(Label)
+
+
+def has_unlabelled(statement: str) -> bool:
+    """Return whether a statement has a node without a label that it could change, so one with a variable."""
     nodes = _NODE.findall(statement)
     labelled = {variable for variable, follows in nodes if follows == ":"}
-    is_open = not named or any(variable not in labelled for variable, _ in nodes)
-    return frozenset(Label) if is_open else frozenset(named)
+    return any(variable not in labelled for variable, _ in nodes)

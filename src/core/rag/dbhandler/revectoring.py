@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.checks import check_kind, check_number, check_text, check_texts
@@ -47,19 +46,8 @@ class RevectoringOperations(VectorStoreOperations):
                 {"ids": page},
             )
             incomplete = {row["id"] for row in rows}
-            rows = await tx.run(
-                "UNWIND $ids AS i MATCH (d:Document {id: i}) RETURN d.id AS id, d.embedded_in AS stores", {"ids": page}
-            )
-            changed = [
-                {"id": row["id"], "stores": [*(row["stores"] or ()), store.id]}
-                for row in rows
-                if store.id not in (row["stores"] or ()) and row["id"] not in incomplete
-            ]
-            if changed:
-                await tx.run(
-                    "UNWIND $rows AS row MATCH (d:Document {id: row.id}) SET d.embedded_in = row.stores",
-                    {"rows": changed},
-                )
+            complete = [identifier for identifier in page if identifier not in incomplete]
+            await _change_stores(tx, complete, lambda stores: stores if store.id in stores else [*stores, store.id])
 
         for page in pages:
             await self._write(partial(note, page=page))
@@ -206,14 +194,17 @@ async def _delete_vectors(tx: Transaction, ids: Sequence[str]) -> None:
 
 
 async def _forget(tx: Transaction, page: Sequence[str], store: str) -> None:
-    rows: list[dict[str, Any]] = await tx.run(
-        "UNWIND $ids AS i MATCH (d:Document {id: i}) RETURN d.id AS id, d.embedded_in AS stores", {"ids": list(page)}
+    await _change_stores(tx, page, lambda stores: [other for other in stores if other != store])
+
+
+async def _change_stores(tx: Transaction, ids: Sequence[str], change: Callable[[list[str]], list[str]]) -> None:
+    """Change the vector stores in which documents have vectors."""
+    rows = await tx.run(
+        "UNWIND $ids AS i MATCH (d:Document {id: i}) RETURN d.id AS id, d.embedded_in AS stores", {"ids": list(ids)}
     )
-    changed = [
-        {"id": row["id"], "stores": [other for other in row["stores"] if other != store]}
-        for row in rows
-        if store in (row["stores"] or ())
-    ]
+    before = {row["id"]: row["stores"] or [] for row in rows}
+    after = {identifier: change(stores) for identifier, stores in before.items()}
+    changed = [{"id": each, "stores": stores} for each, stores in after.items() if stores != before[each]]
     if changed:
         await tx.run(
             "UNWIND $rows AS row MATCH (d:Document {id: row.id}) SET d.embedded_in = row.stores", {"rows": changed}

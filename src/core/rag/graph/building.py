@@ -6,12 +6,12 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from core.rag.dbhandler import MemGraphClient
-from core.rag.dbhandler.checks import as_float, check_flags, check_number, check_optional, check_text
+from core.rag.dbhandler.checks import check_flags, check_number, check_optional, check_text
 from core.rag.dbhandler.store import MAX_K
 from core.rag.errors import InvalidInputError, NotFoundError
 from core.rag.graph.neighbours import Neighbours
 from core.rag.graph.nodes import Nodes, UndirectedNode
-from core.rag.graph.similarity import Similarity
+from core.rag.graph.similarity import Similarity, check_cosine
 from core.rag.identity import concept_id
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ class GraphBuilder:
         merge = self._merge_similar if merge_similar is None else merge_similar
         check_flags(merge_similar=merge)
         _check_nodes(nodes)
-        _check_cosine("same_node_threshold", threshold)
+        check_cosine("same_node_threshold", threshold)
         rows = [node.to_row() for node in nodes]
         given = {node.id: node for node in nodes if node.embedding is not None}
         vectors = await self._similarity.checked(  # before anything is written
@@ -245,8 +245,3 @@ def _check_nodes(nodes: Iterable[UndirectedNode]) -> None:
     for node in nodes:
         if not isinstance(node, UndirectedNode):
             raise InvalidInputError(f"An UndirectedNode is needed, but this is {type(node).__name__}.")
-
-
-def _check_cosine(name: str, value: float) -> None:
-    if not -1 <= as_float(value) <= 1:
-        raise InvalidInputError(f"{name} is {value!r}, but has to be a number from -1 to 1.")

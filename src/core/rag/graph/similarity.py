@@ -150,10 +150,7 @@ class Similarity:
         """
         from core.rag.embedder import embed_texts, is_blank
 
-        if not -1 <= as_float(threshold) <= 1:
-            raise InvalidInputError(
-                f"similarity_threshold is {repr(threshold)[:100]}, but has to be a number from -1 to 1."
-            )
+        check_cosine("similarity_threshold", threshold)
         text = clean_text(text)
         if embedding is None and is_blank(text):
             return []
@@ -202,3 +199,9 @@ def _is_settled(best: dict[str, float], k: int, last: float) -> bool:
 
 def _texts(row: dict[str, Any]) -> list[str]:
     return [row["content"], *(json.loads(row["trunks"]) if row["trunks"] else ())]
+
+
+def check_cosine(name: str, value: float) -> None:
+    """Refuse what is not a number from -1 to 1."""
+    if not -1 <= as_float(value) <= 1:
+        raise InvalidInputError(f"{name} is {repr(value)[:100]}, but has to be a number from -1 to 1.")

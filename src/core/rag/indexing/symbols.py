@@ -15,6 +15,7 @@ from core.rag.indexing.splitting.syntax import (
     is_default_export,
     is_function_value,
     is_prototype,
+    node_text,
     parse,
 )
 
@@ -260,7 +261,7 @@ class _Reader:
                 yield name[:_MAX_NAME_CHARS]
 
     def _text(self, node: Node) -> str:
-        return self._source[node.start_byte : min(node.end_byte, node.start_byte + 1000)].decode(errors="ignore")
+        return node_text(self._source, node)
 
 
 def _behind_annotations(node: Node) -> Node:

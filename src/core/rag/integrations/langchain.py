@@ -8,7 +8,7 @@ Example:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import Any
 
 from core.rag.errors import InvalidInputError, MissingDependencyError
@@ -61,13 +61,10 @@ class KnowledgeBaseRetriever(Retrieves, BaseRetriever):
         self._bridge = Bridge.to(self.knowledge_base)
 
     def _options(self, changes: Mapping[str, Any]) -> SearchOptions:
-        options = SearchOptions(
-            self.k, self.mode, self.filters, self.namespace, self.expand, self.conversation_id, self.user_id
-        )
-        names = [field.name for field in fields(options)]
+        names = [field.name for field in fields(SearchOptions)]
         if unknown := sorted(set(changes) - set(names)):
             raise InvalidInputError(f"There is no option {unknown[0]!r} of a search. There are: {', '.join(names)}.")
-        return replace(options, **changes)
+        return SearchOptions(**{**{name: getattr(self, name) for name in names}, **changes})
 
     def _get_relevant_documents(
         self,

@@ -13,9 +13,9 @@ from itertools import groupby
 
 from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.knowledge.edge_direction import RELATED, directed
-from core.rag.dbhandler.knowledge.entities import FROM_CALLER, remove_unused_entities
+from core.rag.dbhandler.knowledge.entities import FROM_CALLER, STATE, remove_unused_entities, update_entities
 from core.rag.dbhandler.knowledge.entity_state import EntityChange, EntityState
-from core.rag.dbhandler.knowledge.facts import FROM_MODEL
+from core.rag.dbhandler.knowledge.facts import FROM_MODEL, merge_edges
 from core.rag.dbhandler.knowledge.mentions import chunk_texts
 from core.rag.dbhandler.knowledge.records import FROM_RECORD, relation_id
 from core.rag.dbhandler.store import Row, Transaction
@@ -26,8 +26,6 @@ from core.rag.identity import entity_id
 from core.rag.maintenance.flaws import Checks, Flaw
 from core.rag.schema import EdgeType, Label
 from core.rag.times import utc_now
-
-_STATE = ("name", "type", "mention_count", "titled", "recorded", "forms")
 
 
 class KnowledgeSoundness(Checks):
@@ -171,19 +169,14 @@ async def _unlink(tx: Transaction, edges: Sequence[Row]) -> None:
 
 
 async def _link(tx: Transaction, edges: Sequence[Row]) -> None:
-    for backward, rows in await directed(tx, RELATED, edges):
-        await tx.run(
-            "UNWIND $rows AS row MATCH (a:Entity {id: row.a}) MATCH (b:Entity {id: row.b}) "
-            f"{RELATED.merge(backward=backward)} SET r += row.props, r.updated_at = $now",
-            {"rows": rows, "now": utc_now()},
-        )
+    await merge_edges(tx, edges, utc_now())
 
 
 async def _settle(tx: Transaction, ids: Sequence[str]) -> None:
     """Recompute entities from everything that supports them, and remove those that nothing supports."""
     rows = await tx.run(
         "UNWIND $ids AS i MATCH (e:Entity {id: i}) RETURN e.id AS id, e.normalized_name AS normalized, "
-        f"e.origin AS origin, {', '.join(f'e.{name} AS {name}' for name in _STATE)}",
+        f"e.origin AS origin, {', '.join(f'e.{name} AS {name}' for name in STATE)}",
         {"ids": list(ids)},
     )
     changes = {row["id"]: EntityChange() for row in rows}
@@ -207,16 +200,13 @@ async def _settle(tx: Transaction, ids: Sequence[str]) -> None:
     for row in rows:
         fixed = row["origin"] == FROM_CALLER
         state = EntityState(
-            row["normalized"], {**dict.fromkeys(_STATE), "name": row["name"], "type": row["type"]}, fixed=fixed
+            row["normalized"], {**dict.fromkeys(STATE), "name": row["name"], "type": row["type"]}, fixed=fixed
         )
         state.apply(changes[row["id"]], None)
         props = {key: value for key, value in state.properties().items() if row[key] != value}
         if props:
             updated.append({"id": row["id"], "props": props})
-    await tx.run(
-        "UNWIND $rows AS row MATCH (e:Entity {id: row.id}) SET e += row.props, e.updated_at = $now",
-        {"rows": updated, "now": utc_now()},
-    )
+    await update_entities(tx, updated, utc_now())
     await remove_unused_entities(tx, list(ids))
 
 

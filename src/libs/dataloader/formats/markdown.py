@@ -13,7 +13,7 @@ from libs.dataloader.formats.base import Content, FileData
 from libs.dataloader.formats.front_matter import split_front_matter
 from libs.dataloader.formats.preamble import preamble_title, split_preamble
 from libs.dataloader.formats.registry import Format
-from libs.dataloader.links import LinkCollector
+from libs.dataloader.links import LinkCollector, reference_name
 from libs.dataloader.notes import find_note_links, without_brackets
 
 #: What Pandoc, Quarto, MkDocs, kramdown and others note behind a heading: ``{#sec-usage .unnumbered}``, ``{-}``.
@@ -222,7 +222,7 @@ def find_links(text: str, visible: str | None = None) -> Iterator[tuple[str, str
         visible: The same with code blanked out; ``None``: computed here.
     """
     visible = without_code(text) if visible is None else visible
-    definitions = {_label(match[1]): match[2] or match[3] or "" for match in _DEFINITION.finditer(visible)}
+    definitions = {reference_name(match[1]): match[2] or match[3] or "" for match in _DEFINITION.finditer(visible)}
     for words, href, _, _ in _scan(visible, definitions):
         yield href, plain_words(text[words[0] : min(words[1], words[0] + _LONGEST_WORDS)])
 
@@ -264,8 +264,8 @@ def _destination(text: str, words: int, close: int, definitions: Mapping[str, st
         return None, close + 1
     if after == "[" and (label := _LABEL.match(text, close + 1)):
         name = label[1] or text[words : min(close, words + _LONGEST_WORDS)]
-        return definitions.get(_label(name)), label.end()
-    return definitions.get(_label(text[words : min(close, words + _LONGEST_WORDS)])), close + 1
+        return definitions.get(reference_name(name)), label.end()
+    return definitions.get(reference_name(text[words : min(close, words + _LONGEST_WORDS)])), close + 1
 
 
 def trim_url(url: str) -> str:
@@ -327,10 +327,6 @@ def _page_properties(body: str) -> tuple[dict[str, Any], str]:
         else:
             others.append(line)
     return fields, "".join(others)
-
-
-def _label(text: str) -> str:
-    return " ".join(text.split()).casefold()
 
 
 def _fences(text: str) -> Iterator[tuple[int, int]]:

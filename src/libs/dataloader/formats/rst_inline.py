@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 
-from libs.dataloader.links import LinkCollector
+from libs.dataloader.links import LinkCollector, reference_name
 from libs.dataloader.text import raised
 
 #: Where references with a name lead: ``.. _name: address``.
@@ -54,7 +54,7 @@ class Inline:
         anonymous: list[str] = []
         for line in lines:
             if (match := TARGET.match(line)) and match[2]:
-                self._targets[_key(match[1].strip("`"))] = match[2].strip().strip("<>`_")
+                self._targets[reference_name(match[1].strip("`"))] = match[2].strip().strip("<>`_")
             if match := ANONYMOUS.match(line):
                 anonymous.append(match[1])
         # Where references without a name lead, in their order: ``words__`` and ``__ address``.
@@ -109,7 +109,7 @@ class Inline:
 
     def _embedded(self, match: re.Match[str]) -> str:
         words, target = " ".join(match[1].split()), match[2].strip()
-        target = self._targets.get(_key(target[:-1]), target) if target.endswith("_") else target
+        target = self._targets.get(reference_name(target[:-1]), target) if target.endswith("_") else target
         self.collector.add(target, words)
         return words or target
 
@@ -117,14 +117,10 @@ class Inline:
         words = match[1] or match[2] or match[3]
         if match[2] or (match[1] and match[0].endswith("__")):
             target = next(self._anonymous, None)
-            target = self._targets.get(_key(target[:-1])) if target and target.endswith("_") else target
+            target = self._targets.get(reference_name(target[:-1])) if target and target.endswith("_") else target
         else:
-            target = self._targets.get(_key(words))
+            target = self._targets.get(reference_name(words))
         if target is None:
             return words if match[1] else match[0]
         self.collector.add(target, words)
         return words
-
-
-def _key(name: str) -> str:
-    return " ".join(name.split()).casefold()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from core.rag.analysis import analyze, asked_name, asked_words, defined_words, query_terms
 from core.rag.analysis.language import detect_language
+from core.rag.answering.compared import without_distinction
 from core.rag.answering.extracts.announced import announces
 from core.rag.answering.extracts.code_spans import Span
 from core.rag.answering.extracts.kinds import Kind, asks_when, kind_asked
@@ -29,8 +30,6 @@ from core.rag.indexing.splitting.sentences import sentence_spans
 if TYPE_CHECKING:
     from core.rag.embedder import EmbeddingService
 
-#: What a title has to tell it from others: "Ebb (1931 film)".
-_DISTINGUISHES = re.compile(r" \([^()]*\)\Z")
 #: What part of its score a statement of source code keeps: comments say more of what it does.
 _STATEMENT = 0.7
 #: The same if the question names nothing of the code.
@@ -196,7 +195,7 @@ def _sentence(passage: int, place: Span, text: str, language: str, together: Tog
 def _subjects(passage: Passage, language: str, wanted: set[str]) -> list[re.Pattern[str]]:
     """Return patterns for the title and the heading of a passage, if the question names them not."""
     names = (passage.hit.title, last_heading(passage.hit.heading))
-    known_as = dict.fromkeys(_DISTINGUISHES.sub("", name.strip()) for name in names)
+    known_as = dict.fromkeys(without_distinction(name.strip()) for name in names)
     return [
         re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
         for name in known_as

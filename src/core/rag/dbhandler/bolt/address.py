@@ -82,9 +82,7 @@ def bolt_address(
         parts = _split(uri, shown)
     scheme = parts.scheme.lower()
     if scheme not in SCHEMES:
-        raise ConfigurationError(
-            f"{shown!r} is not a graph database address. Use embedded:PATH for a local file, or bolt://HOST:7687."
-        )
+        raise _no_address(shown)
     if parts.path.strip("/"):
         raise ConfigurationError(
             f"{shown!r} has a path, which a graph server does not have: name its database in MEMGRAPH_DATABASE."
@@ -124,10 +122,13 @@ def _bare(text: str, default_port: int) -> tuple[str, int]:
         return f"[{ipaddress.IPv6Address(text)}]", default_port
     except ValueError:
         # Without the cause, which quotes the whole text and so perhaps a password.
-        raise ConfigurationError(
-            f"{hide_credentials('://' + text)[3:]!r} is not a graph database address. Use embedded:PATH for a local"
-            " file, or bolt://HOST:7687."
-        ) from None
+        raise _no_address(hide_credentials("://" + text)[3:]) from None
+
+
+def _no_address(shown: str) -> ConfigurationError:
+    return ConfigurationError(
+        f"{shown!r} is not a graph database address. Use embedded:PATH for a local file, or bolt://HOST:7687."
+    )
 
 
 def _split(uri: str, shown: str) -> SplitResult:

@@ -9,6 +9,7 @@ import os
 import re
 from pathlib import Path
 
+from core.rag.dbhandler.misuse import closed
 from core.rag.errors import (
     QueryError,
     StoreConflictError,
@@ -55,7 +56,7 @@ def map_error(error: BaseException, what: str) -> StoreError:
         case "T003" | "T005" | "T006" if "read-only" in text:
             return StoreReadOnlyError(f"{what} was refused: the graph is open for reading only.")
         case "T007":
-            return StoreUnavailableError(f"{what} was sent after the graph was closed; open it again.")
+            return closed(what)
         case "T008" | "T009" | "T010" | "T011":
             return StoreUnavailableError(f"{what} failed: {line}. Close the graph and open it again.")
         case "X003":

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
+from core.rag.dbhandler.commits import has_unlabelled
 from core.rag.dbhandler.embedded import dialect
 from core.rag.schema import Label, TextIndex
 
@@ -179,11 +180,7 @@ def changes_words(statement: str, label: Label) -> bool:
     It may if it names the label, or a node without any, unless it creates and deletes no nodes and only sets single
     properties other than the words.
     """
-    if _CHANGING.search(statement) is None:
-        return False
-    nodes = _NODE.findall(statement)
-    labelled = {variable for variable, follows in nodes if follows == ":"}
-    return label.value in statement or any(variable not in labelled for variable, _ in nodes)
+    return _CHANGING.search(statement) is not None and (label.value in statement or has_unlabelled(statement))
 
 
 _CHANGING = re.compile(
@@ -192,6 +189,3 @@ _CHANGING = re.compile(
     r"|\bSET\s+\w+\s*[:=]|,\s*\w+\s*[:=]",
     re.IGNORECASE,
 )
-
-# A node in a pattern: its variable, and what follows. One without a variable cannot be changed.
-_NODE = re.compile(r"(?<![\w`])\(\s*(\w+)\s*([:){])")

@@ -27,14 +27,15 @@ FROM_CALLER = "caller"
 #: ``origin`` of a SAME_AS edge that a rule found.
 FROM_RULE = "rule"
 
-_PROPERTIES = ("name", "type", "mention_count", "titled", "recorded", "forms")
-_COLUMNS = "e.id AS id, e.origin AS origin, " + ", ".join(f"e.{name} AS {name}" for name in _PROPERTIES)
+#: The properties that follow from what mentions, titles and records say.
+STATE = ("name", "type", "mention_count", "titled", "recorded", "forms")
+_COLUMNS = "e.id AS id, e.origin AS origin, " + ", ".join(f"e.{name} AS {name}" for name in STATE)
 
 # Properties that all entities of one statement share.
 _COMMON = "namespace: $namespace, origin: $origin, created_at: $now, updated_at: $now"
 _CREATE = (
     f"UNWIND $rows AS row CREATE (e:Entity {{id: row.id, normalized_name: row.normalized, {_COMMON}, "
-    + ", ".join(f"{name}: row.{name}" for name in _PROPERTIES)
+    + ", ".join(f"{name}: row.{name}" for name in STATE)
     + "})"
 )
 _CREATE_LINES = (
@@ -244,7 +245,7 @@ class _Writes:
 
     def create(self, identifier: str, name: str, properties: Mapping[str, Any]) -> None:
         """Add a new entity."""
-        text, kind, count, titled, recorded, forms = (properties[key] for key in _PROPERTIES)
+        text, kind, count, titled, recorded, forms = (properties[key] for key in STATE)
         if recorded is not None or not is_safe(name, text):
             self.created.append({"id": identifier, "normalized": name, **properties})
             return
@@ -274,12 +275,14 @@ class _Writes:
         await run_for_rows(tx, _CREATE, self.created, **common)
         for lines in packed(self.recounted):
             await tx.run(_RECOUNT_LINES, lines)
-        await run_for_rows(
-            tx,
-            "UNWIND $rows AS row MATCH (e:Entity {id: row.id}) SET e += row.props, e.updated_at = $now",
-            self.updated,
-            now=now,
-        )
+        await update_entities(tx, self.updated, now)
+
+
+async def update_entities(tx: Transaction, rows: Sequence[Row], now: str) -> None:
+    """Set the ``props`` of the entity ``id`` of each row."""
+    await run_for_rows(
+        tx, "UNWIND $rows AS row MATCH (e:Entity {id: row.id}) SET e += row.props, e.updated_at = $now", rows, now=now
+    )
 
 
 async def _smallest_titles(tx: Transaction, ids: Iterable[str]) -> dict[str, str]:

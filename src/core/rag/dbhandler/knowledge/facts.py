@@ -173,9 +173,14 @@ async def write_triples(
         now=now,
     )
     for part in batches(list(edges.values())):
-        for backward, rows in await directed(tx, RELATED, part):
-            await tx.run(
-                "UNWIND $rows AS row MATCH (a:Entity {id: row.a}) MATCH (b:Entity {id: row.b}) "
-                f"{RELATED.merge(backward=backward)} SET r += row.props, r.updated_at = $now",
-                {"rows": rows, "now": now},
-            )
+        await merge_edges(tx, part, now)
+
+
+async def merge_edges(tx: Transaction, edges: Sequence[Row], now: str) -> None:
+    """Create or update RELATED edges, a batch of rows with ``a``, ``b``, ``link`` and ``props``."""
+    for backward, rows in await directed(tx, RELATED, edges):
+        await tx.run(
+            "UNWIND $rows AS row MATCH (a:Entity {id: row.a}) MATCH (b:Entity {id: row.b}) "
+            f"{RELATED.merge(backward=backward)} SET r += row.props, r.updated_at = $now",
+            {"rows": rows, "now": now},
+        )

@@ -11,7 +11,7 @@ from core.rag.dbhandler.batches import batches, run_for_rows
 from core.rag.dbhandler.checks import check_limit, check_texts, one_line
 from core.rag.dbhandler.knowledge.entities import EntityLedger
 from core.rag.dbhandler.knowledge.facts import FactChanges, Triple, write_triples
-from core.rag.dbhandler.knowledge.mentions import ChunkText, MentionChanges, chunk_texts
+from core.rag.dbhandler.knowledge.mentions import MentionChanges, chunk_texts, titles_named
 from core.rag.dbhandler.knowledge.operations import positive
 from core.rag.dbhandler.knowledge.stated import check_there
 from core.rag.dbhandler.locking import lock_documents_of
@@ -61,7 +61,8 @@ class FactOperations(ClientBase):
             ledger = EntityLedger(self._namespace, utc_now())
             mentions, edges = MentionChanges(ledger), FactChanges(ledger)
             await lock_documents_of(tx, facts)
-            texts, titles = await _read(tx, sorted(facts))
+            texts = await chunk_texts(tx, sorted(facts))
+            titles = await titles_named(tx, sorted(facts))
             await mentions.read(tx, texts)
             table = sought(titles)
             mentions.set({key: text.mentions(table) for key, text in texts.items()}, {}, facts)
@@ -139,17 +140,6 @@ class FactOperations(ClientBase):
                 partial(write_triples, triples=part, names=names, namespace=self._namespace, now=utc_now())
             )
         return len({(names[t.subject], t.relation, names[t.object]) for t in clean})
-
-
-async def _read(tx: Transaction, chunks: Sequence[str]) -> tuple[dict[str, ChunkText], set[str]]:
-    """Read the texts of the existing chunks, and the titles that they name."""
-    texts = await chunk_texts(tx, chunks)
-    titles = await tx.run(
-        "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i})-[:MENTIONS]->(e:Entity) WHERE e.titled > 0 "
-        "RETURN DISTINCT e.normalized_name AS name",
-        {"ids": list(chunks)},
-    )
-    return texts, {row["name"] for row in titles}
 
 
 def _checked(triple: Triple, number: int, names: dict[str, str]) -> Triple:

@@ -236,13 +236,19 @@ async def reconsider(tx: Transaction, names: Iterable[str], ledger: EntityLedger
         "UNWIND $ids AS i MATCH (e:Entity {id: i}) WHERE e.titled > 0 RETURN e.normalized_name AS name",
         [ledger.id(name) for name in inner],
     )
-    titles += await run_for_ids(
+    named = {row["name"] for row in titles} | await titles_named(tx, chunks)
+    await recompute(tx, chunks, sought(named), ledger)
+
+
+async def titles_named(tx: Transaction, chunks: Sequence[str]) -> set[str]:
+    """Return the normalised titles that chunks mention."""
+    rows = await run_for_ids(
         tx,
         "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i})-[:MENTIONS]->(e:Entity) WHERE e.titled > 0 "
         "RETURN DISTINCT e.normalized_name AS name",
         chunks,
     )
-    await recompute(tx, chunks, sought({row["name"] for row in titles}), ledger)
+    return {row["name"] for row in rows}
 
 
 async def recompute(tx: Transaction, chunks: Sequence[str], titles: NameTable, ledger: EntityLedger) -> None:

@@ -133,9 +133,7 @@ class ResolutionOperations(ClientBase):
         async def work(tx: Transaction) -> None:
             (distinction,) = self._distinctions(alias, [entity])
             await tx.run("UNWIND $ids AS i MATCH (d:Distinction {id: i}) DETACH DELETE d", {"ids": [distinction["id"]]})
-            await tx.run(
-                "MATCH (a:Entity {id: $a})-[s:SAME_AS]-(b:Entity {id: $b}) DELETE s", {"a": alias, "b": entity}
-            )
+            await _disconnect(tx, alias, entity)
             await _connect(tx, [{"a": alias, "b": entity, "method": FROM_CALLER, "score": 1.0}], FROM_CALLER)
 
         await self._write(work)
@@ -161,9 +159,7 @@ class ResolutionOperations(ClientBase):
             apart = [row["id"] for row in rows if not others or row["id"] in others]
             undone = len(apart)
             for other in apart:
-                await tx.run(
-                    "MATCH (a:Entity {id: $a})-[s:SAME_AS]-(b:Entity {id: $b}) DELETE s", {"a": entity, "b": other}
-                )
+                await _disconnect(tx, entity, other)
             apart += [other for other in dict.fromkeys(others) if other not in apart]
             # A separate node, because the entities may be removed with their texts and come back with them.
             await run_for_rows(
@@ -184,6 +180,10 @@ class ResolutionOperations(ClientBase):
         """Return the Distinction nodes that separate an entity from others, all given by their ids."""
         pairs = [sorted((entity, other)) for other in others]
         return [{"id": stable_id(Label.DISTINCTION, self._namespace, a, b), "entity": a, "other": b} for a, b in pairs]
+
+
+async def _disconnect(tx: Transaction, a: str, b: str) -> None:
+    await tx.run("MATCH (a:Entity {id: $a})-[s:SAME_AS]-(b:Entity {id: $b}) DELETE s", {"a": a, "b": b})
 
 
 async def _connect(tx: Transaction, rows: Sequence[Row], origin: str) -> None:

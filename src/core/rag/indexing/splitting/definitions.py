@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from core.rag.headings import heading_path
 from core.rag.indexing.splitting.grammars import Grammar
 from core.rag.indexing.splitting.sections import MAX_NESTING, Mark, shortened
-from core.rag.indexing.splitting.syntax import VALUES, definition_name, is_default_export, is_function_value
+from core.rag.indexing.splitting.syntax import VALUES, definition_name, is_default_export, is_function_value, node_text
 from core.rag.indexing.splitting.tokens import TokenCounter
 
 if TYPE_CHECKING:
@@ -185,7 +185,7 @@ class DefinitionFinder:
         return shortened(f"{word} {said}".strip())
 
     def _words(self, node: Node) -> str:
-        return self._source[node.start_byte : min(node.end_byte, node.start_byte + 1000)].decode(errors="ignore")
+        return node_text(self._source, node)
 
     def _end(self, node: Node) -> int:
         return self._offsets.character(node.end_byte)

@@ -51,6 +51,11 @@ def _blanked(macro: re.Match[bytes]) -> bytes:
     return macro[0][:start] + b" " * (end - start) + macro[0][end:]
 
 
+def node_text(source: bytes, node: Node) -> str:
+    """Return what a node says, at most its first 1,000 bytes."""
+    return source[node.start_byte : min(node.end_byte, node.start_byte + 1000)].decode(errors="ignore")
+
+
 def definition_name(node: Node) -> Node | None:
     """Return the name of what a node defines."""
     return node.child_by_field_name(_NAMES.get(node.type, "name")) or _declared_name(node)
