@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from typer.main import get_command
 from typer.testing import CliRunner
 
 from mgrag.cli.app import app
+
+#: With the commands that it has made: Typer's own ``invoke`` makes them again each time, as long as many of them run.
+MGRAG = get_command(app)
 
 
 @dataclass(frozen=True)
@@ -41,10 +46,19 @@ class Command:
     def __call__(self, *arguments: str, stdin: str | None = None) -> Done:
         before = Path.cwd()
         os.chdir(self.folder)
+        code: object = 0
         try:
-            result = CliRunner().invoke(app, list(arguments), input=stdin, prog_name="mgrag")
+            with CliRunner().isolation(input=stdin) as (*streams, _):
+                try:
+                    MGRAG.main(arguments, prog_name="mgrag")
+                except SystemExit as ending:
+                    code = ending.code
+                except Exception as error:
+                    raise AssertionError(f"mgrag {' '.join(arguments)[:500]} crashed") from error
+                sys.stdout.flush()
+                sys.stderr.flush()
+                out, err = (stream.getvalue().decode().replace("\r\n", "\n") for stream in streams)
         finally:
             os.chdir(before)
-        if result.exception is not None and not isinstance(result.exception, SystemExit):
-            raise AssertionError(f"mgrag {' '.join(arguments)[:500]} crashed") from result.exception
-        return Done(result.exit_code, result.stdout, result.stderr)
+        assert isinstance(code, int)
+        return Done(code, out, err)

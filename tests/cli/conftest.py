@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.cli.command import Command
 
-from core.rag.dbhandler.embedded.digest import digest_of_file
+from core.rag.dbhandler.embedded.digest import Digest, digest_of_file
 
 CORPUS = Path(__file__).parents[2] / "examples" / "corpus"
 VARIABLES = ("MEMGRAPH_", "MGRAG_", "OPENAI_", "AZURE_OPENAI_")
@@ -53,9 +53,14 @@ def graph(ingested: Path, bare: Path) -> Path:
     return target
 
 
+@pytest.fixture(scope="session")
+def digest(ingested: Path) -> Digest:
+    """What the graph holds."""
+    return digest_of_file(ingested / "graph.grafeo")
+
+
 @pytest.fixture
-def unchanged(graph: Path) -> Iterator[Path]:
+def unchanged(graph: Path, digest: Digest) -> Iterator[Path]:
     """The graph holds the same afterwards."""
-    before = digest_of_file(graph)
     yield graph
-    assert digest_of_file(graph) == before
+    assert digest_of_file(graph) == digest

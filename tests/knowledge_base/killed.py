@@ -4,7 +4,8 @@
 which is much faster than to start an interpreter. The process that forks them opens no graph itself.
 
 An order has ``folder``, ``graph`` and, where the process is to die, ``calls`` (it kills itself after so many calls of
-functions, those into the engine included, in whatever thread that happens) or ``seconds`` (it is killed from outside).
+functions, those into the engine included, in whatever thread that happens; 0: they are only counted, which takes twice
+the time) or ``seconds`` (it is killed from outside).
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ BATCH = 8
 class Counter:
     """Counts calls in all threads, and dies at one of them."""
 
-    def __init__(self, limit: int | None) -> None:
+    def __init__(self, limit: int) -> None:
         self.calls = 0
         self._limit = limit
 
@@ -67,8 +68,9 @@ def carry_out(order: dict[str, Any]) -> dict[str, Any]:
         code = 1
         try:
             run.BATCH_DOCUMENTS = BATCH
-            counter = Counter(order.get("calls"))
-            counter.start()
+            counter = Counter(order.get("calls", 0))
+            if "calls" in order:
+                counter.start()
             started = time.perf_counter()
             report = asyncio.run(ingest(order["folder"], order["graph"]))
             counter.stop()

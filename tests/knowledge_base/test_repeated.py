@@ -160,7 +160,7 @@ async def comparable(kb: KnowledgeBase) -> list[str]:
             derived[entry["id"]] = f"vector of {entry['props']['chunk_id']}"
         elif RANDOM.search(entry.get("props", {}).get("external_id", "")):
             derived[entry["id"]] = "nobody"
-    text = re.compile("|".join(derived) or "$^").sub(lambda found: derived[found[0]], "\n".join(lines))
+    text = re.compile("|".join(derived) or "(?!)").sub(lambda found: derived[found[0]], "\n".join(lines))
     text = RANDOM.sub(lambda found: names.get(found[0], "random"), TIME.sub("then", text))
     return sorted(text.split("\n"))
 
