@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from core.rag.errors import ConfigurationError, MissingDependencyError, NotFoundError
 
@@ -35,26 +35,12 @@ _DESCRIPTION = """\
 Documents, a graph of the entities in them, and a memory of what was said: search, cited answers, and context for
 language models. A namespace is a database; `/db/{namespace}/…` reads and writes inside of it only."""
 
-_EVENTS, _JSON = "text/event-stream", "application/json"
-
 #: What a form adds to the bytes of its files.
 _FORM_BYTES = 1_000_000
 
 _open = APIRouter(tags=["server"])
 _own = APIRouter(tags=["server"])
 _database = APIRouter(tags=["server"])
-
-
-class _Described(FastAPI):
-    def openapi(self) -> dict[str, Any]:
-        """The description, with the errors of streams as what they are: FastAPI describes them as events, too."""
-        described = super().openapi()
-        for operation in (operation for path in described["paths"].values() for operation in path.values()):
-            for status, response in operation["responses"].items():
-                content = response.get("content", {})
-                if status != "200" and _EVENTS in content:
-                    content[_JSON] = content.pop(_EVENTS)
-        return described
 
 
 def build_app(
@@ -88,7 +74,7 @@ def build_app(
             "Without keys, every web page could use the server through a browser: name the origins that may, or set"
             " MGRAG_API_KEYS."
         )
-    app = _Described(
+    app = FastAPI(
         title="memgraph-rag",
         version=__version__,
         description=_DESCRIPTION,
@@ -96,11 +82,12 @@ def build_app(
         redoc_url=None,
         redirect_slashes=False,
         generate_unique_id_function=lambda route: f"{route.tags[0]}_{route.name}",  # functions of generated clients
-        responses={500: {"model": Problem, "description": "The server failed; its log says why"}},
+        responses={500: DESCRIBED[500]},
     )
     app.state.bases = Bases(kb, Allowed(roots, allow_private=allow_private), max_bytes)
     paths = {route.endpoint: route.path_format for route in (*app.routes, *_open.routes) if isinstance(route, Route)}
-    app.include_router(_open)
+    # Where the model is given, too, it gets into the description.
+    app.include_router(_open, responses={500: {**DESCRIBED[500], "model": Problem}})
     checks = [Depends(check_parameters)]
     if not access.open:  # the guard has checked them; this describes them
         checks += [Security(APIKeyHeader(name="X-API-Key", auto_error=False)), Security(HTTPBearer(auto_error=False))]

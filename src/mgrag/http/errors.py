@@ -56,9 +56,13 @@ class Problem(BaseModel):
     request_id: str | None = Field(default=None, description="Finds the reason in the server's log, if that says it.")
 
 
-#: What the description of the API says of errors; FastAPI's own describes others than these.
+#: What the description of the API says of errors; FastAPI's own describes others than these. Not by ``model``: of that
+#: FastAPI makes a validator for each route and status (half a second), and describes those of streams as events.
 DESCRIBED: dict[int | str, dict[str, Any]] = {
-    status: {"model": Problem, "description": description}
+    status: {
+        "description": description,
+        "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Problem"}}},
+    }
     for status, description in (
         (400, "The request makes no sense"),
         (401, "The key or token is missing or not valid"),
@@ -67,6 +71,7 @@ DESCRIBED: dict[int | str, dict[str, Any]] = {
         (409, "The namespace was built with another embedding model"),
         (413, "The request is too large"),
         (422, "The request makes no sense, or a source cannot be loaded"),
+        (500, "The server failed; its log says why"),
         (502, "The embedding provider, the language model or the reranker failed"),
         (503, "The graph database is not available"),
         (504, "The graph database took too long"),
