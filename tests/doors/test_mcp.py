@@ -198,6 +198,27 @@ async def test_an_argument_that_a_tool_does_not_have_is_told() -> None:
         assert "facts.0.weight" in await agent.fails("add_facts", facts=[weighted])
 
 
+async def test_what_a_model_means_by_an_argument_is_understood() -> None:
+    """Clients that have a model name every argument send null; a list of one is often sent as its one value."""
+    async with with_notes() as agent:
+        found = await agent("search", query="heron", k=None, mode=None, filters=None, expand=None)
+        assert found == await agent("search", query="heron")
+        assert len((await agent("list_documents", prefix=None, limit=None, after=None))["documents"]) == 2
+        await agent("remember", session_id="s1", content="Ada prefers tea.", role=None, tags="drink", user_id=None)
+        assert (await agent("recall", query=None, tags="drink"))["memories"][0]["tags"] == ["drink"]
+        owns = {"subject": "Kestrel Trust", "relation": "owns", "object": "Tide Mill"}
+        assert await agent("add_facts", facts=owns) == {"stored": 1}
+        near = await agent("neighbors", node="Kestrel Trust", relations="owns")
+        assert [node["name"] for node in near["nodes"]] == ["Tide Mill"]
+        assert (await agent.fails("search", query=None)) == "search: query: Input should be a valid string."
+        told = "add_facts: facts.0: A fact is an object with subject, relation, object and optionally fact."
+        assert await agent.fails("add_facts", facts=[["Ada", "likes", "tea"]]) == told
+        assert await agent.fails("add_facts", facts="Ada likes tea") == told
+        assert "Unknown tool" in await agent.fails("answer", query=None)
+        schema = (await agent.tools())["add_facts"].input_schema
+        assert schema["properties"]["facts"]["type"] == "array"
+
+
 async def test_files_come_from_allowed_folders_only(tmp_path: Path) -> None:
     allowed, secret = tmp_path / "allowed", tmp_path / "secret"
     for folder in (allowed, secret):

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from core.rag.retrieval.hits import SearchMode
+from mgrag.mcp.arguments import ONE_OR_SEVERAL
 from mgrag.mcp.lease import Lease
 from mgrag.pages import page
 
@@ -141,7 +142,9 @@ class ReadingTools:
         self,
         node: _Node,
         relations: Annotated[
-            list[str] | None, Field(description="Only edges of these relations, such as works_at.")
+            list[str] | None,
+            ONE_OR_SEVERAL,
+            Field(description="Only edges of these relations, such as works_at."),
         ] = None,
         limit: _Limit = 20,
         after: Annotated[str, Field(description="The next of the previous page.")] = "",
@@ -163,7 +166,7 @@ class ReadingTools:
         ] = "",
         session_id: Annotated[str | None, Field(description="Only of this session.")] = None,
         user_id: Annotated[str | None, Field(description="Only of this user.")] = None,
-        tags: Annotated[list[str] | None, Field(description="Only what has all of these tags.")] = None,
+        tags: Annotated[list[str] | None, ONE_OR_SEVERAL, Field(description="Only what has all of these tags.")] = None,
         since: Annotated[str | None, Field(description="Only what was said at this time or later: ISO 8601.")] = None,
         before: Annotated[str | None, Field(description="Only what was said before this time: ISO 8601.")] = None,
         limit: _Limit = 5,

@@ -6,7 +6,7 @@ import contextlib
 import functools
 import inspect
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from core.rag.errors import MGRagError, MissingDependencyError
 from mgrag import __version__
+from mgrag.mcp.arguments import without_nulls
 from mgrag.mcp.lease import Lease
 from mgrag.mcp.reading import ReadingTools
 from mgrag.mcp.writing import WritingTools
@@ -51,7 +52,7 @@ class _Server(MCPServer[None]):
         arguments: Those that each tool has.
     """
 
-    arguments: dict[str, Collection[str]]
+    arguments: dict[str, Mapping[str, inspect.Parameter]]
 
     async def list_tools(self) -> list[Tool]:
         tools = await super().list_tools()
@@ -62,13 +63,14 @@ class _Server(MCPServer[None]):
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[None, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
-        known = self.arguments.get(name, arguments)
+        if (known := self.arguments.get(name)) is None:
+            return await super().call_tool(name, arguments, context)
         # The SDK ignores them, and what was meant to restrict a search, or what to forget, would not.
         if unknown := [argument for argument in arguments if argument not in known]:
             there = f"there are {', '.join(known)}" if known else "it has none"
             raise ToolError(f"{name}: There is no argument {unknown[0][:200]!r} ({there}).")
         try:
-            return await super().call_tool(name, arguments, context)
+            return await super().call_tool(name, without_nulls(arguments, known), context)
         except ToolError as error:
             if not isinstance(error.__cause__, ValidationError):
                 raise

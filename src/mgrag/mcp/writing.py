@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
 
 from core.rag.errors import InvalidInputError, SourceError
 from libs.dataloader.formats import UnreadableError
+from mgrag.mcp.arguments import ONE_OR_SEVERAL
 from mgrag.mcp.lease import Lease
 from mgrag.sources import Allowed, read_text
 
@@ -29,6 +31,13 @@ class Fact(BaseModel):
     relation: str = Field(description="In lower case, such as works_for.")
     object: str = Field(description="Name of another entity.")
     fact: str = Field(default="", description="The fact as a sentence.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _is_an_object(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            raise PydanticCustomError("fact", "A fact is an object with subject, relation, object and optionally fact")
+        return given
 
 
 class WritingTools:
@@ -95,7 +104,7 @@ class WritingTools:
         session_id: Annotated[str, Field(description="The session that it belongs to.")],
         content: Annotated[str, Field(description="What to remember, in whole sentences.")],
         role: Annotated[str, Field(description="Who said it: user, assistant …")] = "user",
-        tags: Annotated[list[str] | None, Field(description="Words by which to find it.")] = None,
+        tags: Annotated[list[str] | None, ONE_OR_SEVERAL, Field(description="Words by which to find it.")] = None,
         user_id: Annotated[
             str | None, Field(description="The user whom it concerns, to recall it in other sessions.")
         ] = None,
@@ -117,7 +126,8 @@ class WritingTools:
             return (await kb.forget(session_id=session_id, memory_id=memory_id, user_id=user_id)).to_dict()
 
     async def add_facts(
-        self, facts: Annotated[list[Fact], Field(min_length=1, max_length=500, description="The facts.")]
+        self,
+        facts: Annotated[list[Fact], ONE_OR_SEVERAL, Field(min_length=1, max_length=500, description="The facts.")],
     ) -> dict[str, Any]:
         """Store facts about entities; entities that do not exist yet are created."""
         async with self._lease.use(create=True) as kb:
