@@ -209,6 +209,30 @@ async def test_the_graph_is_walked_and_edited() -> None:
         assert stored == {"stored": 1}
 
 
+async def test_what_was_added_by_hand_can_be_removed() -> None:
+    async with serving() as client:
+        await ok(await client.post("/db/wiki/employees", json=ALICE), 201)
+        triples = [{"subject": "R&D / Hull", "relation": "owns", "object": "Alice Johnson"}]
+        await ok(await client.post("/db/wiki/graph/triples", json={"triples": triples}))
+        assert await ok(await client.delete("/db/wiki/graph/node/R%26D%20%2F%20Hull")) == {"deleted": "R&D / Hull"}
+        told = await ok(await client.delete("/db/wiki/graph/node/R%26D%20%2F%20Hull"), 404)
+        assert told["error"].endswith("GET /db/NAME/graph/nodes lists what there is.")
+        told = await ok(await client.delete("/db/wiki/graph/node/TechCorp"), 404)
+        assert "was not added by hand" in told["error"]
+        near = await ok(await client.get("/db/wiki/graph/node/Alice Johnson"))
+        assert "R&D / Hull" not in {node["name"] for node in near["nodes"]} >= {"TechCorp"}
+
+
+async def test_a_body_in_which_everything_is_optional_may_be_missing() -> None:
+    async with serving() as client:
+        await ok(await client.post("/db/wiki/memory/s", json={"content": "I am Maria.", "user_id": "maria"}))
+        assert len((await ok(await client.post("/db/wiki/users/maria/anonymize")))["conversations"]) == 1
+        assert (await ok(await client.post("/db/wiki/graph/resolve")))["added"] == 0
+        begun = (await ok(await client.post("/db/wiki/conversations")))["conversationId"]
+        assert (await ok(await client.get(f"/db/wiki/conversations/{begun}")))["messages"] == []
+        await ok(await client.post("/db/wiki/graph/resolve", content="x"), 422)
+
+
 async def test_memories_are_stored_recalled_listed_and_forgotten() -> None:
     async with serving() as client:
         first = await ok(

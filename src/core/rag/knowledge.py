@@ -229,7 +229,9 @@ class Knowledge:
     async def _entity_id(self, name: str) -> str:
         node = await self._client.named_node(name)
         if node is None or node["label"] != Label.ENTITY:
-            raise NotFoundError(f"There is no entity {name[:100]!r} in namespace {self._client.namespace!r}.")
+            raise NotFoundError(
+                f"There is no entity {name[:100]!r} in namespace {self._client.namespace!r}. See: mgrag graph entities."
+            )
         return str(node["id"])
 
 

@@ -13,7 +13,7 @@ from core.rag.graph.parts import EdgePage, GraphEdge, GraphStats, NeighbourPage,
 from core.rag.graph.searching import KnowledgeMode
 from core.rag.indexing.resolving import ResolutionReport
 from mgrag.http.bases import Body, Reading, Writing
-from mgrag.http.results import Collections, Context, FoundWay, NodePage, Nodes, Results, Way
+from mgrag.http.results import Collections, Context, Deleted, FoundWay, NodePage, Nodes, Results, Way
 
 router = APIRouter(tags=["graph"])
 
@@ -173,6 +173,16 @@ async def neighbors(
     return await kb.neighbors(node, relations=relation, limit=limit, after=after)
 
 
+@router.delete("/graph/node/{node:name}")
+async def remove(kb: Writing, node: str) -> Deleted:
+    """Remove an entity that was added by hand (by a link or triples), and its links; what else names it keeps it."""
+    if not await kb.remove_entity(node):
+        raise NotFoundError(
+            f"{node[:200]!r} was not added by hand; it disappears with the documents and records that mention it."
+        )
+    return {"deleted": node}
+
+
 @router.post("/graph/traverse")
 async def traverse(kb: Reading, body: Walk) -> Piece:
     """List what is within some steps of a node, nearest first."""
@@ -202,9 +212,9 @@ async def unlink(kb: Writing, edge_id: str) -> dict[str, int]:
 
 
 @router.post("/graph/resolve")
-async def resolve(kb: Writing, body: Resolution) -> ResolutionReport:
+async def resolve(kb: Writing, body: Resolution | None = None) -> ResolutionReport:
     """Find entities that have several names, and connect these."""
-    return await kb.resolve_entities(vectors=body.vectors)
+    return await kb.resolve_entities(vectors=(body or Resolution()).vectors)
 
 
 @router.post("/graph/merge")

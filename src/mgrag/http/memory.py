@@ -220,9 +220,9 @@ async def export_user(kb: Reading, user: str) -> PersonalData:
 
 
 @router.post("/users/{user:name}/anonymize")
-async def anonymize_user(kb: Writing, user: str, body: Anonymizing) -> Anonymized:
+async def anonymize_user(kb: Writing, user: str, body: Anonymizing | None = None) -> Anonymized:
     """Keep what a user said, without a name and without what identifies them. This cannot be undone."""
-    return cast("Anonymized", await kb.anonymize(user_id=user, region=body.region))
+    return cast("Anonymized", await kb.anonymize(user_id=user, region=None if body is None else body.region))
 
 
 @router.delete("/users/{user:name}")
@@ -244,9 +244,9 @@ async def list_conversations(
 
 
 @router.post("/conversations")
-async def create_conversation(kb: Writing, body: NewConversation) -> NewConversationId:
+async def create_conversation(kb: Writing, body: NewConversation | None = None) -> NewConversationId:
     """Begin a conversation."""
-    return {"conversationId": await kb.client.create_conversation(**body.model_dump())}
+    return {"conversationId": await kb.client.create_conversation(**(body or NewConversation()).model_dump())}
 
 
 @router.get("/conversations/{conversation:name}")

@@ -35,7 +35,7 @@ class Ingested(TypedDict):
 
 
 class Deleted(TypedDict):
-    """What was removed: its path or id."""
+    """What was removed: its path, name or id."""
 
     deleted: str
 
