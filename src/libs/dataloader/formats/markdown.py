@@ -45,7 +45,6 @@ _IMPORT = re.compile(
     re.MULTILINE,
 )
 _MYST_LABEL = re.compile(r"^\([\w.:-]{1,200}\)=[ \t]*(?:\n|\Z)", re.MULTILINE)
-_MYST_DOCUMENT = re.compile(r"\{doc\}`(?:([^`<>]{0,500})<([^`<>]{1,500})>|([^`<>]{1,500}))`")
 _FENCE_LINE = re.compile(r"^ {0,3}(`{3,}|~{3,})([^\n]*)$", re.MULTILINE)
 _TICKS = re.compile(r"`+")
 _ATX = re.compile(r"^ {0,3}(#{1,6})[ \t]+([^\n]*)$", re.MULTILINE)
@@ -104,17 +103,15 @@ def read(file: FileData, _kind: Format) -> Content:
         text = _without(_IMPORT, text).lstrip("\n")
     if ")=" in text:
         text = _without(_MYST_LABEL, text)
+    collector = LinkCollector(file.uri, file.root_uri)
+    text = _without_myst(text, collector, file.extension)
     prose = _without_blocks(text)
     if (barred := with_outer_bars(text, prose)) != text:
         text, prose = barred, _without_blocks(barred)
     title = next((value for name, value in fields.items() if name.lower() == "title"), None)
-    collector = LinkCollector(file.uri, file.root_uri)
     visible = _without_spans(prose)
     for href, words in find_links(text, visible):
         collector.add(href, words)
-    for match in _MYST_DOCUMENT.finditer(prose):
-        name = (match[2] or match[3]).strip()  # without the ending that it has like this one
-        collector.add(name if name.endswith(file.extension) else name + file.extension, match[1] or "")
     if file.notes is not None and file.uri is not None:
         for name, words in chain(find_note_links(properties), find_note_links(visible)):
             if target := file.notes.find(name, file.uri):
@@ -150,6 +147,17 @@ def _without(pattern: re.Pattern[str], text: str) -> str:
         parts.append(text[position : match.start()])
         position = match.end()
     return "".join([*parts, text[position:]])
+
+
+def _without_myst(text: str, collector: LinkCollector, ending: str) -> str:
+    """Return Markdown with what MyST adds to it as its readers see it."""
+    from libs.dataloader.formats import myst  # it reads reStructuredText, whose reader needs headings from here
+
+    if myst.has_directives(text):
+        text = myst.without_directives(text, collector, ending)
+    if "}`" in text:
+        text = myst.without_roles(text, without_code(text), collector, ending)
+    return text
 
 
 def first_heading(text: str, prose: str | None = None) -> str | None:

@@ -29,8 +29,11 @@ _GRID = re.compile(r"^\s*\+[-=+]{3,}\+\s*$")
 _MOST_LINES = 20  # of markup that goes on in the next line
 _LONGEST_TABLE = 500
 _MOST_CELLS = 1_000_000  # counting those that are added to short rows
-_CODE = frozenset(("code-block", "code", "sourcecode", "highlight", "parsed-literal", "prompt", "doctest", "testcode"))
-_SILENT = frozenset(
+CODE = frozenset(
+    "code-block code sourcecode highlight parsed-literal prompt doctest testcode testsetup testoutput ipython"  # noqa: SIM905
+    " jupyter-execute click:example click:run".split()
+)
+SILENT = frozenset(
     "toctree contents image figure include literalinclude raw meta index highlight default-role role".split()  # noqa: SIM905
 ) | frozenset(
     ("currentmodule", "module", "py:module", "py:currentmodule", "automodule", "autosummary", "tabularcolumns")
@@ -61,9 +64,26 @@ def read(file: FileData, _kind: Format) -> Content:
     lines = f"{listed}\n{text}".expandtabs(8).split("\n")
     collector = LinkCollector(file.uri, file.root_uri)
     converter = _Converter(lines, Inline(lines, collector, posixpath.splitext(file.path)[1]))
-    text = re.sub(r"\n{3,}", "\n\n", "\n".join(converter.convert())).strip()
+    text = _joined_lines(converter.convert())
     title = preamble_title(fields) or first_heading(text)
     return Content(text, "markdown", title, converter.metadata, collector.links())
+
+
+def to_markdown(lines: list[str], collector: LinkCollector, ending: str) -> str:
+    """Return reStructuredText as Markdown: a part of a document, which has no fields and no title of its own.
+
+    Args:
+        lines: It.
+        collector: Takes its links.
+        ending: The extension of its file.
+    """
+    lines = "\n".join(lines).expandtabs(8).split("\n")
+    inline = Inline(lines, collector, ending)
+    return _joined_lines(_Converter(lines, inline, _Converter([], inline)).convert())
+
+
+def _joined_lines(lines: list[str]) -> str:
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
 
 
 class _Converter:
@@ -197,13 +217,13 @@ class _Converter:
             for option in ("alt", "caption")
             if (words := options.get(option)) and " ".join(words.split()) not in told
         ]
-        if match[2] is not None or name in _SILENT:
+        if match[2] is not None or name in SILENT:
             if name == "figure":
                 self._nested(body, out)
             elif name == "toctree":
                 self._entries(body, out)
             return after
-        if name in _CODE:
+        if name in CODE:
             if any(text.strip() for text in body):
                 language = argument if name != "parsed-literal" and argument.isalnum() else ""
                 out += ["", f"```{language}", *dedented(body), "```", ""]
@@ -219,11 +239,8 @@ class _Converter:
                 return after
         elif name == "only" or name in _CLASSES:
             out.append("")  # what it names are the formats that show the body, or how they do
-        elif name in _VERSIONS:
-            out += ["", self._inline.convert(_version(_VERSIONS[name], argument, goes_on=bool(body)))]
-        elif name in _NOTES:
-            said = "See also" if name == "seealso" else name.capitalize()
-            out += ["", f"{said}: {self._inline.convert(argument)}".rstrip()]
+        elif label := note_label(name, argument, goes_on=bool(body)):
+            out += ["", self._inline.convert(label)]
         elif argument:
             out += [
                 "",
@@ -288,6 +305,21 @@ class _Converter:
         out += ["", markdown_table(rows), ""]
         self._no_table_until = end
         return end
+
+
+def note_label(name: str, argument: str, *, goes_on: bool) -> str:
+    """Return what a directive such as ``note`` or ``versionadded`` says above its body; empty for other ones.
+
+    Args:
+        name: That of the directive.
+        argument: What stands on its line.
+        goes_on: Whether it has a body.
+    """
+    if name in _VERSIONS:
+        return _version(_VERSIONS[name], argument, goes_on=goes_on)
+    if name in _NOTES:
+        return f"{'See also' if name == 'seealso' else name.capitalize()}: {argument}".rstrip()
+    return ""
 
 
 def _version(form: str, argument: str, *, goes_on: bool) -> str:

@@ -89,11 +89,21 @@ class Inline:
 
     def _role(self, match: re.Match[str], keep: Callable[[str], str]) -> str:
         """Return what a role such as ``:func:`name``` displays."""
-        kind, words = match[1], match[2]
+        return self.role(match[1], match[2], match.string[max(match.start() - 3, 0) : match.start()], keep)
+
+    def role(self, kind: str, words: str, before: str, keep: Callable[[str], str]) -> str:
+        """Return what a role displays.
+
+        Args:
+            kind: Its name, such as ``func``.
+            words: Its text, which may have a target in angle brackets.
+            before: The few letters before it.
+            keep: Returns what is displayed as code.
+        """
         if kind in _LOWERED:
             return words
         if kind in _RAISED:
-            return raised(words, match.string[max(match.start() - 3, 0) : match.start()].removesuffix("\\ "))
+            return raised(words, before.removesuffix("\\ "))
         named = _ROLE_TARGET.match(words)
         is_document = kind.rpartition(":")[2] == "doc"
         if is_document:
@@ -103,8 +113,8 @@ class Inline:
         name = words.lstrip("!")
         if is_document:
             return name
-        if before := _NUMBERED.get(kind):
-            return before + name
+        if prefix := _NUMBERED.get(kind):
+            return prefix + name
         return keep(name[1:].rpartition(".")[2] if name.startswith("~") else name.lstrip("."))
 
     def _embedded(self, match: re.Match[str]) -> str:
