@@ -442,6 +442,13 @@ def test_records_are_not_cut_where_they_fit() -> None:
     assert len(chunks) > 10
 
 
+def test_a_record_that_does_not_fit_is_cut_between_its_fields() -> None:
+    fields = [f"translations.{number:02}.official: The {number}. Isles" for number in range(60)]
+    chunks = split("\n".join(fields) + "\n\nname: small", 128, 0, format="records")
+    assert len(chunks) > 5
+    assert {line for chunk in chunks for line in chunk.content.split("\n")} <= {*fields, "name: small", ""}
+
+
 def test_underlined_headings_of_restructured_text() -> None:
     parts = ["=====\nTitle\n=====", "Part one\n--------", "Detail\n~~~~~~", "Part two\n--------"]
     text = "".join(f"{part}\n\nText.\n\n" for part in parts)

@@ -198,9 +198,17 @@ def row_breaks(text: str, start: int, end: int) -> Breaks:
 
 
 def piece_breaks(text: str, start: int, end: int, piece: int) -> Breaks:
-    """Find places inside one atom that is too large, at most ``piece`` characters apart."""
+    """Find places inside one atom that is too large, at most ``piece`` characters apart.
+
+    The best ones are between its lines: those of a record are its fields, of which a half says little.
+    """
     breaks = Breaks(start)
-    _add_pieces(breaks, text, _sentences(text, [(start, end, Level.CHARACTER)], piece), piece)
+    lines: list[tuple[int, int, int]] = []
+    for line in text[start:end].splitlines(keepends=True):
+        lines.append((start, start + len(line), Level.LINE))
+        start += len(line)
+    lines[-1] = (*lines[-1][:2], Level.CHARACTER)
+    _add_pieces(breaks, text, _sentences(text, lines, piece), piece)
     return breaks
 
 
