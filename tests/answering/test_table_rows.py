@@ -121,3 +121,36 @@ async def test_a_row_far_down_a_table_is_answered_with_the_names_of_its_columns(
         answer = await kb.ask("How many wheels has Town 150?")
     assert "- town: Town 150 | mills: 150 | wheels: 300 [1]" in answer.text
     assert "\n| town | mills | wheels |\n|---|---|---|\n| Town 1" in answer.context
+
+
+WIDE = {"name": "Ebbland", "code": "EB", "languages": "Ebbish, Flow"}
+WIDE |= {f"translation{number}": f"the Republic of Ebb in language {number}" for number in range(9)}
+WIDE |= {"capital": "Tidemouth", "area": "1234"}
+
+
+@pytest.mark.parametrize("form", ["table", "record"])
+@pytest.mark.parametrize(
+    "question, said, unsaid",
+    [
+        ("What is the capital of Ebbland?", "name: Ebbland | … | capital: Tidemouth", "1234"),
+        ("What is the area of Ebbland?", "name: Ebbland | … | area: 1234", "Tidemouth"),
+        ("How do people in Ebbland speak?", "code: EB | languages: Ebbish, Flow | translation0: the Republic", "[2]"),
+    ],
+)
+async def test_of_a_wide_row_the_cells_that_are_asked_for_are_said(
+    form: str, question: str, said: str, unsaid: str
+) -> None:
+    lines = ["|".join(["", *cells, ""]) for cells in (WIDE, ["-"] * len(WIDE), WIDE.values())]
+    record = [f"{name}: {value}" for name, value in WIDE.items()]
+    text, _ = await extract(question, "factual", [passage(1, "\n".join(lines if form == "table" else record))])
+    assert said in text
+    assert unsaid not in text
+
+
+async def test_of_a_wide_row_about_something_else_the_cell_is_said_that_mentions_what_is_asked() -> None:
+    levels = [f"Does work of the {number}th kind, with some help of others and of those above" for number in range(6)]
+    row = "|".join(["", "Scope", *levels, "Owns Queenbee.", ""])
+    head = "|".join(["", "Skill", *(f"L{number}" for number in range(7)), ""])
+    rows = f"{head}\n{'|-' * 8}|\n{row}"
+    text, _ = await extract("What is Queenbee?", "factual", [passage(1, rows)])
+    assert "- Skill: Scope | … | L6: Owns Queenbee. [1]" in text

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from core.rag.analysis import query_terms
 from core.rag.answering.checking.citations import citation
 from core.rag.answering.extracts.choosing import choose, worth
 from core.rag.answering.extracts.code_spans import Span
@@ -77,7 +78,8 @@ async def extract(
     if given:
         sentences = _others(sentences, passages, given) or sentences
     chosen = [(passages[taken[0].passage], taken) for taken in choose(intent, sentences)]
-    runs = [run for passage, taken in chosen for run in _runs(passage, taken)]
+    asked = set(query_terms(question))
+    runs = [run for passage, taken in chosen for run in _runs(passage, taken, asked)]
     runs.sort(key=lambda run: -max(said.worth for said in run))
     items: dict[str, _Said] = {}
     for said in (said for run in runs for said in run):
@@ -103,14 +105,14 @@ def _others(sentences: Sequence[Sentence], passages: Sequence[Passage], given: s
     return others if max((one.score for one in others), default=0.0) >= _GOOD_ENOUGH * best else []
 
 
-def _runs(passage: Passage, taken: Sequence[Sentence]) -> list[list[_Said]]:
+def _runs(passage: Passage, taken: Sequence[Sentence], asked: Collection[str]) -> list[list[_Said]]:
     """Return the chosen sentences of a passage as they are shown; those that follow each other together."""
     text = passage.hit.content
     starts = {one.place.start for one in taken}
     runs: list[list[_Said]] = []
     before: Span | None = None
     for one in taken:
-        said = said_by(passage, one.place, starts)
+        said = said_by(passage, one.place, starts, asked)
         if runs and said in runs[-1][-1].listed:
             runs[-1][-1].worth = max(runs[-1][-1].worth, worth(one))
             continue

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
+from core.rag.analysis.language import detect_language
 from core.rag.answering.extracts.announced import announces, items_behind, lead_in
 from core.rag.answering.extracts.code_spans import Span, comment_on, defined_above
 from core.rag.answering.extracts.sentence_ends import STATES
-from core.rag.answering.extracts.showing import LONGEST_EXTRACT, code_lines, shown
+from core.rag.answering.extracts.showing import LONGEST_EXTRACT, code_lines, cut, is_record, shown
 from core.rag.answering.extracts.table_rows import is_row, with_head
+from core.rag.answering.extracts.wide_rows import narrowed
 from core.rag.answering.markers import is_in_block
 from core.rag.answering.types import Passage
 from core.rag.extraction.source_code import is_code, without_marks
@@ -31,20 +34,27 @@ _SHOWS = re.compile(
 _CODE = re.compile(r"\s*\n[ \t]*```[^\n`]*\n\s*((?:[^\n`]{1,200}\n){1,5})([ \t]*```|)")
 
 
-def said_by(passage: Passage, place: Span, others: set[int]) -> str:
+def said_by(passage: Passage, place: Span, others: set[int], asked: Collection[str] = ()) -> str:
     """Return a sentence as displayed; one of source code with the definition around it, a statement with its comment.
 
     Args:
         passage: The passage.
         place: Where the sentence is in it.
         others: Where the sentences begin that are shown of the passage; what is among them is not shown again here.
+        asked: The words of the question, analysed: of a wide row or record, what has none of them is left out.
     """
     text = passage.hit.content
     sentence = text[place.start : place.end]
     if not is_code(passage.hit.path):
-        if is_row(text, place.start) and not is_in_block(text, place.start):
-            return shown(with_head(text, place.start, place.end, passage.hit.table_header))
-        return shown(sentence, passage, place.start)
+        in_block = is_in_block(text, place.start)
+        of_table = is_row(text, place.start) and not in_block
+        if not of_table and (in_block or not is_record(sentence)):
+            return shown(sentence, passage, place.start)
+        cells = with_head(text, place.start, place.end, passage.hit.table_header) if of_table else sentence
+        said = shown(cells, None if of_table else passage, place.start, 3 * len(cells))
+        if asked:
+            said = narrowed(said, asked, detect_language(text.split()), begins=of_table)
+        return cut(said, LONGEST_EXTRACT)
     if place.said:
         said = shown(without_marks(sentence), passage, place.start)
     else:

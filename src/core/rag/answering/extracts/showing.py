@@ -104,7 +104,18 @@ def shown(sentence: str, passage: Passage | None = None, start: int = 0, longest
     line = _DEFINES.sub("", " ".join((" | " if is_card else " ").join(lines).split()))
     if passage is not None and start == 0 < passage.hit.start_char and line[:1].islower() and not in_block:
         line = f"… {line}"  # the passage begins within a sentence
+    return cut(line, longest)
+
+
+def cut(line: str, longest: int) -> str:
+    """Return a line, or as many of its words as fit, with a mark behind them."""
     return line if len(line) <= longest else line[:longest].rsplit(" ", 1)[0] + " …"
+
+
+def is_record(sentence: str) -> bool:
+    """Return whether each of several lines is a name and a value, which are shown as cells of a row are."""
+    lines = sentence.strip().splitlines()
+    return len(lines) > 1 and all(map(_PAIR.match, lines))
 
 
 def has_words(sentence: str, *, begins: bool) -> bool:

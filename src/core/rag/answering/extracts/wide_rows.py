@@ -1,0 +1,65 @@
+"""Rows and records with many cells: what is shown of them are the cells that a question asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from core.rag.analysis import analyze
+
+#: Between cells as they are shown.
+BETWEEN = " | "
+#: A row up to this length is shown whole.
+_WIDE = 300
+_FEWEST = 3
+_LEFT_OUT = "…"
+#: How well a cell fits a question: its name has words of that, its value has, or neither.
+_ASKED, _MENTIONS, _OTHER = range(3)
+
+
+def narrowed(row: str, asked: Collection[str], language: str, *, begins: bool) -> str:
+    """Return a row with its first cell and those with words of the question, as long as they fit; others are left out.
+
+    That is done if a cell has such a name: of "capital: Canberra | cioc: AUS", the first is what "What is the capital
+    of Australia?" asks for. Or else if the row mentions what is asked, but is not about it: its first cell has no word
+    of the question. In other rows, any cell may be the answer.
+
+    Args:
+        row: The cells, each with its name where it has one: ``Team: Blues | Won: 1``.
+        asked: The words of the question, analysed.
+        language: That of the row.
+        begins: Whether its first cell is that of the whole row, and says what the row is about.
+
+    Returns:
+        The cells in their order, with a mark for those left out; or the row as it is.
+    """
+    cells = row.split(BETWEEN)
+    if len(row) <= _WIDE or len(cells) < _FEWEST:
+        return row
+    fits = [_fit(cell, asked, language) for cell in cells]
+    mentioned = begins and fits[0] == _OTHER and _MENTIONS in fits
+    if _ASKED not in fits[1:] and not mentioned:
+        return row
+    kept, length = {0}, len(cells[0])
+    for place in sorted(range(1, len(cells)), key=lambda place: (fits[place], place)):
+        length += len(cells[place])
+        if fits[place] != _OTHER and (length <= _WIDE or len(kept) == 1):
+            kept.add(place)
+    return BETWEEN.join(_with_gaps(cells, sorted(kept)))
+
+
+def _fit(cell: str, asked: Collection[str], language: str) -> int:
+    name, colon, value = cell.partition(": ")
+    if colon and not set(analyze(name, language)).isdisjoint(asked):
+        return _ASKED
+    return _OTHER if set(analyze(value if colon else name, language)).isdisjoint(asked) else _MENTIONS
+
+
+def _with_gaps(cells: Sequence[str], kept: Sequence[int]) -> list[str]:
+    shown: list[str] = []
+    before = -1
+    for place in kept:
+        if place > before + 1:
+            shown.append(_LEFT_OUT)
+        shown.append(cells[place])
+        before = place
+    return [*shown, _LEFT_OUT] if before + 1 < len(cells) else shown
