@@ -195,6 +195,11 @@ async def test_ingest_asks_the_model_where_it_is_told_to(engine: Engine) -> None
         (Triple("Joe", "met", "Sam"), "a triple is"),
         ([("Joe", "met")], "Triple 1 .*A triple is"),
         ([None], "A triple is"),
+        (
+            [{"subject": "Joe", "predicate": "met", "object": "Sam"}],
+            "no field 'predicate', only subject, relation",
+        ),
+        ([{"subject": "Joe", "relation": "met"}], "Triple 1 is invalid: its object is missing. A triple is"),
         ([{"subject": "Joe", "relation": "met", "object": "Sam", "chunk_ids": "abc"}], "one text"),
         ([Triple("Joe", "met", "Sam", chunk_ids="abc")], "chunk_ids of triple 1 must be a sequence"),  # type: ignore[arg-type]
         ([Triple("Joe", "met", "Sam", chunk_ids=(1,))], "chunk_ids of triple 1 must be text, not int"),  # type: ignore[arg-type]

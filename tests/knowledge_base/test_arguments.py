@@ -161,6 +161,8 @@ CALLS: dict[str, tuple[Callable[[Any], Awaitable[object]], str]] = {
     "delete_records": (lambda kb: kb.client.delete_records("abc"), r"not one text: use \['abc'\]"),
     "records": (lambda kb: kb.records(3), "collection must be text, not int"),
     "records behind": (lambda kb: kb.records("c", after=3), "after must be text, not int"),
+    "insert of several": (lambda kb: kb.insert("c", [{"a": 1}]), "a list. insert takes a single record, insert_many"),
+    "insert_many of one": (lambda kb: kb.insert_many("c", {"name": "Ada"}), "not dict; insert takes a single one"),
     "insert_many": (lambda kb: kb.insert_many("c", None), "records must be a sequence of objects, not NoneType"),
     "what to export": (
         lambda kb: kb.export("nowhere.jsonl", namespaces=3),

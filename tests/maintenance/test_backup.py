@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import gzip
 import json
 import os
 import shutil
@@ -238,6 +239,16 @@ async def test_an_export_is_restored_as_a_whole_graph(kb: KnowledgeBase, file: P
     async with opened(file) as again:
         assert await snapshot(again.client) == before
         assert (await again.ingest(documents())).documents.unchanged == 5
+
+
+async def test_a_compressed_export_unpacks_to_its_own_name(kb: KnowledgeBase, tmp_path: Path) -> None:
+    """Programs that unpack it take a name in its header for that of the file: there is none, as of the part of it."""
+    await kb.export(tmp_path / "all.jsonl.gz")
+    assert (tmp_path / "all.jsonl.gz").read_bytes()[3] == 0  # no flag, so neither a name nor anything else (RFC 1952)
+    await kb.export(tmp_path / "all.jsonl")
+    assert gzip.decompress((tmp_path / "all.jsonl.gz").read_bytes()).count(b"\n") == len(
+        (tmp_path / "all.jsonl").read_bytes().splitlines()
+    )
 
 
 async def test_an_export_has_each_vector_in_as_few_digits_as_tell_it_apart(kb: KnowledgeBase, tmp_path: Path) -> None:

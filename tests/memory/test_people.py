@@ -78,7 +78,7 @@ async def test_feedback_never_hides_a_perfect_match(kb: KnowledgeBase) -> None:
 
 
 async def test_feedback_names_what_was_perhaps_meant(kb: KnowledgeBase) -> None:
-    await kb.ingest(Document(path="docs/people.csv", content="Ann and Bob."))
+    await kb.ingest([Document(path=path, content="Ann and Bob.") for path in ("docs/people.csv", "p")])
     with pytest.raises(NotFoundError, match=r"no chunk and no document 'people.csv' .* Similar: docs/people.csv\."):
         await kb.feedback("people.csv", 1)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -244,6 +245,11 @@ def _triple(given: TripleLike, number: int) -> Triple:
         if isinstance(given, str):  # would be read letter by letter
             raise TypeError("it is a text; put a single triple in a list, too")
         if isinstance(given, Mapping):
+            names = [field.name for field in dataclasses.fields(Triple)]
+            if unknown := [name for name in given if name not in names]:
+                raise TypeError(f"it has no field {str(unknown[0])[:100]!r}, only {', '.join(names)}")
+            if missing := [name for name in names[:3] if name not in given]:
+                raise TypeError(f"its {missing[0]} is missing")
             return Triple(**given)
         subject, relation, object_ = given
         return Triple(subject, relation, object_)

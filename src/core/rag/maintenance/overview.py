@@ -20,6 +20,8 @@ _COMPARED = 20_000
 _SIMILAR = 3
 _SHOWN_FAILURES = 5
 _SIMILAR_PERCENT = 70
+#: A path of fewer characters resembles too much.
+_SHORTEST = 3
 
 
 async def status(client: MemGraphClient, embedder: EmbeddingService | None, settings: Settings) -> dict[str, Any]:
@@ -107,7 +109,8 @@ async def not_found(client: MemGraphClient, path: str, what: str = "document") -
     check_text("A path", path)
     message = f"There is no {what} {path[:200]!r} in namespace {client.namespace!r}."
     known = [row["path"] for row in (await client.document_paths())[:_COMPARED]]
-    similar = process.extract(path[:1000], known, scorer=fuzz.WRatio, limit=_SIMILAR, score_cutoff=_SIMILAR_PERCENT)
+    long = [name for name in known if len(name) >= min(len(path), _SHORTEST)]
+    similar = process.extract(path[:1000], long, scorer=fuzz.WRatio, limit=_SIMILAR, score_cutoff=_SIMILAR_PERCENT)
     if similar:
         return f"{message} Similar: {', '.join(name for name, _, _ in similar)}."
     return f"{message} See: mgrag list." if known else f"{message} Nothing has been ingested there yet."

@@ -90,6 +90,7 @@ class Memories:
 
         Raises:
             InvalidInputError: if the limit is not a whole number of at least 1.
+            NotFoundError: if ``before`` is an id that the session does not have.
         """
         check_flags(compacted=compacted)
         if limit is not None:

@@ -53,15 +53,17 @@ class RecordOperations(ClientBase):
             InvalidInputError: if the collection has no name, or a record is not a JSON object.
         """
         _check_collection(collection)
-        if not isinstance(records, Iterable):
-            raise InvalidInputError(f"records must be a sequence of objects, not {type(records).__name__}.")
+        if not isinstance(records, Iterable) or isinstance(records, Mapping | str):
+            raise InvalidInputError(
+                f"records must be a sequence of objects, not {type(records).__name__}; insert takes a single one."
+            )
         rows: dict[str, RecordRow] = {}
         order = []
         for number, record in enumerate(records, 1):
             if not isinstance(record, Mapping):
                 raise InvalidInputError(
                     f"A record must be a mapping of fields, but record {number} of {collection[:50]!r} is a"
-                    f" {type(record).__name__}."
+                    f" {type(record).__name__}. insert takes a single record, insert_many several."
                 )
             row = record_row(self._namespace, collection, record, hints)
             rows[row.id] = row

@@ -126,7 +126,9 @@ def writing_export(target: Path) -> Iterator[ExportWriter]:
     try:
         with part.open("wb") as raw:
             if target.suffix == ".gz":
-                with gzip.open(raw, "wt", compresslevel=3, encoding="utf-8", newline="\n") as out:
+                # Of the file it takes no name: that of the part is not the name that it unpacks to.
+                packed = gzip.GzipFile("", "wb", compresslevel=3, fileobj=raw)
+                with io.TextIOWrapper(packed, encoding="utf-8", newline="\n") as out:
                     yield ExportWriter(out)
             else:
                 with open(raw.fileno(), "w", encoding="utf-8", newline="\n", closefd=False) as out:
