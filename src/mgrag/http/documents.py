@@ -68,7 +68,10 @@ class ChunkSearch(Body):
     query: str
     k: int = Field(default=5, ge=1, le=1000, validation_alias=AliasChoices("k", "limit"))
     mode: SearchMode = "auto"
-    filters: str | dict[str, Any] | None = Field(default=None, description="Such as path:docs/ updated>=2026-01-01.")
+    filters: str | dict[str, Any] | None = Field(
+        default=None,
+        description="Such as path:docs/ updated>=2026-01-01, where the path begins like those of GET /documents.",
+    )
     expand: int = Field(default=0, ge=0, le=20, description="Neighbouring passages to add on either side.")
     conversation_id: str | None = None
     user_id: str | None = None

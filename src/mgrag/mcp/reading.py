@@ -16,7 +16,10 @@ from mgrag.pages import page
 _Limit = Annotated[int, Field(ge=1, le=50, description="At most this many.")]
 _Filters = Annotated[
     str | None,
-    Field(description="Restricts the documents: 'path:docs/ updated>=2026-01-01'. Rarely needed."),
+    Field(
+        description="Restricts the documents: 'path:docs/ updated>=2026-01-01', where the path begins like those that"
+        " list_documents returns. Rarely needed."
+    ),
 ]
 _Node = Annotated[str, Field(description="Name or id of an entity, or path of a document.")]
 
