@@ -43,7 +43,7 @@ class Command:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def __call__(self, *arguments: str, stdin: str | None = None) -> Done:
+    def __call__(self, *arguments: str, stdin: str | bytes | None = None) -> Done:
         before = Path.cwd()
         os.chdir(self.folder)
         code: object = 0

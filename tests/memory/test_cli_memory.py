@@ -7,15 +7,13 @@ import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from tests.cli.command import Command
 
 from core.rag import KnowledgeBase
-from mgrag.cli.app import app
 
 
 def call(place: Path, *arguments: str, stdin: bytes | None = None) -> tuple[int, str]:
-    result = CliRunner().invoke(app, ["--db", f"embedded:{place / 'g.grafeo'}", "memory", *arguments], input=stdin)
-    return result.exit_code, result.output
+    return run(place, "memory", *arguments, stdin=stdin)
 
 
 def test_remember_recall_list_and_forget(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,9 +98,9 @@ def test_only_remembering_makes_a_graph(tmp_path: Path, monkeypatch: pytest.Monk
     assert not list(tmp_path.iterdir())
 
 
-def run(place: Path, *arguments: str) -> tuple[int, str]:
-    result = CliRunner().invoke(app, ["--db", f"embedded:{place / 'g.grafeo'}", *arguments])
-    return result.exit_code, result.output
+def run(place: Path, *arguments: str, stdin: bytes | None = None) -> tuple[int, str]:
+    done = Command(place)("--db", f"embedded:{place / 'g.grafeo'}", *arguments, stdin=stdin)
+    return done.code, done.out + done.err
 
 
 def test_conversations_users_and_feedback(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
