@@ -211,7 +211,7 @@ async def test_what_a_model_means_by_an_argument_is_understood() -> None:
         near = await agent("neighbors", node="Kestrel Trust", relations="owns")
         assert [node["name"] for node in near["nodes"]] == ["Tide Mill"]
         assert (await agent.fails("search", query=None)) == "search: query: Input should be a valid string."
-        told = "add_facts: facts.0: A fact is an object with subject, relation, object and optionally fact."
+        told = "add_facts: facts.0: a fact is an object with subject, relation, object and optionally fact."
         assert await agent.fails("add_facts", facts=[["Ada", "likes", "tea"]]) == told
         assert await agent.fails("add_facts", facts="Ada likes tea") == told
         assert "Unknown tool" in await agent.fails("answer", query=None)

@@ -74,7 +74,10 @@ class _Server(MCPServer[None]):
         except ToolError as error:
             if not isinstance(error.__cause__, ValidationError):
                 raise
-            problems = (f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.__cause__.errors())
+            problems = (
+                f"{'.'.join(map(str, item['loc']))}: {item['msg'].removeprefix('Value error, ')}"
+                for item in error.__cause__.errors()
+            )
             raise ToolError(f"{name}: {'; '.join(problems)}.") from error.__cause__
 
 

@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
-from pydantic_core import PydanticCustomError
 
 from core.rag.errors import InvalidInputError, SourceError
 from libs.dataloader.formats import UnreadableError
@@ -36,7 +35,7 @@ class Fact(BaseModel):
     @classmethod
     def _is_an_object(cls, given: Any) -> Any:
         if not isinstance(given, dict):
-            raise PydanticCustomError("fact", "A fact is an object with subject, relation, object and optionally fact")
+            raise ValueError("a fact is an object with subject, relation, object and optionally fact")
         return given
 
 
