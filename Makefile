@@ -62,6 +62,7 @@ STATEMENTS = if [ -s "$$MGRAG_TEST_STATEMENTS" ]; then PYTHONPATH=tests $(BIN)/p
 	$$(PYTHONPATH=tests $(BIN)/python -m tests.statements tests); fi
 
 # A Neo4j that is ours is two, one for each process; on a server that is given, one test runs at a time.
+# For a run of this length, the second compiler of Java pays, unlike for tests that start servers of their own.
 BOLT_TESTS = env MGRAG_TEST_REQUIRE_BOLT=1 sh -c '$(BIN)/pytest -q $(1) -m bolt $(ARGS) && $(STATEMENTS)'
 
 .PHONY: test-bolt

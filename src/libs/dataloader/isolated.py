@@ -13,7 +13,7 @@ import pickle
 import signal
 import subprocess
 import threading
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from typing import Final
 
 from libs.dataloader.child_process import end_child, receive, send, start_child
@@ -24,7 +24,7 @@ from libs.dataloader.formats.registry import Format
 _MOST: Final = max(2, min(4, os.cpu_count() or 1))
 #: Seconds after which processes that nobody needs are ended.
 _IDLE_SECONDS: Final = 10.0
-_PROGRAM: Final = "from libs.dataloader.isolated_child import serve; serve({bytes}, {seconds}, {seconds_per_megabyte})"
+_PROGRAM: Final = "from libs.dataloader.isolated_child import serve; serve{}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +96,7 @@ class Readers:
                 if process.poll() is None:
                     return process
                 end_child(process)
-        limits = self._limits
-        return start_child(
-            _PROGRAM.format(
-                bytes=limits.bytes, seconds=limits.seconds, seconds_per_megabyte=limits.seconds_per_megabyte
-            )
-        )
+        return start_child(_PROGRAM.format(astuple(self._limits)))
 
     def _give_back(self, process: subprocess.Popen[bytes]) -> None:
         with self._lock:

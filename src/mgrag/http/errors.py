@@ -57,7 +57,7 @@ class Problem(BaseModel):
 
 
 #: What the description of the API says of errors; FastAPI's own describes others than these. Not by ``model``: of that
-#: FastAPI makes a validator for each route and status (half a second), and describes those of streams as events.
+#: FastAPI makes a validator for each route and status, and describes those of streams as events.
 DESCRIBED: dict[int | str, dict[str, Any]] = {
     status: {
         "description": description,

@@ -151,6 +151,8 @@ def _without(pattern: re.Pattern[str], text: str) -> str:
 
 def _without_myst(text: str, collector: LinkCollector, ending: str) -> str:
     """Return Markdown with what MyST adds to it as its readers see it."""
+    if "{" not in text:
+        return text
     from libs.dataloader.formats import myst  # it reads reStructuredText, whose reader needs headings from here
 
     if myst.has_directives(text):

@@ -100,7 +100,7 @@ def shown(sentence: str, passage: Passage | None = None, start: int = 0, longest
     if not in_block:
         words = _BEFORE_MARKER.sub("", replace_markers(words, lambda _: _MARKER)).replace(_MARKER, "")
     lines = words.strip().splitlines()
-    is_card = not in_block and all(map(_PAIR.match, lines))
+    is_card = not in_block and is_record(words)
     line = _DEFINES.sub("", " ".join((" | " if is_card else " ").join(lines).split()))
     if passage is not None and start == 0 < passage.hit.start_char and line[:1].islower() and not in_block:
         line = f"… {line}"  # the passage begins within a sentence

@@ -82,10 +82,7 @@ class GraphSearch:
             nearest: Ids of chunks and their cosines.
             limit: Maximum number to return.
         """
-        rows = await self._client.read(
-            MENTIONED,
-            ids=list(nearest),
-        )
+        rows = await self._client.read(MENTIONED, ids=list(nearest))
         rows.sort(key=lambda row: (-nearest[row["chunk"]], row["id"]))
         found: dict[str, FoundEntity] = {}
         for row in rows:
