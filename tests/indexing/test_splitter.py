@@ -449,6 +449,58 @@ def test_a_record_that_does_not_fit_is_cut_between_its_fields() -> None:
     assert {line for chunk in chunks for line in chunk.content.split("\n")} <= {*fields, "name: small", ""}
 
 
+LONG = " ".join(SENTENCES[:40])
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "name"),
+    [
+        ("id | title | body", f"7 | The *mill* | {LONG}", "The mill"),
+        ("id | body | product_name", f"7 | {LONG} | Oil lamp", "Oil lamp"),
+        ("number | body", f"7 | {LONG}", "number: 7"),
+        ("key | body", f"OPS-7 | {LONG}", "OPS-7"),
+        ("title | body", f"A \\| B | {LONG}", "A | B"),
+        ("body | author", f"{LONG} | Ada", ""),
+    ],
+)
+def test_a_row_longer_than_a_chunk_names_all_its_parts(header: str, row: str, name: str) -> None:
+    columns = header.count("|") + 1
+    lines = [f"| {header} |", "|" + " --- |" * columns, "| x |" + " y |" * (columns - 1), f"| {row} |", "| after |"]
+    chunks = split("\n".join(lines), 64, 8, format="table")
+    first, *parts, last = chunks
+    assert (first.heading, last.heading) == ("", "")
+    assert (first.content.splitlines(), last.content.splitlines()) == (lines[:3], lines[4:])
+    assert len(parts) > 3
+    assert {part.heading for part in parts} == {name}
+    assert {part.metadata["row"] for part in parts} == {2}
+
+
+def test_a_long_row_of_a_sheet_is_named_below_its_sheet() -> None:
+    text = (
+        f"## Stories\n\n| id | title | body |\n| --- | --- | --- |\n| 7 | The mill | {LONG} |\n| 8 | Lamps | {LONG} |"
+    )
+    chunks = split(text, 64, 8, format="markdown")
+    assert chunks[0].content.startswith("## Stories\n\n| id | title | body |")
+    assert list(dict.fromkeys(chunk.heading for chunk in chunks)) == ["Stories > The mill", "Stories > Lamps"]
+
+
+@pytest.mark.parametrize(
+    ("record", "name"),
+    [
+        (f"id: 7\ntitle: Salt roads\ntext: {LONG}", "Salt roads"),
+        (f"author.name: Ada\nname.common: Peru\ntext: {LONG}", "Peru"),
+        (f"text: {LONG}\nfullName: Ada Brown", "Ada Brown"),
+        (f"id: 7\ntext: {LONG}", "id: 7"),
+        (f"Meeting about salt\nwhere: {LONG}", "Meeting about salt"),
+    ],
+)
+def test_a_record_longer_than_a_chunk_names_all_its_parts(record: str, name: str) -> None:
+    chunks = split(f"title: Before\n\n{record}\n\ntitle: After", 64, 8, format="records")
+    assert [chunk.content.strip() for chunk in (chunks[0], chunks[-1])] == ["title: Before", "title: After"]
+    assert [chunk.heading for chunk in chunks] == ["", *[name] * (len(chunks) - 2), ""]
+    assert len(chunks) > 5
+
+
 def test_underlined_headings_of_restructured_text() -> None:
     parts = ["=====\nTitle\n=====", "Part one\n--------", "Detail\n~~~~~~", "Part two\n--------"]
     text = "".join(f"{part}\n\nText.\n\n" for part in parts)

@@ -12,9 +12,11 @@ from typing import Any
 
 from core.rag.dbhandler.checks import check_number, check_text
 from core.rag.errors import InvalidInputError
+from core.rag.headings import heading_path
 from core.rag.indexing.splitting.breaks import Breaks, line_breaks, prose_breaks, record_breaks, without_surrogates
 from core.rag.indexing.splitting.code import code_sections
 from core.rag.indexing.splitting.grammars import grammar_versions
+from core.rag.indexing.splitting.long_rows import stretches
 from core.rag.indexing.splitting.markdown import Outline, markdown_breaks, outline, table_breaks
 from core.rag.indexing.splitting.packing import Packer, Table, table_at
 from core.rag.indexing.splitting.sections import Section, cut_sections, sections_of
@@ -28,7 +30,7 @@ DEFAULT_CHUNK_OVERLAP = 200
 #: ``(start, end, heading, metadata)`` of a chunk; the metadata depend on its position in the document.
 type Span = tuple[int, int, str, dict[str, Any]]
 
-_VERSION = 8  # raised whenever the same settings begin to give other chunks
+_VERSION = 9  # raised whenever the same settings begin to give other chunks
 _SECTION_PLACES = ("slide", "sheet")  # nothing runs on from one of these into the next
 _SAMPLE = 512  # characters by which the length of a token is told
 _PIECES_PER_CHUNK = 4
@@ -54,6 +56,8 @@ class TextSplitter:
     - ``table``: by rows. Chunks after the first have the header line in ``metadata["table_header"]``, also for tables
       in Markdown.
     - ``records``: between paragraphs, which are not cut if they fit.
+      A row or record longer than a chunk is cut by itself; what it is called (by its ``title``, ``name`` …, else by its
+      first field) ends the ``heading`` of all its chunks.
     - ``rst``: along underlined headings.
     - anything else: paragraphs, lines, sentences, words.
 
@@ -237,9 +241,11 @@ class TextSplitter:
                 continue
             breaks, tables = self._breaks(text, section, structure)
             packer = Packer(text, self._counter, self.chunk_size, self.chunk_overlap, by_lines=section.kind == "code")
-            packed = packer.pack(breaks, tables)
             whole = tables[0] if section.kind == "table" else None
-            spans += [(start, end, section.heading, whole or table_at(tables, start)) for start, end in packed]
+            for stretch, name in stretches(text, breaks, tables, records=section.kind == "records", fits=self._fits):
+                heading = heading_path((section.heading, name))
+                packed = packer.pack(stretch, tables)
+                spans += [(start, end, heading, whole or table_at(tables, start)) for start, end in packed]
         return spans
 
     def _sections(self, document: Document, text: str, places: Sequence[int]) -> tuple[list[Section], Outline]:
@@ -272,6 +278,10 @@ class TextSplitter:
                 return breaks, (table,)
             case _:
                 return prose_breaks(text, start, end, self.separator, piece), ()
+
+    def _fits(self, text: str) -> bool:
+        # Hardly any tokenizer has more tokens than characters, and asking it about every row of a table takes time.
+        return len(text) <= self.chunk_size or self._counter.fits(text, self.chunk_size)
 
     def _piece(self, text: str, section: Section) -> int:
         """Return the number of characters up to which running text is not searched for places to cut.

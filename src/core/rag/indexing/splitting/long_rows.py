@@ -1,0 +1,116 @@
+"""Rows and records longer than a chunk: each is cut by itself, and its name is the heading of all its parts.
+
+Without that, only the first part says what it is about: all others of an article in a table (title, author, text) are
+text without a title.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from core.rag.indexing.splitting.breaks import Breaks
+from core.rag.indexing.splitting.markdown import plain_title
+from core.rag.indexing.splitting.packing import Table
+
+#: What fields are called that say what a record is about.
+_NAMING = """
+name fullname title label subject headline question
+titel bezeichnung betreff frage titre nom intitulé sujet título nombre asunto nome titolo oggetto naam onderwerp tytuł
+nazwa название заголовок имя 名前 件名 タイトル 标题 名称 姓名 제목 이름
+"""
+_NAMES = frozenset(_NAMING.split())
+_LONGEST_NAME = 100  # characters
+_FIELD = re.compile(r"(?P<key>[^\n:]{1,100}): +(?P<value>[^\n]*)")
+_INDEX = re.compile(r"\[\d+\]")
+_WORD = re.compile(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+(?![a-z])")
+_CELL_END = re.compile(r"(?<!\\)\|")
+
+
+def stretches(
+    text: str, breaks: Breaks, tables: Sequence[Table], *, records: bool, fits: Callable[[str], bool]
+) -> Iterator[tuple[Breaks, str]]:
+    """Take apart a section at its rows or records that do not fit into a chunk.
+
+    Args:
+        text: The whole text.
+        breaks: The places to cut in the section; a row or record is one atom.
+        tables: The tables in it.
+        records: Whether all atoms are records.
+        fits: Returns whether a text fits into a chunk.
+
+    Returns:
+        Consecutive stretches, each with the name of the row or record that it is; empty for what is between those.
+    """
+    starts = [breaks.start, *breaks.ends[:-1]]
+    spans = ((None, 0, len(starts)),) if records else (
+        (table, bisect_left(starts, table.body), bisect_left(starts, table.end)) for table in tables
+    )  # fmt: skip
+    done = 0
+    for table, first, last in spans:
+        for atom in range(first, last):
+            start, end = starts[atom], breaks.ends[atom]
+            if fits(text[start:end]):
+                continue
+            begin = atom
+            if table is not None and start == table.body:
+                begin = max(bisect_left(starts, table.start), done)  # the header goes with its first row
+            if _is_heading(text[starts[done] : starts[begin]]):
+                begin = done
+            if begin > done:
+                yield _part(breaks, starts, done, begin), ""
+            fields = _fields(text[start:end]) if table is None else _cells(table.header, text[start:end])
+            yield _part(breaks, starts, begin, atom + 1), _name_of(fields)
+            done = atom + 1
+    if done < len(starts):
+        yield _part(breaks, starts, done, len(starts)), ""
+
+
+def _part(breaks: Breaks, starts: Sequence[int], first: int, last: int) -> Breaks:
+    return Breaks(starts[first], breaks.ends[first:last], breaks.levels[first:last], breaks.blocks)
+
+
+def _is_heading(text: str) -> bool:
+    return all(line.startswith("#") for line in text.split("\n") if line.strip())
+
+
+def _fields(record: str) -> list[tuple[str, str]]:
+    """Return the fields of a record that is written as lines, ``key: value``; the first line may be without a key."""
+    lines = record.split("\n")
+    found = ((match["key"], match["value"]) for match in map(_FIELD.match, lines) if match is not None)
+    return [*([] if _FIELD.match(lines[0]) else [("", lines[0])]), *found]
+
+
+def _cells(header: str, row: str) -> list[tuple[str, str]]:
+    return list(zip(*(_CELL_END.split(line.strip().strip("|")) for line in (header, row)), strict=False))
+
+
+def _name_of(fields: Iterable[tuple[str, str]]) -> str:
+    """Return what a record is called: by a field that names it, else its first field; empty if that is a text."""
+    read = [(_INDEX.sub("", key).strip(), plain_title(value, atx=False)) for key, value in fields]
+    for names in (_is_name, _begins_with_name, _ends_with_name):
+        for key, value in read:
+            if names(key) and _is_short(value):
+                return value
+    key, value = read[0] if read else ("", "")
+    if not _is_short(value):
+        return ""
+    return value if not key or any(map(str.isalpha, value)) else f"{key}: {value}"
+
+
+def _is_name(key: str) -> bool:
+    return key.casefold() in _NAMES
+
+
+def _begins_with_name(key: str) -> bool:
+    return key.partition(".")[0].casefold() in _NAMES  # name.common
+
+
+def _ends_with_name(key: str) -> bool:
+    words = _WORD.findall(key)
+    return "." not in key and bool(words) and words[-1].casefold() in _NAMES  # product_name, companyName
+
+
+def _is_short(value: str) -> bool:
+    return len(value) <= _LONGEST_NAME and any(map(str.isalnum, value))
