@@ -65,6 +65,10 @@ is never closed
 """
 
 
+def test_tags_of_an_org_file_are_words() -> None:
+    assert convert("kelp.org", "#+FILETAGS: :kelp:sea:\n\n* Growing\n").metadata == {"tags": "kelp, sea"}
+
+
 def test_asciidoc_has_headings_code_and_links() -> None:
     document = convert("mill.adoc", ASCIIDOC)
     assert (document.title, document.format, document.mime_type) == ("The mill: a {what}", "markdown", "text/asciidoc")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from filetools import URI, convert, targets
 
+from core.rag.extraction.document_fields import naming_fields
+
 
 def test_restructured_text_becomes_markdown() -> None:
     document = convert(
@@ -361,6 +363,13 @@ def test_the_fields_above_the_text_are_listed_and_have_the_title() -> None:
         "- Author: Guido van Rossum <guido at python.org>, Barry Warsaw\n"
         "- Status: Active\n\n# Introduction\n\nThis gives conventions."
     )
+    known = {name: document.metadata[name] for name in ("PEP", "author", "Status")}
+    assert known == {
+        "PEP": "8",
+        "author": "Guido van Rossum <guido at python.org>, Barry Warsaw",
+        "Status": "Active",
+    }
+    assert naming_fields(document.metadata) == {"author": ["Guido van Rossum", "Barry Warsaw"]}
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,7 @@ _NOBODY: Final = frozenset(
 _NAMES: Final = frozenset({"name", "names", "fullname"})
 _LISTED: Final = frozenset({"tag", "category", "topic", "skill"})
 _SEPARATOR: Final = re.compile(r"\s*[,;]\s*|\s+(?:and|&)\s+")
+_ADDRESS: Final = re.compile(r"\s*<[^<>]*>$")  # <guido at python.org>
 #: Maximum number of values of a field, and of characters of a value.
 _MOST: Final = 20
 _LONGEST: Final = 200
@@ -96,7 +97,8 @@ def _is_plain(value: Any) -> bool:
 def _names(text: str, kind: str) -> list[str]:
     if len(text) > _LONGEST * _MOST:
         return []
-    names = [parseaddr(part)[0] or part if "@" in part else part for part in _parts(" ".join(text.split()), kind)]
+    parts = _parts(" ".join(text.split()), kind)
+    names = [parseaddr(part)[0] or part if "@" in part else _ADDRESS.sub("", part) for part in parts]
     return [
         name for name in names if len(name) <= _LONGEST and any(map(str.isalnum, name)) and name.lower() not in _NOBODY
     ]

@@ -18,6 +18,25 @@ _FENCED: Final = re.compile(
 _FIELD: Final = re.compile(r"^([^\W\d_](?:[\w -]{0,60}?|[\w.-]{0,60}))\s*[:=]\s*(.*)$")
 _BLOCK_SCALAR: Final = re.compile(r"[|>][+\-1-9]{0,2}")
 _ITEM: Final = re.compile(r"^\s+-\s+(.+)$|^-\s+(.+)$")
+#: Fields at the top by the names that they have in the metadata; others keep their own.
+COMMON_FIELDS: Final = {
+    "author": "author",
+    "authors": "author",
+    "date": "created",
+    "created": "created",
+    "lastmod": "modified",
+    "updated": "modified",
+    "modified": "modified",
+    "description": "description",
+    "summary": "description",
+    "alias": "aliases",
+    "aliases": "aliases",
+    "tags": "tags",
+    "keywords": "keywords",
+    "categories": "categories",
+    "lang": "language",
+    "language": "language",
+}
 #: Longest text that is taken for fields, and the deepest that they are nested.
 _LONGEST: Final = 100_000
 _DEEPEST: Final = 10
@@ -46,6 +65,15 @@ def split_front_matter(text: str) -> tuple[dict[str, Any], str, str]:
     if not fields:
         return {}, "", text
     return fields, body, text[match.end() :].lstrip("\n")
+
+
+def fields_metadata(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the metadata that fields are, without the title; a field that is there twice counts as it is first."""
+    metadata: dict[str, Any] = {}
+    for name, value in fields.items():
+        if value not in ("", None) and name.lower() != "title":
+            metadata.setdefault(COMMON_FIELDS.get(name.lower(), name), value)
+    return metadata
 
 
 def _toml(body: str) -> dict[str, Any] | None:

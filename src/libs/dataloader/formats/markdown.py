@@ -10,7 +10,7 @@ from typing import Any
 
 from libs.dataloader.formats.bare_tables import with_outer_bars
 from libs.dataloader.formats.base import Content, FileData
-from libs.dataloader.formats.front_matter import split_front_matter
+from libs.dataloader.formats.front_matter import COMMON_FIELDS, fields_metadata, split_front_matter
 from libs.dataloader.formats.preamble import preamble_title, split_preamble
 from libs.dataloader.formats.registry import Format
 from libs.dataloader.links import LinkCollector, reference_name
@@ -20,25 +20,6 @@ from libs.dataloader.notes import find_note_links, without_brackets
 HEADING_ATTRIBUTES = re.compile(r"[ \t]*\{[ \t]*(?:-|(?:[#.:]|[\w:-]+=[\"'])[^{}]*)\}[ \t]*$")
 _PAGE_PROPERTIES = re.compile(r"\A(?:[^\W\d_][\w./-]{0,60}::[ \t]+[^\n]*(?:\n|\Z))+(?=\n|[ \t]*-[ \t]|\Z)")  # of Logseq
 _BLOCK_PROPERTY = re.compile(r"^[ \t]+(?:id|collapsed)::[ \t][^\n]*(?:\n|\Z)", re.MULTILINE)
-#: Fields at the top by the names that they have in the metadata; others keep their own.
-_COMMON_FIELDS = {
-    "author": "author",
-    "authors": "author",
-    "date": "created",
-    "created": "created",
-    "lastmod": "modified",
-    "updated": "modified",
-    "modified": "modified",
-    "description": "description",
-    "summary": "description",
-    "alias": "aliases",
-    "aliases": "aliases",
-    "tags": "tags",
-    "keywords": "keywords",
-    "categories": "categories",
-    "lang": "language",
-    "language": "language",
-}
 _IMPORT = re.compile(
     r"^import[ \t]+(?:[\w$*, \t]{0,200}(?:\{[\w$,\s]{0,2000}\}[ \t]*)?\bfrom[ \t]+)?"
     r"(?:\"[^\"\n]{1,500}\"|'[^'\n]{1,500}')[ \t]*;?[ \t]*(?:\n|\Z)",
@@ -95,7 +76,7 @@ def read(file: FileData, _kind: Format) -> Content:
     """Return Markdown as it is; the title is that of the fields at the top, else the first heading."""
     text = file.text()
     fields, properties, text = _fields_at_top(text)
-    metadata = _metadata(fields)
+    metadata = fields_metadata(fields)
     text = _with_lead(text, metadata.get("description"))
     if "::" in text:
         text = _without(_BLOCK_PROPERTY, text)
@@ -301,15 +282,6 @@ def _fields_at_top(text: str) -> tuple[dict[str, Any], str, str]:
     return {}, "", text
 
 
-def _metadata(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the metadata that fields are, without the title; a field that is there twice counts as it is first."""
-    metadata: dict[str, Any] = {}
-    for name, value in fields.items():
-        if value not in ("", None) and name.lower() != "title":
-            metadata.setdefault(_COMMON_FIELDS.get(name.lower(), name), value)
-    return metadata
-
-
 def _with_lead(text: str, description: Any) -> str:
     """Return a text with its description as the first paragraph, as sites show it, if it does not say so itself."""
     if not isinstance(description, str) or len(description.split()) < _SHORTEST_LEAD:
@@ -332,7 +304,7 @@ def _page_properties(body: str) -> tuple[dict[str, Any], str]:
         name, _, value = line.partition("::")
         name, value = name.lower(), without_brackets(value.strip())
         values = [part.strip(" #") for part in value.split(",") if part.strip(" #")]
-        if name in _COMMON_FIELDS or name == "title":
+        if name in COMMON_FIELDS or name == "title":
             fields[name] = values if name in ("alias", "tags") else value
         else:
             others.append(line)

@@ -57,7 +57,10 @@ def _markdown(lines: Lines, fields: dict[str, str], collector: LinkCollector) ->
             name = keyword[1].lower()
             if name == "caption":
                 yield from ("", _LINK.sub(link, keyword[2]), "")  # apart from the rows of a table
-            fields.setdefault("lang" if name == "language" else name, keyword[2].strip())
+            value = keyword[2].strip()
+            if name == "filetags":
+                value = ", ".join(filter(None, value.split(":")))  # :kelp:sea:
+            fields.setdefault("lang" if name == "language" else name, value)
         elif _RULE.match(line):
             yield line.replace("+", "|")
         elif not line.startswith("# ") and not _SPECIAL.match(line):  # a comment, or the edge of a block of prose

@@ -9,6 +9,7 @@ import posixpath
 import re
 
 from libs.dataloader.formats.base import Content, FileData
+from libs.dataloader.formats.front_matter import fields_metadata
 from libs.dataloader.formats.markdown import first_heading
 from libs.dataloader.formats.preamble import preamble_title, split_preamble
 from libs.dataloader.formats.registry import Format
@@ -66,7 +67,8 @@ def read(file: FileData, _kind: Format) -> Content:
     converter = _Converter(lines, Inline(lines, collector, posixpath.splitext(file.path)[1]))
     text = _joined_lines(converter.convert())
     title = preamble_title(fields) or first_heading(text)
-    return Content(text, "markdown", title, converter.metadata, collector.links())
+    metadata = fields_metadata(fields) | converter.metadata
+    return Content(text, "markdown", title, metadata, collector.links())
 
 
 def to_markdown(lines: list[str], collector: LinkCollector, ending: str) -> str:
