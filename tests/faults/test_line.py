@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 import pytest
 from tests.servers.proxy import BoltProxy, CommitMoment
 
-from core.rag.dbhandler.store import GraphStore, Transaction
+from core.rag.dbhandler.store import Transaction
 from core.rag.errors import StoreError, StoreTimeoutError, StoreUnavailableError
 from dbhandler.kit import Corner, Engine
 from faults.kit import DEADLINE, assert_found, assert_sound, documents, knowledge, reported
@@ -176,15 +176,19 @@ async def test_an_exhausted_pool(engine: Engine) -> None:
     from core.rag.dbhandler.store import open_store
     from dbhandler.kit import make_settings
 
-    store: GraphStore = await open_store(
-        engine.uri,
-        username=engine.username,
-        password=engine.password,
-        max_connection_pool_size=2,
-        settings=make_settings(MGRAG_QUERY_TIMEOUT=1.0, MGRAG_CONNECT_TIMEOUT=1.0),
-    )
-    corner = Corner(engine, store)
-    await store.ensure_schema()
+    async def opened(**patience: float) -> Corner:
+        store = await open_store(
+            engine.uri,
+            username=engine.username,
+            password=engine.password,
+            max_connection_pool_size=2,
+            settings=make_settings(**patience),
+        )
+        await store.ensure_schema()
+        return Corner(engine, store)
+
+    corner = await opened(MGRAG_QUERY_TIMEOUT=1.0, MGRAG_CONNECT_TIMEOUT=1.0)
+    store = corner.store
     inside, leave = asyncio.Semaphore(0), asyncio.Event()
 
     async def hold(tx: Transaction) -> None:
@@ -199,10 +203,13 @@ async def test_an_exhausted_pool(engine: Engine) -> None:
         await corner.stored()
     leave.set()
     await asyncio.gather(*holders)
+    assert await corner.stored() == []
+    await store.close()
     # Many more tasks than connections only wait for each other.
+    corner = await opened()
     await asyncio.gather(*(write(corner, f"n{number}") for number in range(20)))
     assert len(await corner.stored()) == 20
-    await store.close()
+    await corner.store.close()
 
 
 @pytest.mark.fault("A slow connection: every answer is delayed")
