@@ -86,20 +86,26 @@ async def test_a_passage_says_what_is_asked_and_of_what(by_meaning: bool) -> Non
     [
         (
             "How is the mill started?",
-            "- The mill is started so: `mill start` `mill watch` [1]",
+            "- The mill is started so: [1]\n  ```sh\n  mill start\n  mill watch\n  ```",
             "The mill is started so:",
         ),
         ("Who may stop the mill?", "- Anyone may stop the mill. [1]", "Anyone may stop the mill."),
-        ("mill watch", "- The mill is started so: `mill start` `mill watch` [1]", "mill start\nmill watch"),
+        (
+            "mill watch",
+            "- The mill is started so: [1]\n  ```sh\n  mill start\n  mill watch\n  ```",
+            "mill start\nmill watch",
+        ),
     ],
 )
-async def test_blocks_of_code_are_whole_and_come_without_their_fences(question: str, item: str, quote: str) -> None:
+async def test_blocks_of_code_are_shown_as_such_below_what_introduces_them(
+    question: str, item: str, quote: str
+) -> None:
     text = "The mill is started so:\n\n```sh\nmill start\nmill watch\n```\nAnyone may stop the mill."
     async with KnowledgeBase.open("embedded::memory:") as kb:
         await kb.ingest([Document(path="run.md", content=text, format="markdown")])
         passages = [Passage(1, hit) for hit in await kb.search(question, k=1)]
         answer, [citation] = await extract(question, "factual", passages, None)
-        assert (answer.splitlines()[2:], citation.quote) == ([item], quote)
+        assert (answer.split("\n", 2)[2], citation.quote) == (item, quote)
 
 
 @pytest.mark.parametrize(
@@ -351,7 +357,7 @@ async def test_markup_alone_is_no_extract(said: str) -> None:
         ("The mill has:\n\n- oak doors\n- *six* wheels\n", "The mill has: *six* wheels"),
         ("The mill has:\n1. Doors.\n2. Its wheels turn.", "Its wheels turn."),
         ("The mill has:\n\nDoors.\n\n- six wheels\n", "six wheels"),
-        ("```yaml\nmill:\n  - wheels of oak\n```\n\nIt turns.", "`wheels of oak`"),
+        ("```yaml\n- wheels of oak\n```\n\nIt turns.", "`- wheels of oak`"),
     ],
 )
 async def test_an_item_that_is_no_sentence_comes_with_what_announces_it(text: str, item: str) -> None:
@@ -467,15 +473,31 @@ async def test_headings_without_markup_are_no_part_of_the_sentence_below_them(qu
         assert citation.quote == quote
 
 
-async def test_the_beginning_of_a_longer_block_of_code_is_shown_where_a_sentence_announces_it() -> None:
-    code = "\n".join(f"step({number})" for number in range(8))
+@pytest.mark.parametrize(
+    ("question", "lines", "shown"),
+    [
+        ("How can I start the mill?", 20, [*range(20)]),
+        ("How can I start the mill?", 21, [*range(20), "…"]),
+        ("What does step(25) do?", 40, ["…", *range(25, 40)]),
+    ],
+)
+async def test_of_a_long_block_of_code_the_part_is_shown_that_matters(
+    question: str, lines: int, shown: list[int | str]
+) -> None:
+    code = "\n".join(f"step({number})" + "\n" * (number % 25 == 24) for number in range(lines))
     text = f"You can start the mill in several ways...\n\n```python\n{code}\n```\nAnyone may stop it."
-    async with KnowledgeBase.open("embedded::memory:") as kb:
-        await kb.ingest([Document(path="run.md", content=text, format="markdown")])
-        passages = [Passage(1, hit) for hit in await kb.search("How can I start the mill?", k=1)]
-        answer, _ = await extract("How can I start the mill?", "factual", passages, None)
-    steps = " ".join(f"`step({number})`" for number in range(5))
-    assert answer.splitlines()[2:] == [f"- You can start the mill in several ways... {steps} … [1]"]
+    passage = Passage(1, Hit("1", "d", "d.md", "", "", text, 0, 0, len(text), 1.0))
+    answer, _ = await extract(question, "factual", [passage], None)
+    block = answer.partition("```python\n")[2].partition("```")[0].split()
+    assert [int(line[5:-1]) if line != "…" else line for line in block] == shown
+
+
+async def test_code_that_nothing_introduces_has_the_heading_above_it() -> None:
+    text = "It turns.\n\n## Gates\n\n```python\ndef gate():\n\n    return 1\n\ngate(wheel)\n```"
+    passage = Passage(1, Hit("1", "d", "d.md", "Mill", "Parts > Gates", text, 0, 0, len(text), 1.0))
+    answer, _ = await extract("gate wheel", "factual", [passage], None)
+    expected = "- Gates: [1]\n  ```python\n  def gate():\n\n      return 1\n\n  gate(wheel)\n  ```"
+    assert answer.split("\n", 2)[2] == expected
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING
 
 from core.rag.analysis import query_terms
 from core.rag.answering.checking.citations import citation
+from core.rag.answering.extracts.blocks import Block, Shown, block_at, show
 from core.rag.answering.extracts.choosing import choose, worth
 from core.rag.answering.extracts.code_spans import Span
 from core.rag.answering.extracts.items import code_behind, goes_on, introduction, list_behind, said_by, under
 from core.rag.answering.extracts.scoring import Sentence, scored
 from core.rag.answering.extracts.showing import LONGEST_EXTRACT, shown
+from core.rag.answering.markers import is_in_block
 from core.rag.answering.types import Citation, Intent, Passage
+from core.rag.extraction.source_code import is_code
+from core.rag.headings import last_heading
 
 if TYPE_CHECKING:
     from core.rag.embedder import EmbeddingService
@@ -34,16 +38,18 @@ class _Said:
     """A sentence as it is shown.
 
     Attributes:
-        text: With what introduces it, and with code that it introduces.
-        listed: The list that it announces.
+        text: With what introduces it, and with a line of code that it introduces.
+        listed: The list that it announces, or the code that it introduces.
         worth: How good it is.
         numbers: The passages that have it.
+        block: The code that is shown with it.
     """
 
     text: str
     listed: str
     worth: float
     numbers: dict[int, None]
+    block: Block | None = None
 
 
 async def extract(
@@ -84,11 +90,11 @@ async def extract(
     items: dict[str, _Said] = {}
     for said in (said for run in runs for said in run):
         # Chunks overlap: a sentence in several passages is shown once. A passage may begin within one.
-        same = next((item for item in items if said.text.startswith("… ") and item.endswith(said.text[2:])), said.text)
+        same = next((item for item in items if said.text.startswith("… ") and item.endswith(said.text[2:])), _key(said))
         known = items.setdefault(same, said)
         known.numbers.update(said.numbers)
         known.listed = max(known.listed, said.listed, key=len)
-    lines = [_line([said for said in run if items.get(said.text) is said]) for run in runs]
+    lines = [_line([said for said in run if items.get(_key(said)) is said]) for run in runs]
     quotes = ((passage, max(taken, key=lambda one: one.score).text) for passage, taken in chosen)
     citations = tuple(citation(*quote) for quote in sorted(quotes, key=lambda quote: quote[0].number))
     return "\n".join([f"{label} ({why}):" if why else f"{label}:", "", *filter(None, lines)]), citations
@@ -96,13 +102,22 @@ async def extract(
 
 def _others(sentences: Sequence[Sentence], passages: Sequence[Passage], given: str) -> list[Sentence]:
     """Return the sentences that were not shown before; none if all that were are far better."""
-    others = [
-        one
-        for one in sentences
-        if shown(one.text, passages[one.passage], one.place.start).removeprefix("… ") not in given
-    ]
+    in_one_line = " ".join(given.split())
+    others = [one for one in sentences if not _is_in(given, in_one_line, one, passages[one.passage])]
     best = max((one.score for one in sentences), default=0.0)
     return others if max((one.score for one in others), default=0.0) >= _GOOD_ENOUGH * best else []
+
+
+def _is_in(given: str, in_one_line: str, one: Sentence, passage: Passage) -> bool:
+    """Return whether a sentence was shown; code keeps its lines, which were indented."""
+    if is_in_block(passage.hit.content, one.place.start):
+        return " ".join(one.text.split()) in in_one_line
+    return shown(one.text, passage, one.place.start).removeprefix("… ") in given
+
+
+def _key(said: _Said) -> str:
+    """Return what tells an item from others; of several blocks of code below one heading each is one."""
+    return f"{said.text}{said.listed}" if said.block is not None else said.text
 
 
 def _runs(passage: Passage, taken: Sequence[Sentence], asked: Collection[str]) -> list[list[_Said]]:
@@ -112,24 +127,36 @@ def _runs(passage: Passage, taken: Sequence[Sentence], asked: Collection[str]) -
     runs: list[list[_Said]] = []
     before: Span | None = None
     for one in taken:
-        said = said_by(passage, one.place, starts, asked)
-        if runs and said in runs[-1][-1].listed:
-            runs[-1][-1].worth = max(runs[-1][-1].worth, worth(one))
+        last = runs[-1][-1] if runs else None
+        block = block_at(text, one.place.start) if not is_code(passage.hit.path) else None
+        code = show(text, block, one.place.start) if block is not None else Shown("", "")
+        said = code.inline or said_by(passage, one.place, starts, asked)
+        if last is not None and (last.block == block if block is not None else said in last.listed):
+            last.worth = max(last.worth, worth(one))
+            continue
+        follows = before is not None and goes_on(passage, before, one.place)
+        before = one.place
+        if code.below and last is not None and follows and not last.listed:
+            last.listed, last.block, last.worth = code.below, block, max(last.worth, worth(one))
             continue
         introduced = introduction(passage, one.place, starts)
-        whole = introduced + said + code_behind(text, one.place, starts)
-        shown_as = _Said(whole, list_behind(passage, one.place.end), worth(one), {passage.number: None})
-        last = runs[-1] if runs and before is not None and goes_on(passage, before, one.place) else None
-        if (
-            last is not None
-            and not last[-1].listed
-            and sum(len(one.text) for one in (*last, shown_as)) <= LONGEST_EXTRACT
-        ):
-            last.append(shown_as)
+        if code.below:
+            of = last_heading(passage.hit.heading) or passage.hit.title
+            name = introduced.rstrip() or (f"{of}:" if of else "")
+            runs.append([_Said(name, code.below, worth(one), {passage.number: None}, block)])
+            continue
+        if block is None and (block := code_behind(text, one.place)) is not None:
+            code = show(text, block)
+            said = f"{said} {code.inline}".rstrip()
+        whole = introduced + said
+        listed = code.below or list_behind(passage, one.place.end)
+        shown_as = _Said(whole, listed, worth(one), {passage.number: None}, block)
+        run = runs[-1] if follows else []
+        if run and not run[-1].listed and sum(len(one.text) for one in (*run, shown_as)) <= LONGEST_EXTRACT:
+            run.append(shown_as)
         else:
             shown_as.text = whole if introduced else under(one.subject, whole, passage, one.place)
             runs.append([shown_as])
-        before = one.place
     return runs
 
 
@@ -138,7 +165,6 @@ def _line(run: Sequence[_Said]) -> str:
     parts = []
     for index, said in enumerate(run):
         same = index + 1 < len(run) and run[index + 1].numbers == said.numbers
-        parts.append(
-            said.text if same else f"{said.text} {''.join(f'[{number}]' for number in said.numbers)}{said.listed}"
-        )
+        numbers = "".join(f"[{number}]" for number in said.numbers)
+        parts.append(said.text if same else f"{said.text} {numbers}{said.listed}".lstrip())
     return f"- {' '.join(parts)}" if parts else ""

@@ -7,9 +7,10 @@ from collections.abc import Collection
 
 from core.rag.analysis.language import detect_language
 from core.rag.answering.extracts.announced import announces, items_behind, lead_in
+from core.rag.answering.extracts.blocks import Block, Shown, block_behind, show
 from core.rag.answering.extracts.code_spans import Span, comment_on, defined_above
 from core.rag.answering.extracts.sentence_ends import STATES
-from core.rag.answering.extracts.showing import LONGEST_EXTRACT, code_lines, cut, is_record, shown
+from core.rag.answering.extracts.showing import LONGEST_EXTRACT, cut, is_record, shown
 from core.rag.answering.extracts.table_rows import is_row, with_head
 from core.rag.answering.extracts.wide_rows import narrowed
 from core.rag.answering.markers import is_in_block
@@ -30,8 +31,6 @@ _SHOWS = re.compile(
     r"\b(?:following|below|folgende[nrms]?|suivant(?:es?|s)?|siguientes?|seguent[ei]|seguintes?)\b|次の|以下|如下|下面",
     re.IGNORECASE,
 )
-#: The few lines that a block of code begins with.
-_CODE = re.compile(r"\s*\n[ \t]*```[^\n`]*\n\s*((?:[^\n`]{1,200}\n){1,5})([ \t]*```|)")
 
 
 def said_by(passage: Passage, place: Span, others: set[int], asked: Collection[str] = ()) -> str:
@@ -116,14 +115,10 @@ def introduction(passage: Passage, place: Span, others: set[int]) -> str:
     return said if len(said) <= _LONGEST_ITEM else ""
 
 
-def code_behind(text: str, place: Span, others: set[int]) -> str:
-    """Return the first lines of the code that a sentence introduces ("Run:"); empty if it is shown anyway."""
+def code_behind(text: str, place: Span) -> Block | None:
+    """Return the block of code that a sentence introduces ("Run:"); ``None`` if it introduces none."""
     introduces = announces(text, place.end) or _SHOWS.search(text, place.start, place.end)
-    code = _CODE.match(text, place.end) if introduces else None
-    if code is None or code.start(1) in others or is_in_block(text, place.start):
-        return ""
-    lines = code_lines(code[1])
-    return f" {lines}{'' if code[2] else ' …'}" if lines else ""
+    return block_behind(text, place.end) if introduces and not is_in_block(text, place.start) else None
 
 
 def list_behind(passage: Passage, end: int) -> str:
@@ -133,7 +128,9 @@ def list_behind(passage: Passage, end: int) -> str:
     lines = []
     for number, start, stop in items[:_MOST_ITEMS]:
         said = shown(with_head(text, start, stop, passage.hit.table_header), passage, start, _LONGEST_ITEM)
-        lines.append(f"\n  {number or '-'} {said}{code_behind(text, Span(start, stop, said=True), set())}")
+        block = code_behind(text, Span(start, stop, said=True))
+        code = show(text, block, depth=2) if block is not None else Shown("", "")
+        lines.append(f"\n  {number or '-'} {f'{said} {code.inline}'.rstrip()}{code.below}")
     return "".join([*lines, "\n  …"] if len(items) > _MOST_ITEMS else lines)
 
 
