@@ -209,7 +209,7 @@ def _explicit(text: str, found: dict[str, Found]) -> str:
 
         if max(map(len, text.split()), default=0) >= patterns.SHORTEST_ENCODED:  # a third of the time of looking for it
             text = patterns.ENCODED.sub(lambda match: _MASK * len(match[0]), text)
-        text = (patterns.IDENTIFIER_UNSPACED if is_unspaced(text) else patterns.IDENTIFIER).sub(identifier, text)
+        text = (patterns.identifier_unspaced() if is_unspaced(text) else patterns.IDENTIFIER).sub(identifier, text)
     if "»" in text:
         text = patterns.with_marks_outward(text)
     if '"' in text or not text.isascii() or "[[" in text:

@@ -102,10 +102,6 @@ IDENTIFIER: Final = re.compile(
     rf"|\b(?!(?<=[a-z.] ){_PREFIXED}[A-Z][a-z]+ [A-Z][a-z])[a-z]+[A-Z][A-Za-z0-9]*\b"
     r"|\b[a-z][a-z0-9]{2,}\(\)"
 )
-#: The same in a text with characters of scripts without spaces, which ``\b`` takes for letters of the same word.
-IDENTIFIER_UNSPACED: Final = re.compile(
-    IDENTIFIER.pattern.replace(r"\b", rf"(?:(?<![^\W{UNSPACED}])(?=[A-Za-z0-9])|(?<=[A-Za-z0-9])(?![^\W{UNSPACED}]))")
-)
 
 #: Base64 and the like, also where a piece of an address is all that a chunk has of it: letters, but no words.
 SHORTEST_ENCODED: Final = 64
@@ -197,6 +193,16 @@ def with_and_signs(text: str) -> str:
 def with_marks_outward(text: str) -> str:
     """Return a text with its quotation marks «outward», as French has them, also where they are »inward« (German)."""
     return text.translate(_TURN) if len(_INWARD.findall(text)) > len(_OUTWARD.findall(text)) else text
+
+
+@cache
+def identifier_unspaced() -> re.Pattern[str]:
+    r"""Return ``IDENTIFIER`` for scripts without spaces, whose characters ``\b`` takes for letters of the same word.
+
+    Compiling it takes as long as all other expressions here, and most texts do not need it.
+    """
+    boundary = rf"(?:(?<![^\W{UNSPACED}])(?=[A-Za-z0-9])|(?<=[A-Za-z0-9])(?![^\W{UNSPACED}]))"
+    return re.compile(IDENTIFIER.pattern.replace(r"\b", boundary))
 
 
 # Behind it come scripts without capitals, and ones of antiquity.
