@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests.embedders import HashEmbedder
 from tests.graphs import listen
 
-from core.rag import MemGraphClient, standardize_resource_uri
+from core.rag import MemGraphClient, TextSplitter, standardize_resource_uri
 from core.rag.analysis import query_terms
 from core.rag.dbhandler.documents.adding import add_chunks
 from core.rag.dbhandler.documents.rows import chunk_rows
@@ -24,7 +24,7 @@ from core.rag.dbhandler.store import Transaction
 from core.rag.errors import ConfigurationError, InvalidInputError, InvalidVectorError, NotFoundError
 from core.rag.schema import Label
 from dbhandler.kit import Engine, eventually
-from libs.dataloader import ChunkMetadata, DocumentChunk
+from libs.dataloader import ChunkMetadata, Document, DocumentChunk
 
 DIMENSION = 8
 
@@ -287,6 +287,18 @@ async def test_process_chunks_embeds_with_the_clients_embedder(engine: Engine) -
         assert hits[0]["path"] == "note/1"
         with pytest.raises(NotFoundError, match="note/9"):
             await client.process_chunks([DocumentChunk(path="note/9", content="x")])
+
+
+async def test_what_a_splitter_makes_is_stored_in_any_namespace(client: MemGraphClient) -> None:
+    """Its chunks name their document by the id that it would have in the default one."""
+    document = Document(path="note/1", content="The mill turns. " * 40)
+    chunks = TextSplitter(32, 0).split(document)
+    parent = await client.create_document(document.path, document.content)
+    assert chunks[0].metadata["parent_id"] != parent, "another namespace"
+    ids = await client.process_chunks(chunks)
+    assert [chunk["chunk_id"] for chunk in await client.get_document_chunks("note/1")] == ids
+    with pytest.raises(NotFoundError, match="note/2"):
+        await client.process_chunks(TextSplitter().split(Document(path="note/2", content="No such document.")))
 
 
 async def test_process_chunks_takes_vectors_as_an_embedder_gives_them(client: MemGraphClient) -> None:

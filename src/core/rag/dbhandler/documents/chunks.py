@@ -92,8 +92,8 @@ class ChunkOperations(DocumentOperations):
         """Embed and store many chunks of existing documents, which keep their other chunks.
 
         Args:
-            chunks: With ``metadata["parent_id"]`` or the path of their document, and ``metadata["chunk_index"]`` if
-                their position matters.
+            chunks: With ``metadata["parent_id"]``, or else the path, of a document in this namespace, and
+                ``metadata["chunk_index"]`` if their position matters.
             embeddings: One vector for each; ``None``: made by the client's embedder, if it has one.
 
         Returns:
@@ -119,14 +119,15 @@ class ChunkOperations(DocumentOperations):
         of_parent: dict[str, list[int]] = {}
         for position, chunk in enumerate(chunks):
             key = chunk.metadata.get("parent_id") or chunk.path
-            if key not in parents:
-                parents[key] = await self._require(key)
-            row = chunk_rows(parents[key]["id"], parents[key]["title"], [chunk])[0]
+            parent = parents.get(key)
+            if parent is None:
+                parent = parents[key] = await self._parent(chunk)
+            row = chunk_rows(parent["id"], parent["title"], [chunk])[0]
             row.properties |= places[position]
             if embeddings is not None and store is not None:
                 give_vector(row, embeddings[position], store)
             rows.append(row)
-            of_parent.setdefault(parents[key]["id"], []).append(position)
+            of_parent.setdefault(parent["id"], []).append(position)
         ids: dict[int, str] = {}
         for part in _whole_documents(of_parent.values()):
 
@@ -146,6 +147,12 @@ class ChunkOperations(DocumentOperations):
 
             ids.update(zip(part, await self._write(work), strict=True))
         return [ids[position] for position in range(len(rows))]
+
+    async def _parent(self, chunk: DocumentChunk) -> dict[str, Any]:
+        """Return the document of a chunk, by its path where a TextSplitter derived the id for another namespace."""
+        identifier = chunk.metadata.get("parent_id")
+        found = await self.find_document(identifier) if identifier else None
+        return found or await self._require(chunk.path)
 
 
 def _check_content(content: str) -> None:
