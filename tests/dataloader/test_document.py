@@ -308,5 +308,14 @@ async def test_a_note_that_came_or_moved_is_linked_from_notes_that_did_not_chang
 
 
 async def test_a_single_note_is_linked_to_those_beside_it(tmp_path: Path) -> None:
-    tree(tmp_path, {"a.md": "See [[Mill]], [[Dam]] and [[Gate]].", "Mill.md": "A mill.", "works/Gate.md": "A gate."})
-    assert _linked(await load(tmp_path / "a.md"), tmp_path) == {"a.md": ["Mill.md"]}
+    text = "See [[Mill]], [[Dam]], [[Gate]] and [[report.pdf]]."
+    tree(tmp_path, {"a.md": text, "Mill.md": "A mill.", "works/Gate.md": "A gate.", "report.pdf": b"%PDF-1.4"})
+    assert _linked(await load(tmp_path / "a.md"), tmp_path) == {"a.md": ["Mill.md", "report.pdf"]}
+
+
+async def test_a_note_keeps_its_links_when_others_are_not_included(tmp_path: Path) -> None:
+    tree(tmp_path, {"a.md": "See [[Mill]] and [[Dam]].", "works/Mill.md": "A mill.", "works/Dam.md": "A dam."})
+    memory = Memory()
+    await load(tmp_path, memory)
+    for again in ({"include": ["a.md"]}, {}):
+        assert f"{tmp_path}/a.md" in (await load(tmp_path, memory, **again)).unchanged

@@ -229,7 +229,8 @@ class DocumentLoader:
             yield batch
 
     def _names(self) -> Iterator[str]:
-        return (printable(found.relative) for found in Walker(self._place, self._selection).walk() if not found.trouble)
+        every = replace(self._selection, include=())  # a link to what is not loaded this time is one, too
+        return (printable(found.relative) for found in Walker(self._place, every).walk() if not found.trouble)
 
     def _files(self) -> Iterator[File]:
         if not self._is_folder():

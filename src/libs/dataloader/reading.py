@@ -104,7 +104,8 @@ class FileReader:
         names = {name for name, _ in find_note_links((file.data or b"").decode("utf-8", "replace"))}
         if notes is None:  # of a single file, the notes beside it
             folder = os.path.dirname(self._place)  # noqa: PTH120
-            beside = [f"{name}.md" for name in names if ".." not in name]
+            inside = (name for name in names if ".." not in name and not name.startswith("/"))
+            beside = [file for name in inside for file in (name, f"{name}.md")]
             notes = Notes(
                 os.path.dirname(self._uri),  # noqa: PTH120
                 lambda: [name for name in beside if os.path.isfile(os.path.join(folder, name))],  # noqa: PTH113, PTH118
