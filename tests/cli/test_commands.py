@@ -334,6 +334,16 @@ def test_show(mgrag: Command, graph: Path) -> None:
     assert "corpus/operations.md" in missing.err, "what was perhaps meant"
 
 
+def test_show_prints_metadata_as_filters_take_it(mgrag: Command) -> None:
+    (mgrag.folder / "a.md").write_text("---\ntags: [tide, mill]\ndraft: true\nauthor: Ann\n---\nThe mill.\n")
+    mgrag("ingest", "a.md")
+    shown = mgrag("show", "a.md").out
+    assert '  metadata.tags ["tide", "mill"]\n' in shown
+    assert "  metadata.draft true\n" in shown
+    assert "  metadata.author Ann\n" in shown
+    assert mgrag("search", "mill", "--filter", "metadata.draft=true", "--json").json
+
+
 def test_show_by_what_a_document_is_called(mgrag: Command) -> None:
     for path, title in (("a/One.md", "The Tide Mill"), ("a/same.md", "Twins"), ("b/same.md", "Twins"), ("b/x.md", "x")):
         file = mgrag.folder / "in" / path

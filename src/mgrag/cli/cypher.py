@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from mgrag.cli.options import DbOption, JsonOption, NamespaceOption, common
-from mgrag.cli.output import line, print_json, table
+from mgrag.cli.output import as_text, line, print_json, table
 from mgrag.cli.runtime import text_or_input, with_kb
 
 
@@ -37,7 +37,7 @@ def cypher(
     if chosen.json:
         print_json(rows)
     elif rows:
-        table(list(rows[0]), [[_cell(value) for value in row.values()] for row in rows])
+        table(list(rows[0]), [[as_text(value) for value in row.values()] for row in rows])
     else:
         line("No rows.")
 
@@ -54,9 +54,3 @@ def _parameter(given: str) -> tuple[str, Any]:
         return name, value
     # An embedding; see ``check_parameters``.
     return name, tuple(parsed) if isinstance(parsed, list) and all(isinstance(i, float) for i in parsed) else parsed
-
-
-def _cell(value: Any) -> str:
-    import json
-
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mgrag.cli.options import DbOption, JsonOption, NamespaceOption, YesOption, common
-from mgrag.cli.output import counted, line, minute, note, print_json, table
+from mgrag.cli.output import as_text, counted, line, minute, note, print_json, table
 from mgrag.cli.runtime import EXIT_NOT_FOUND, EXIT_USAGE, confirm, fail, with_kb
 from mgrag.cli.search import place
 
@@ -89,7 +89,7 @@ def _print(document: dict[str, Any], *, with_text: bool) -> None:
         "created": document["created_at"],
         "updated": document["updated_at"],
         "text": f"{len(document['content']):,} characters",
-        **{f"metadata.{key}": str(value) for key, value in document["metadata"].items()},
+        **{f"metadata.{key}": as_text(value) for key, value in document["metadata"].items()},
     }
     for name, value in facts.items():
         if value:

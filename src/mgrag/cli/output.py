@@ -37,6 +37,13 @@ def print_json(value: Any, *, one_line: bool = False) -> None:
     _write(json.dumps(value, ensure_ascii=False, indent=None if one_line else 2) + "\n", at_once=True)
 
 
+def as_text(value: Any) -> str:
+    """Return a value as people read it: text as it is, anything else as JSON."""
+    import json
+
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
 def write_on(text: str) -> None:
     """Print a part of a text on standard output at once; lines end only where the text has line ends."""
     _write("\n".join(map(clean, text.split("\n"))), at_once=True)
