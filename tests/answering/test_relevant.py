@@ -351,7 +351,7 @@ async def test_a_name_alone_is_no_statement(question: str) -> None:
         assert [entity.name for entity in answer.entities] == ["X1"]
     else:
         label = f"{STATEMENTS} (no language model was asked, and no passage says so):"
-        assert answer.text == f"{label}\n\n- TechCorp owns_project X2\n- X2: company: TechCorp"
+        assert answer.text == f"{label}\n\n- TechCorp owns project X2\n- X2: company: TechCorp"
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, Set
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from core.rag.analysis import analyze, query_terms
 from core.rag.answering.checking.citations import citation
 from core.rag.answering.extracts.showing import shown
+from core.rag.answering.intents import subject_of
 from core.rag.answering.types import Citation, FoundEntity, FoundFact, Passage
 from core.rag.extraction.records import TOGETHER
 from core.rag.extraction.words import normalize_name
@@ -55,7 +57,7 @@ def statements(facts: Iterable[FoundFact], entities: Iterable[FoundEntity], why:
     Returns:
         The text; empty if there is no statement: the name of an entity alone is none.
     """
-    items = [fact.fact or f"{fact.source} {fact.type} {fact.target}" for fact in facts]
+    items = [_sentence(fact) for fact in facts]
     items += [f"{entity.name}: {entity.summary}" for entity in entities if entity.summary]
     return listed((shown(item) for item in items), f"{STATEMENTS} ({why}, and no passage says so):")
 
@@ -68,6 +70,8 @@ def answering_statements(
 ) -> Stated:
     """Return what the graph says of entities that a question names, if it has other words or there are none.
 
+    Facts that join two of them are always told, at once or, where nothing else is asked, by way of a third.
+
     Args:
         question: The question.
         entities: The entities of the context.
@@ -78,12 +82,11 @@ def answering_statements(
         The statements, those that have all other words of the question first.
     """
     words = set(query_terms(question))
-    wanted = _senses(words)
-    named = {
-        entity.id: wanted - set(analyze(entity.name))
-        for entity in entities
-        if entity.score > 1 or words.issuperset(analyze(entity.name))
-    }
+    # Of the whole question, too: the language of a few words is hardly told.
+    wanted = _senses(words.intersection(query_terms(subject_of(question))))
+    names = {entity.id: set(analyze(entity.name)) for entity in entities}
+    inside = {end for end, name in names.items() if name and words.issuperset(name)}
+    named = {entity.id: wanted - names[entity.id] for entity in entities if entity.score > 1 or entity.id in inside}
     sources = {normalize_name(one.hit.title): one for one in reversed(passages) if one.hit.title and one.hit.fields}
     found: dict[str, tuple[bool, Passage | None]] = {}
 
@@ -100,18 +103,23 @@ def answering_statements(
             if source is not None and not _same_fields(source.hit.fields, entity.summary):
                 source = None
             state(f"{entity.name}: {entity.summary}", source, _says_all(said, named[entity.id]))
-    for fact in facts:
+    told_facts = [fact for fact in facts if not fact.chunk_ids and fact.type != TOGETHER]
+    between = _between(told_facts, {end: named[end] for end in inside})
+    for fact in told_facts:
         ends = {fact.source_id, fact.target_id}
-        if fact.chunk_ids or fact.type == TOGETHER or not ends.isdisjoint(told):
+        if not ends.isdisjoint(told):
             continue
-        relation = fact.type.replace("_", " ")
-        said = _senses(analyze(relation))
-        asked = [named[end] for end in ends & named.keys() if _says(said, named[end])]
-        if asked:
+        said = _senses(analyze(f"{_relation(fact)}\n{fact.fact}"))
+        asked = [named[end] for end in ends & named.keys()]
+        joins = ends <= inside
+        if joins:
+            asked = [asked[0].intersection(*asked)]
+        if joins or fact.key in between or any(_says(said, rest) for rest in asked):
             source = sources.get(normalize_name(fact.source))
             if source is not None and fact.target not in source.hit.fields:
                 source = None
-            state(f"{fact.source} {relation} {fact.target}", source, any(_says_all(said, wanted) for wanted in asked))
+            whole = fact.key in between or any(_says_all(said, rest) for rest in asked)
+            state(_sentence(fact), source, whole or (joins and not asked[0]))
     items = sorted(found, key=lambda item: not found[item][0])[:_MOST_STATEMENTS]
     cited = {source.number: citation(source, source.hit.fields) for item in items if (source := found[item][1])}
     return Stated(tuple(items), any(whole for whole, _ in found.values()), tuple(cited.values()))
@@ -121,6 +129,39 @@ def listed(items: Iterable[str], label: str) -> str:
     """Return items under a label, each once and at most ten; empty if there is none."""
     lines = [f"- {item}" for item in list(dict.fromkeys(items))[:_MOST_STATEMENTS]]
     return "\n".join([label, "", *lines]) if lines else ""
+
+
+def _relation(fact: FoundFact) -> str:
+    return fact.type.replace("_", " ")
+
+
+def _sentence(fact: FoundFact) -> str:
+    """Return a fact as it is told: its sentence, which may say more than the relation, but not of what."""
+    words = f"{fact.source} {_relation(fact)} {fact.target}"
+    if all(normalize_name(end) in normalize_name(fact.fact) for end in (fact.source, fact.target)):
+        return fact.fact
+    return f"{words}: {fact.fact}" if fact.fact else words
+
+
+def _between(facts: Iterable[FoundFact], named: Mapping[str, Set[str]]) -> set[tuple[str, str, str, str]]:
+    """Return the keys of facts that join two names by way of a third, if the question asks for nothing else.
+
+    Args:
+        facts: Any facts.
+        named: By the id of what the question names, what else it asks.
+    """
+    ways: dict[str, dict[str, list[FoundFact]]] = defaultdict(lambda: defaultdict(list))
+    for fact in facts:
+        for end, other in ((fact.source_id, fact.target_id), (fact.target_id, fact.source_id)):
+            if end in named and other not in named:
+                ways[other][end].append(fact)
+    return {
+        fact.key
+        for ends in ways.values()
+        if len(ends) > 1 and not set.intersection(*(set(named[end]) for end in ends))
+        for found in ends.values()
+        for fact in found
+    }
 
 
 def _says(said: Set[str], wanted: Set[str]) -> bool:
