@@ -127,11 +127,13 @@ def test_a_name_of_which_nothing_is_known_is_not_told() -> None:
         FoundEntity("1", "Alice", "person", score=3),
         FoundEntity("2", "Acme", "company", score=1),
         FoundEntity("3", "Lonely", score=3),
+        FoundEntity("5", "Lonely Too", "name", score=3),
+        FoundEntity("6", "the lonely ebb", "term", score=3),
         FoundEntity("4", "Known", "person", summary="Somebody", score=3),
     ]
     context = build_context(Knowledge(entities, [FoundFact("1", "Alice", "2", "Acme", "WORKS_AT", "")]))
     assert context.text.startswith("<definitions>Alice: person, Acme: company, Known: Somebody</definitions>")
-    assert "Lonely" not in context.text
+    assert "lonely" not in context.text.lower()
     assert "Lonely" in {entity.name for entity in context.entities}
     assert build_context(Knowledge([entities[2]])).text == ""
 

@@ -28,6 +28,8 @@ _MARKS = 24
 
 _Count = Callable[[str], int]
 
+#: Types that entities have by the spelling of their names, which define nothing.
+_OF_SPELLING = frozenset({"name", "term"})
 #: The tags of the context, which are escaped in its texts so that these cannot open or close a part.
 _TAG = re.compile(r"<(?=/?(?:documents|definitions|facts|passages)\b)", re.IGNORECASE)
 #: Numbers in brackets in a document, which are not citations.
@@ -130,7 +132,12 @@ def _shortened(hit: Hit, end: int) -> Hit:
 
 def _says(entity: FoundEntity, ends: Collection[str]) -> bool:
     """Return whether anything is known about an entity: a summary, a type, or a fact."""
-    return bool(entity.summary or entity.type) or entity.id in ends
+    return bool(entity.summary or _kind(entity)) or entity.id in ends
+
+
+def _kind(entity: FoundEntity) -> str:
+    """Return the type of an entity, unless it only says how its name is spelt."""
+    return "" if entity.type in _OF_SPELLING else _line(entity.type)
 
 
 def _is_sure(entity: FoundEntity) -> bool:
@@ -160,7 +167,7 @@ def _text(
 
 
 def _definition(entity: FoundEntity) -> str:
-    summary = _line(entity.summary) or _line(entity.type)
+    summary = _line(entity.summary) or _kind(entity)
     return f"{_line(entity.name)}: {summary}" if summary else _line(entity.name)
 
 
