@@ -223,6 +223,24 @@ async def test_an_ingest_that_was_cut_short_is_made_up_for_by_the_next(
     assert len(await same(kb)) == 1
 
 
+async def test_an_ingest_that_only_prunes_connects_what_is_left(kb: KnowledgeBase, tmp_path: Path) -> None:
+    texts = {
+        "both.md": "The World Health Organization (WHO) met.",
+        "phrase.md": "The World Health Organization left.",
+        "acronym.md": "We asked the WHO.",
+        **{f"{n}.md": "TechCorp is open." for n in range(3)},
+        **{f"{n}.md": "Tech Corp is shut." for n in range(3, 5)},
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    await kb.ingest(tmp_path)
+    assert {(alias, method) for alias, _, method in await same(kb)} == {("WHO", "acronym"), ("Tech Corp", "alias")}
+    for name in ("both.md", "0.md", "1.md"):
+        (tmp_path / name).unlink()
+    assert (await kb.ingest(tmp_path, prune=True)).documents.deleted == 3
+    assert await same(kb) == {("TechCorp", "Tech Corp", "alias")}, "nothing says what WHO means any more"
+
+
 NAMES = ["tech corp", "techcorp", "the tech corp", "tech corp ltd", "café müller", "cafe muller", "nato", "n a t o"]
 NAMES += ["north atlantic treaty organization", "north of the atlantic treaty organization", "who", "acme", "an acme"]
 

@@ -138,7 +138,9 @@ class Indexer:
             elif not run.stop.is_set():
                 report.warnings += await kept_though_gone(self._client, self._tools.state, run.read)
             if self._extraction:
-                await TitleLinker(self._client).link(await workbench.title_run())
+                ended = await workbench.title_run()
+                ended.removed = report.documents.deleted
+                await TitleLinker(self._client).link(ended)
             report.warnings += await self._behind()
         finally:
             await workbench.close()

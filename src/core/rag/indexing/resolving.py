@@ -70,7 +70,7 @@ async def resolve_names_after(client: MemGraphClient, changed: int) -> None:
 
     Args:
         client: The graph.
-        changed: How many chunks an ingest added or changed.
+        changed: How many chunks an ingest added, changed or, at least, removed.
     """
     chunks = await client.count_chunks()
     if chunks <= _ALWAYS_CHUNKS or changed * _WORTHWHILE_SHARE >= chunks:

@@ -29,12 +29,14 @@ class TitleRun:
         titles: The normalised titles of the documents that it has cut. It looks for these itself.
         finder: At its end, what its chunks mention; ``None`` if it has cut nothing, or this was lost.
         lost: Whether this was lost, so that every chunk has to be read.
+        removed: How many documents it has removed.
         linked: Whether its titles were looked for.
     """
 
     titles: set[str] = field(default_factory=set)
     finder: TitleFinder | None = None
     lost: bool = False
+    removed: int = 0
     linked: bool = False
 
 

@@ -58,8 +58,11 @@ class TitleLinker:
         finders = [run.finder for run in group if run.finder is not None]
         lost = any(run.lost for run in group)
         changed = sum(len(finder.batch_of) for finder in finders)
+        removed = sum(run.removed for run in group)
         # Without a mark, another run has looked for the titles of this one, but this one expected titles, too.
         if not changed and (not pending or (not lost and runs.others(group))):
+            if removed:
+                await resolve_names_after(self._client, removed)
             return
         known = runs.known()  # read before the titles: what another run writes and leaves in between is not gone
         titles = set(filter(is_sought, await self._client.title_names()))
@@ -73,7 +76,7 @@ class TitleLinker:
             changed = len(chunks)
         if chunks:
             await self._client.extract_again(chunks, await asyncio.to_thread(NameTable, titles))
-        await resolve_names_after(self._client, changed)
+        await resolve_names_after(self._client, changed + removed)
         if runs.looked_for(searched, group):
             await self._client.set_linked(pending)
 
