@@ -192,6 +192,12 @@ def test_names_that_texts_give_away(text: str, expected: str) -> None:
         ("au 12 rue de l’Église", "au [address 1]"),
         ("At 12 Main Street, Springfield, IL 62704 since May.", "At [address 1] since May."),
         ("10 Downing Street, London SW1A 2AA.", "[address 1]."),
+        ("221B Baker Street, London NW1 6XE or 12-14 Mill Lane", "[address 1] or [address 2]"),
+        ("1600 Amphitheatre Parkway, Mountain View, CA 94043", "[address 1]"),
+        ("1600 Pennsylvania Avenue NW, Washington, DC 20500!", "[address 1]!"),
+        ("350 5th Ave, Apt. 4B, New York, NY 10118; 7 N. Main St #12", "[address 1]; [address 2]"),
+        ("Dorfstraße 12A oder Hauptstraße 5 a, 10115 Berlin", "[address 1] oder [address 2]"),
+        ("At Kirchweg 5 a path begins. The 3rd Trail", "[address 1] a path begins. The 3rd Trail"),
         ("Hauptstraße 5, 10115 Berlin ist schön", "[address 1] ist schön"),
         ("4 rue de la Paix, 75002 Paris; Dorfstr. 3, 8001 Zürich", "[address 1]; [address 2]"),
         (

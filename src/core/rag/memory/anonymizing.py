@@ -55,11 +55,17 @@ _TOWN = (
     rf"(?:(?:,\s+(?:[A-Z]{{1,2}}-)?\d{{4,5}}|\s+(?:[A-Z]{{1,2}}-)?\d{{5}})\s+{_WORD}(?:[ -]{_WORD})?"
     rf"|,?\s+(?:{_WORD}(?:\s+{_WORD})?,?\s+(?:[A-Z]{{2}}\s+\d{{5}}(?:-\d{{4}})?\b|{_UK_POSTCODE})|{_UK_POSTCODE}))"
 )
+#: "12", "221B", "12-14", "12/3"; where a street comes before it, also "12 a".
+_HOUSE = r"\d{1,5}(?:[-–/]\d{1,5})?[A-Za-z]?"
+#: A part of a house, behind its street: "Apt. 4B", "Suite 200".
+_ROOM = r"(?:,?\s+(?i:apartment|apt|suite|ste|unit|flat|floor)\b\.?\s*#?\w{1,5}\b|,?\s+#\d{1,5}[A-Za-z]?\b)"
 _STREET = re.compile(
-    rf"(?:\b\d{{1,5}}[a-z]?\s+(?:{_WORD}\s+){{1,3}}"
-    r"(?:Street|St|Road|Rd|Avenue|Ave|Lane|Ln|Drive|Dr|Boulevard|Blvd|Square|Sq|Way|Court|Ct|Place|Pl|Terrace)\b\.?"
+    rf"(?:\b{_HOUSE}\s+(?:[NSEW]\.\s+)?(?:(?:{_WORD}|\d{{1,3}}(?:st|nd|rd|th))\s+){{1,3}}"
+    r"(?:Street|St|Road|Rd|Avenue|Ave|Lane|Ln|Drive|Dr|Boulevard|Blvd|Square|Sq|Way|Court|Ct|Place|Pl|Terrace"
+    r"|Crescent|Close|Gardens|Grove|Mews|Parkway|Pkwy|Highway|Hwy|Circle|Cir|Trail)\b\.?"
+    rf"(?:\s+[NS]?[EW]\b|\s+[NS]\b)?{_ROOM}?"
     rf"|(?<![\w-])(?:{_WORD}\s)?(?:[^\W\d_]+-){{0,4}}[^\W\d_]*(?:straße|strasse|str\.|weg|platz|allee|gasse|Straße|Strasse|Weg|Platz|Allee|Gasse)"
-    r"\s+\d{1,4}[a-z]?\b"
+    rf"\s+{_HOUSE}\b(?:[ ][a-z]\b(?=\s*(?:[,;.\n]|\Z)))?"
     rf"|\b\d{{1,5}}(?:[ ]?(?:bis|ter))?,?\s+(?:rue|avenue|boulevard|place|chemin|impasse|allée|quai)\s+{_STREET_WORD}"
     rf"|\b(?:[Cc]alle|[Aa]venida|[Rr]ua|[Vv]iale|[Pp]iazza|Via|Corso|Largo|Paseo|Plaza|Praça)"
     rf"(?:\s+{_STREET_WORD}){{1,4}},?\s+(?:n[.º°]*\s*)?\d{{1,4}}\b)"
