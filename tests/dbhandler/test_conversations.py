@@ -220,6 +220,30 @@ async def test_references_become_edges_to_documents_and_resources(client: MemGra
     assert "REFERENCES" not in counts["edges"]
 
 
+async def test_what_a_message_refers_to_may_come_go_and_come_back(client: MemGraphClient) -> None:
+    async def targets() -> list[tuple[str, str]]:
+        rows = await client.read(
+            "MATCH (m:Interaction {id: $id})-[:REFERENCES]->(t) RETURN labels(t) AS labels, t.uri AS uri", id=message
+        )
+        return sorted((row["labels"][0], row["uri"]) for row in rows)
+
+    await client.create_document("docs/a", "Text of a.")
+    talk = await client.create_conversation()
+    message = await client.add_message(talk, "see", "assistant", references=["docs/b", "docs/a", "https://x.org/"])
+    named = (await client.get_conversation_messages(talk))[0]["references"]
+    assert await targets() == [("Document", "docs/a"), ("Resource", "docs/b"), ("Resource", "https://x.org/")]
+    await client.create_document("docs/b", "Text of b.")
+    assert await targets() == [("Document", "docs/a"), ("Document", "docs/b"), ("Resource", "https://x.org/")]
+    await client.delete_documents([row["id"] for row in await client.list_documents()])
+    assert await targets() == [("Resource", "docs/a"), ("Resource", "docs/b"), ("Resource", "https://x.org/")]
+    await client.create_document("docs/a", "Another text of a.")
+    assert await targets() == [("Document", "docs/a"), ("Resource", "docs/b"), ("Resource", "https://x.org/")]
+    assert (await client.get_conversation_messages(talk))[0]["references"] == named
+    await client.delete_document("docs/a")
+    await client.delete_conversation(talk)
+    assert (await client.counts())["nodes"].keys() <= {"VectorStore"}
+
+
 async def test_deleting_a_conversation_leaves_the_others_as_they_were(client: MemGraphClient) -> None:
     kept = await client.create_conversation("kept", user_id="ann")
     await client.add_message(kept, "the same text", "user", references=["https://example.org/shared"])

@@ -1,11 +1,11 @@
-"""References between documents, and to resources that are not (yet) documents."""
+"""References of documents and messages to documents, and to resources that are not (yet) documents."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from core.rag.dbhandler.batches import batches, run_for_ids
+from core.rag.dbhandler.batches import batches, run_for_ids, run_for_rows
 from core.rag.dbhandler.knowledge.edge_direction import EdgeKind, directed
 from core.rag.dbhandler.lines import EACH_ID, packed
 from core.rag.dbhandler.locking import lock
@@ -97,14 +97,17 @@ async def relink_incoming(tx: Transaction, documents: Sequence[tuple[str, str]],
     targets = {resource_id(namespace, uri): identifier for identifier, uri in documents}
     for lines in packed(list(targets)):
         found = await tx.run(
-            f"{EACH_ID}MATCH (t:Resource {{id: i}})<-[r:REFERENCES]-(a:Document) "
-            "WHERE r.origin = $origin RETURN a.id AS document, t.id AS resource, r.text AS text",
+            f"{EACH_ID}MATCH (t:Resource {{id: i}})<-[r:REFERENCES]-(a) WHERE r.origin = $origin "
+            "OR r.position IS NOT NULL RETURN a.id AS id, t.id AS resource, r.text AS text, r.position AS position",
             {**lines, "origin": FROM_TEXT},
         )
         if not found:
             continue
-        await _refer_to_documents(tx, [{**row, "target": targets[row["resource"]]} for row in found])
-        for part in batches([{"a": row["document"], "b": row["resource"]} for row in found]):
+        referring = [{**row, "target": targets[row["resource"]]} for row in found]
+        await _turn_messages(tx, [row for row in referring if row["position"] is not None])
+        texts = [{**row, "document": row["id"]} for row in referring if row["position"] is None]
+        await _refer_to_documents(tx, texts)
+        for part in batches([{"a": row["document"], "b": row["resource"]} for row in texts]):
             for backward, alike in await directed(tx, _TO_RESOURCE, part):
                 await tx.run(
                     f"UNWIND $rows AS row MATCH {_TO_RESOURCE.there(backward=backward)} WHERE r.origin = $origin "
@@ -152,6 +155,7 @@ async def release_incoming(tx: Transaction, documents: Sequence[tuple[str, str]]
         namespace,
         now,
     )
+    await _release_messages(tx, uris, namespace, now)
     return {row["id"] for row in maybe_unused}
 
 
@@ -164,6 +168,49 @@ async def remove_unused_resources(tx: Transaction, ids: Iterable[str]) -> None:
         "UNWIND $ids AS i MATCH (t:Resource {id: i}) WHERE t.origin = $origin AND NOT (t)--() DETACH DELETE t",
         unique,
         origin=FROM_TEXT,
+    )
+
+
+async def _turn_messages(tx: Transaction, rows: Sequence[Row]) -> None:
+    """Redirect references of messages from resources to documents."""
+    await run_for_rows(
+        tx,
+        "UNWIND $rows AS row MATCH (m:Interaction {id: row.id}) MATCH (d:Document {id: row.target}) "
+        "MERGE (m)-[r:REFERENCES]->(d) ON CREATE SET r.position = row.position",
+        rows,
+    )
+    await run_for_rows(
+        tx,
+        "UNWIND $rows AS row MATCH (m:Interaction {id: row.id})-[r:REFERENCES]->(t:Resource {id: row.resource}) "
+        "DELETE r",
+        rows,
+    )
+
+
+async def _release_messages(tx: Transaction, uris: Mapping[str, str], namespace: str, now: str) -> None:
+    """Make messages that refer to documents (``uris``, by id) refer to resources with the same URI, too."""
+    rows = await run_for_ids(
+        tx,
+        "UNWIND $ids AS i MATCH (d:Document {id: i})<-[r:REFERENCES]-(m:Interaction) "
+        "RETURN m.id AS message, d.id AS document, r.position AS position",
+        sorted(uris),
+    )
+    await refer_messages_to_resources(
+        tx, [{**row, "uri": uris[row["document"]]} for row in rows], namespace=namespace, now=now
+    )
+
+
+async def refer_messages_to_resources(tx: Transaction, rows: Sequence[Row], *, namespace: str, now: str) -> None:
+    """Write references of messages (``message``) to resources (``uri``), with their ``position``."""
+    await run_for_rows(
+        tx,
+        "UNWIND $rows AS row MATCH (m:Interaction {id: row.message}) MERGE (t:Resource {id: row.target}) "
+        "ON CREATE SET t.namespace = $namespace, t.uri = row.uri, t.type = row.type, t.origin = $origin, "
+        "t.created_at = $now, t.updated_at = $now MERGE (m)-[r:REFERENCES]->(t) SET r.position = row.position",
+        [{**row, "target": resource_id(namespace, row["uri"]), "type": resource_type(row["uri"])} for row in rows],
+        namespace=namespace,
+        origin=FROM_TEXT,
+        now=now,
     )
 
 

@@ -18,8 +18,8 @@ async def remove_documents(tx: Transaction, ids: Sequence[str], *, namespace: st
     """Remove documents with their chunks, and whatever nothing else refers to afterwards.
 
     Removed with them: vectors that no other chunk shares, symbols defined in them, resources, sources and entities that
-    were made while ingesting and that nothing refers to any more. What other documents said about them stays: their
-    references turn into references to a Resource.
+    were made while ingesting and that nothing refers to any more. What other documents and messages said about them
+    stays: their references turn into references to a Resource.
 
     Returns:
         How many documents there were.

@@ -18,13 +18,12 @@ from itertools import pairwise
 from typing import Any
 
 from core.rag.dbhandler.batches import run_for_ids, run_for_rows
-from core.rag.dbhandler.documents.linking import resource_type
+from core.rag.dbhandler.documents.linking import refer_messages_to_resources
 from core.rag.dbhandler.messages.rows import last_said
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.dbhandler.vectors import merge_vectors
 from core.rag.errors import NotFoundError
-from core.rag.identity import resource_id
-from core.rag.schema import FROM_TEXT, Label, check_name, text_partition
+from core.rag.schema import Label, check_name, text_partition
 
 
 @dataclass(slots=True)
@@ -231,20 +230,11 @@ async def refer(tx: Transaction, messages: Sequence[InteractionRow], *, namespac
         documents,
     )
     resources = [
-        {"message": m.id, "target": resource_id(namespace, uri), "uri": uri, "type": resource_type(uri), "position": n}
-        for m in messages
-        for n, uri in enumerate(m.resources, len(m.documents))
+        {"message": message.id, "uri": uri, "position": position}
+        for message in messages
+        for position, uri in enumerate(message.resources, len(message.documents))
     ]
-    await run_for_rows(
-        tx,
-        "UNWIND $rows AS row MATCH (m:Interaction {id: row.message}) MERGE (t:Resource {id: row.target}) "
-        "ON CREATE SET t.namespace = $namespace, t.uri = row.uri, t.type = row.type, t.origin = $origin, "
-        "t.created_at = $now, t.updated_at = $now MERGE (m)-[r:REFERENCES]->(t) SET r.position = row.position",
-        resources,
-        namespace=namespace,
-        origin=FROM_TEXT,
-        now=now,
-    )
+    await refer_messages_to_resources(tx, resources, namespace=namespace, now=now)
     retrieved = [{"message": message.id, **row} for message in messages for row in message.retrieved]
     await run_for_rows(
         tx,
