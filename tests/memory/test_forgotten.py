@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -119,3 +120,56 @@ async def test_a_session_that_is_forgotten_while_something_is_remembered_begins_
     await kb.remember("s", "user", "The tide turns.")
     assert forgotten
     assert [memory.content for memory in await kb.memories("s")] == ["The tide turns."]
+
+
+@pytest.mark.parametrize("how", [{"user_id": "ann"}, {"before": "2026-02-01"}])
+async def test_what_somebody_says_while_a_session_is_forgotten_stays(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch, how: dict[str, str]
+) -> None:
+    await kb.remember("s", "user", "The tide mill turns.", user_id="ann", timestamp="2026-01-01")
+    real = MemGraphClient.messages_said
+    said = []
+
+    async def say_then(self: MemGraphClient, node: str) -> Any:
+        rows = await real(self, node)
+        if not said:
+            said.append(await kb.remember("s", "user", "The tide is late.", user_id="bob", timestamp="2026-03-01"))
+        return rows
+
+    monkeypatch.setattr(MemGraphClient, "messages_said", say_then)
+    assert (await kb.forget(**how)).memories == 1  # type: ignore[arg-type]
+    assert said
+    assert [(memory.content, memory.user_id) for memory in await kb.memories("s")] == [("The tide is late.", "bob")]
+    assert (await kb.doctor()).healthy
+
+
+async def test_a_session_that_is_forgotten_as_soon_as_it_begins_begins_anew(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await kb.remember("other", "user", "The tide mill turns.", user_id="ann")
+    require = MemGraphClient._require_conversation
+    forgotten = []
+
+    async def forget_first(self: MemGraphClient, conversation_id: str) -> Any:
+        if not forgotten:
+            forgotten.append(await kb.forget(session_id=conversation_id))
+        return await require(self, conversation_id)
+
+    monkeypatch.setattr(MemGraphClient, "_require_conversation", forget_first)
+    await kb.remember("s", "user", "The tide turns.", user_id="ann")
+    assert forgotten[0].sessions == 1
+    assert [memory.content for memory in await kb.memories("s")] == ["The tide turns."]
+
+
+async def test_a_user_can_be_forgotten_by_several_at_once(kb: KnowledgeBase) -> None:
+    for number in range(3):
+        await kb.remember(f"own {number}", "user", f"The tide mill turns {number}.", user_id="ann")
+        await kb.client.create_conversation(conversation_id=f"free {number}")
+        await kb.remember(f"free {number}", "user", f"The tide is late {number}.", user_id="ann")
+        await kb.remember(f"of bob {number}", "user", f"The ebb is early {number}.", user_id="bob")
+        await kb.remember(f"of bob {number}", "user", f"The mill stands {number}.", user_id="ann")
+    parts = await asyncio.gather(*(kb.forget(user_id="ann") for _ in range(4)))
+    assert sum(part.memories for part in parts) == 9
+    assert sum(part.users for part in parts) == 1
+    assert {row["id"] for row in await kb.client.list_conversations()} == {f"of bob {number}" for number in range(3)}
+    assert (await kb.doctor()).healthy

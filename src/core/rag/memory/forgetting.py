@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterable, Sequence
 from datetime import date, datetime
 from typing import TYPE_CHECKING
 
 from core.rag.dbhandler.messages.rows import last_said, moment, speaker_of
+from core.rag.errors import NotFoundError
 from core.rag.memory.records import Forgotten
 
 if TYPE_CHECKING:
@@ -19,7 +21,10 @@ async def forget_messages(client: MemGraphClient, session_id: str, ids: Sequence
     before = await _summaries(client, session_id)
     summaries = await client.summaries_of(ids)
     await client.restore_summarized([*ids, *summaries], ids)  # the ids may include summaries
-    gone = Forgotten(memories=await client.delete_messages(session_id, [*ids, *summaries]))
+    try:
+        gone = Forgotten(memories=await client.delete_messages(session_id, [*ids, *summaries]))
+    except NotFoundError:  # the whole session has been forgotten since
+        return Forgotten()
     # A summary that another client was just writing may contain what was forgotten; later ones cannot.
     if meanwhile := await _summaries(client, session_id) - before:
         gone += await forget_messages(client, session_id, sorted(meanwhile))
@@ -35,10 +40,17 @@ async def _summaries(client: MemGraphClient, session_id: str) -> set[str]:
 
 async def forget_session(client: MemGraphClient, session_id: str) -> Forgotten:
     """Remove a session."""
-    row = await client.find_conversation(session_id)
-    if row is None or not await client.delete_conversation(session_id):
+    row = await client.conversation_row(session_id)
+    return Forgotten() if row is None else await _forget_whole(client, row) or Forgotten()
+
+
+async def _forget_whole(client: MemGraphClient, session: Row, only: Iterable[Row] | None = None) -> Forgotten | None:
+    """Remove a session; ``None`` if it stays, because it has messages that are not among these."""
+    try:
+        number = await client.remove_session(session["node_id"], None if only is None else {one["id"] for one in only})
+    except NotFoundError:  # another client was faster
         return Forgotten()
-    return Forgotten(memories=row["message_count"], sessions=1)
+    return None if number is None else Forgotten(memories=number, sessions=1)
 
 
 async def forget_memory(client: MemGraphClient, memory_id: str) -> Forgotten:
@@ -69,8 +81,9 @@ async def forget_before(
             for message in said
             if last_said(message) < limit and user in (None, speaker_of(message, row["user_id"]))
         ]
-        if old and len(old) == len(said):
-            gone += await forget_session(client, row["id"])
+        whole = await _forget_whole(client, row, said) if old and len(old) == len(said) else None
+        if whole is not None:
+            gone += whole
         elif old:
             gone += await forget_messages(client, row["id"], old)
     return gone
@@ -91,9 +104,9 @@ async def forget_user(client: MemGraphClient, user_id: str) -> Forgotten:
         elsewhere.setdefault(message["session_id"], []).append(message["id"])
     for session, ids in elsewhere.items():
         gone += await forget_messages(client, session, ids)
-        left = await client.find_conversation(session)
-        if left is not None and not left["user_id"] and not left["message_count"]:
-            gone += await forget_session(client, session)
+        left = await client.conversation_row(session)
+        if left is not None and not left["user_id"]:
+            gone += await _forget_whole(client, left, ()) or Forgotten()
     if user is not None and await client.delete_user(user["id"]):
         gone += Forgotten(users=1)
     return gone
@@ -101,12 +114,16 @@ async def forget_user(client: MemGraphClient, user_id: str) -> Forgotten:
 
 async def _forget_own(client: MemGraphClient, session: Row, user: str) -> Forgotten:
     """Remove a session of a user; if others spoke in it, only the user's messages, and the session loses its owner."""
-    said = [message for message in await client.messages_said(session["node_id"]) if not message["summary"]]
+    every = await client.messages_said(session["node_id"])
+    said = [message for message in every if not message["summary"]]
     own = [message["id"] for message in said if speaker_of(message, user) == user]
-    if len(own) == len(said):
-        return await forget_session(client, session["id"])
+    # Somebody else may have spoken since.
+    whole = await _forget_whole(client, session, every) if len(own) == len(said) else None
+    if whole is not None:
+        return whole
     gone = await forget_messages(client, session["id"], own)
-    await client.disown_conversation(session["node_id"])
+    with contextlib.suppress(NotFoundError):
+        await client.disown_conversation(session["node_id"])
     return gone
 
 

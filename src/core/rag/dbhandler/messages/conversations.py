@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date, datetime
 from typing import Any
 
@@ -69,10 +69,25 @@ class ConversationOperations(MessageReading):
         if row is None:
             return False
         try:
-            await self._write(lambda tx: remove_conversation(tx, row["node_id"], utc_now()))
+            await self.remove_session(row["node_id"])
         except NotFoundError:  # another client was faster
             return False
         return True
+
+    async def remove_session(self, node: str, only: Collection[str] | None = None) -> int | None:
+        """Remove a conversation by the id of its node.
+
+        Args:
+            node: The id.
+            only: Ids of messages; if it has any other, as somebody has just added one, it stays.
+
+        Returns:
+            How many messages it had; ``None`` if it stays.
+
+        Raises:
+            NotFoundError: if there is no such conversation (any more).
+        """
+        return await self._write(lambda tx: remove_conversation(tx, node, utc_now(), only))
 
     async def add_message(
         self,

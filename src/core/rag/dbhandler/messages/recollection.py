@@ -59,10 +59,10 @@ class RecollectionOperations(ConversationOperations):
         tries = 0
         while True:
             tries += 1
-            session = await self._find_conversation(session_id)
-            if session is None:
-                session = await self._open_conversation(None, user_id, session_id)
             try:
+                session = await self._find_conversation(session_id)
+                if session is None:
+                    session = await self._open_conversation(None, user_id, session_id)
                 return await self._remember_in(session, user_id, properties)
             except NotFoundError:  # somebody has forgotten the session since: it begins anew
                 if tries == _TRIES:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import pairwise
 
 from core.rag.dbhandler.batches import run_for_ids
@@ -36,16 +36,29 @@ async def remove_messages(tx: Transaction, conversation: str, ids: Sequence[str]
     return len(removed)
 
 
-async def remove_conversation(tx: Transaction, conversation: str, now: str) -> int:
+async def remove_conversation(
+    tx: Transaction, conversation: str, now: str, only: Collection[str] | None = None
+) -> int | None:
     """Remove a conversation with all of its messages.
 
+    Args:
+        tx: The transaction.
+        conversation: Id of its node.
+        now: The time of this write.
+        only: Ids of messages; with any other, the conversation stays.
+
     Returns:
-        How many messages it had.
+        How many messages it had; ``None`` if it stays.
+
+    Raises:
+        NotFoundError: if it does not exist.
     """
     await lock_conversation(tx, conversation, now)
     rows = await tx.run(
         "MATCH (c:Conversation {id: $id})<-[:PART_OF]-(m:Interaction) RETURN m.id AS id", {"id": conversation}
     )
+    if only is not None and not {row["id"] for row in rows}.issubset(only):
+        return None
     await _remove(tx, [row["id"] for row in rows])
     await tx.run("MATCH (c:Conversation {id: $id}) DETACH DELETE c", {"id": conversation})
     return len(rows)
