@@ -77,6 +77,29 @@ async def test_a_citation_with_blanks_is_one() -> None:
     assert checked.missing == ()
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "| Of | It |\n|---|---|\n| diameter of the wheel | 5.4 metres [3] |\n| northern gate leaks | 30 litres [4] |",
+        "It has 48 paddles of larch [3].\n\nReferences:\n\n- [3] mill/3.md, Machinery\n- [4] mill/4.md",
+        "The wheel has 48 paddles of larch [3].\n\nSources:\n[3] mill/3.md\n[4] mill/4.md",
+        "[3] The wheel has 48 paddles of larch.\n\n[4] The northern gate leaks 30 litres a second.",
+        "It leaks 30 litres a second at the northern gate.\n\n[4]\n\nThe wheel has 48 paddles of larch [3].",
+    ],
+)
+async def test_tables_and_lists_of_sources_cite_what_they_say(text: str) -> None:
+    checked = await check_citations(text, passages(), EMBEDDERS[1])
+    assert checked.text == text
+    assert (checked.unsupported, checked.missing, checked.dropped) == ((), (), ())
+    assert [citation.number for citation in checked.citations] == [3, 4]
+
+
+async def test_a_source_in_a_list_that_it_does_not_say_is_caught() -> None:
+    text = "Of the mill:\n\n- [3] The wheel has 48 paddles of larch.\n- [6] The northern gate leaks 30 litres a second."
+    checked = await check_citations(text, passages(), EMBEDDERS[1])
+    assert [(one.numbers, one.supported_by) for one in checked.unsupported] == [((6,), (4,))]
+
+
 def test_a_heading_is_no_quote_unless_it_says_most() -> None:
     text = "# Release 2.1\n\nIt was tested for weeks. Two faults were found.\n"
     assert best_sentence(text, ["She lives on the moon."]) == "It was tested for weeks."
@@ -113,6 +136,9 @@ async def test_a_citation_carries_its_place_and_a_quote_of_it() -> None:
         "Yes.",
         "# The mill of Kestrel Bay",
         "Die Quellen enthalten keine Angaben zum Preis.",
+        "I hope this helps with the mill!",
+        "If you have more questions about the dam, feel free to ask.",
+        "| Name of the building | Year |\n|:---|---:|",
     ],
 )
 async def test_what_states_nothing_needs_no_citation(text: str) -> None:

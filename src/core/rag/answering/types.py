@@ -239,7 +239,8 @@ class Answer(Plain):
             name is witnessed; the text may still have the nearest extracts then, under a line that says so.
         unsupported: Sentences that their sources do not support.
         missing: Sentences that state something and cite nothing.
-        dropped: Citation numbers removed from the text because no such passage exists.
+        dropped: Citation numbers removed from the text: no such passage exists, or it has nothing to do with the
+            sentence, which another one supports.
         entities: The entities that were found.
         facts: The relations that were found.
         message_id: Id of the message that records the answer, in a conversation.

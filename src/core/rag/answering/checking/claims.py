@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from dataclasses import dataclass
 
 from core.rag.analysis import analyze
@@ -27,6 +28,17 @@ _GAP = re.compile(
     r"|\b(?:keine?|nicht)\b[^.]{0,60}\b(?:angaben|quellen?|informationen|erwähnt|bekannt)\b",
     re.IGNORECASE,
 )
+#: What a model says to its reader, not of the subject.
+_COURTESY = re.compile(
+    r"\W*(?:i hope (?:this|that|it) helps|(?:please |just )*(?:let me know|feel free to|do(?: not|n['’]t) hesitate)"
+    r"|if you (?:have|need|want|would like)\b[^.]*\b(?:let me know|feel free|hesitate|just ask|happy to))\b",
+    re.IGNORECASE,
+)
+#: The row of a table with the names of its columns, above the rule.
+_COLUMNS = re.compile(
+    r"^(?=[^\n|]*\|)[^\n]*(?=\n[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$)", re.MULTILINE
+)
+_BULLET = re.compile(r"[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +62,7 @@ def claims_of(answer: str) -> list[Claim]:
     """Return the sentences of an answer.
 
     A marker belongs to the sentence that contains it; one after the full stop, or alone in a sentence, belongs to the
-    sentence before.
+    sentence before; one at the beginning of an item or a paragraph, as in a list of sources, to what follows it.
 
     Args:
         answer: A text with markers.
@@ -64,19 +76,35 @@ def claims_of(answer: str) -> list[Claim]:
     numbers: list[list[int]] = [[] for _ in spans]
     ends = [end for _, end in spans]
     for start, end, cited in markers:
-        index = _owner(spans, start)
+        index = _headed(bare, spans, start)
+        if index is None:
+            index = _owner(spans, start)
         if index is not None:
             numbers[index] += cited
             ends[index] = max(ends[index], end)
+    columns = [match.span() for match in _COLUMNS.finditer(bare)]
     return [
         Claim(
             text=" ".join(bare[start:end].split()).replace(" .", ".").replace(" ,", ","),
             numbers=tuple(dict.fromkeys(numbers[index])),
             end=ends[index],
-            states=not is_heading(bare, start) and _states(bare[start:end], cites=bool(numbers[index])),
+            states=not is_heading(bare, start)
+            and not any(first <= start <= last for first, last in columns)
+            and _states(bare[start:end], cites=bool(numbers[index])),
         )
         for index, (start, end) in enumerate(spans)
     ]
+
+
+def _headed(bare: str, spans: list[tuple[int, int]], place: int) -> int | None:
+    """Return the sentence that follows a marker in its line, if the marker begins an item or a paragraph."""
+    line = bare.rfind("\n", 0, place) + 1
+    before = bare[line:place]
+    if not _BULLET.fullmatch(before) and (before.strip() or bare[:line].rstrip(" \t")[-2:].strip("\n")):
+        return None
+    end = bare.find("\n", place)
+    index = bisect_left(spans, (place, 0))
+    return index if index < len(spans) and (end < 0 or spans[index][0] < end) else None
 
 
 def _owner(spans: list[tuple[int, int]], place: int) -> int | None:
@@ -90,7 +118,7 @@ def _owner(spans: list[tuple[int, int]], place: int) -> int | None:
 
 def _states(sentence: str, *, cites: bool) -> bool:
     text = sentence.strip()
-    if text.endswith((":", "?")) or _GAP.search(text):
+    if text.endswith((":", "?")) or _GAP.search(text) or (not cites and _COURTESY.match(text)):
         return False
     fewest = 1 if cites and not _VERDICT.fullmatch(text) else _FEWEST_TERMS
     return len(set(analyze(text))) >= fewest
