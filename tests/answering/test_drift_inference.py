@@ -259,6 +259,9 @@ async def test_what_was_written_can_be_taken_back(kb: KnowledgeBase) -> None:
     before = await edges(kb)
     ends = (entity_id(kb.client, "Bruno"), entity_id(kb.client, "Basel"))
     await drift.store_inferences([InferredConnection(*ends, "bakes in", 0.4, "It seems so.")])
+    told = await kb.ask("How is Bruno connected to Basel?", "flow")
+    assert "Bruno bakes in Basel: inferred: It seems so." in told.text
+    assert "Bruno bakes in Basel, inferred: It seems so" in told.context
     assert await kb.unlink(*ends, relation="bakes in") == 1
     assert await edges(kb) == before
 

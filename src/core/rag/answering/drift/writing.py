@@ -22,8 +22,9 @@ async def store_inferences(
     """Write connections between two entities.
 
     The edge is a link of the caller, who asked for it, so :meth:`core.rag.KnowledgeBase.unlink` takes it back. It has
-    ``inferred`` true, ``type``, ``weight`` and ``confidence`` (the same), ``reasoning`` and ``strategy``; it never
-    replaces one that came from a source. Writing the same connection again updates it.
+    ``inferred`` true, ``type``, ``weight`` and ``confidence`` (the same), ``reasoning`` and ``strategy``, and its
+    ``fact`` says that it was inferred, for all that show it; it never replaces one that came from a source. Writing the
+    same connection again updates it.
 
     Args:
         client: The graph.
@@ -46,7 +47,7 @@ async def store_inferences(
             properties = {
                 "key": link,
                 "type": inference.type,
-                "fact": "",
+                "fact": f"inferred: {inference.reasoning}",
                 "weight": float(inference.confidence),
                 "confidence": float(inference.confidence),
                 "reasoning": inference.reasoning,
