@@ -300,14 +300,6 @@ async def test_extracts_for_a_question_without_words_go_on_with_the_one_before()
     assert citation.quote == "The wheel of the mill turns at dawn, by water."
 
 
-async def test_of_an_answer_that_is_broken_off_the_question_stays(talker: KnowledgeBase, said: Talking) -> None:
-    said.chat.then(ANALYSIS, Stream(["Alice ", "leads"], cut=True))
-    with pytest.raises(StreamCutError):
-        await talker.ask("What does Alice lead?", conversation_id="talk")
-    messages = await talker.client.get_conversation_messages("talk")
-    assert [message["role"] for message in messages] == ["user"]
-
-
 @pytest.mark.parametrize(
     "question, options",
     [
@@ -326,6 +318,8 @@ async def test_of_an_answer_that_is_broken_off_the_question_stays(talker: Knowle
 async def test_what_makes_no_sense_is_refused(kb: KnowledgeBase, question: Any, options: dict[str, Any]) -> None:
     with pytest.raises(InvalidInputError):
         await kb.ask(question, **options)
+    with pytest.raises(InvalidInputError):
+        kb.ask_stream(question, **options)  # at once
 
 
 @pytest.mark.parametrize(

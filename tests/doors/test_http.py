@@ -125,8 +125,6 @@ async def test_answers_have_citations_and_can_be_streamed() -> None:
         assert "".join(data["text"] for name, data in said if name == "token") == said[-1][1]["text"] == answer["text"]
         recorded = await ok(await client.get("/db/default/conversations/monday"))
         assert [message["role"] for message in recorded["messages"]] == ["user", "assistant"]
-        wrong = events((await client.post("/db/default/answer/stream", json={"question": " "})).text)
-        assert wrong[0][0] == "error" and "empty" in wrong[0][1]["error"]
 
 
 async def test_records_make_the_graph_of_the_example() -> None:
@@ -577,10 +575,6 @@ async def test_pages_are_fetched_from_public_addresses_only_and_files_from_roots
         assert streamed[-1][0] == "done" and streamed[-1][1]["documents"]["unchanged"] == 1
         relative = await ok(await client.post("/db/default/ingest", json={"sources": ["a.md"]}))
         assert relative["documents"]["unchanged"] == 1
-        refused = events(
-            (await client.post("/db/default/ingest/stream", json={"sources": [str(tmp_path / "secret.md")]})).text
-        )
-        assert [name for name, _ in refused] == ["error"]
 
 
 async def test_a_request_that_is_too_large_is_refused_also_without_saying_so() -> None:

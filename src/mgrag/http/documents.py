@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
 from dataclasses import asdict
+from functools import partial
 from mimetypes import guess_type
 from typing import Annotated, Any, cast
 
@@ -14,7 +15,7 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 from pydantic import AliasChoices, Field
 
 from core.rag.answering.asking import MAX_PASSAGES, StrategyName
-from core.rag.answering.events import DoneEvent
+from core.rag.answering.events import DoneEvent, Event
 from core.rag.answering.types import Answer
 from core.rag.errors import InvalidInputError, MGRagError, NotFoundError
 from core.rag.indexing.report import FailedDocument, IngestReport
@@ -22,7 +23,7 @@ from core.rag.knowledge_base import KnowledgeBase
 from core.rag.retrieval.hits import SearchMode
 from libs.dataloader import Document
 from libs.dataloader.formats import FileData, UnreadableError, read_document
-from mgrag.http.bases import Bases, Body, Reading, Writing, bases_of, caller_of
+from mgrag.http.bases import Body, Reading, Writing, bases_of, caller_of
 from mgrag.http.details import ListedDocument, WholeDocument
 from mgrag.http.errors import body_of
 from mgrag.http.results import Deleted, Documents, Ingested, Passages
@@ -31,6 +32,9 @@ from mgrag.sources import read_text
 router = APIRouter(tags=["documents"])
 
 _AT_ONCE = 1000
+
+#: An ingest of admitted sources, not begun yet.
+type _Ingest = Callable[..., Coroutine[Any, Any, IngestReport]]
 
 _MARKUP = frozenset(["text/markdown", "text/html"])
 
@@ -159,15 +163,29 @@ async def upload_files(
     return await _stored(kb, documents, failed)
 
 
+# What refuses a request is not a part of the routes themselves: that of a stream runs when its response has begun.
+async def _admitted(kb: Writing, body: Sources, request: Request) -> _Ingest:
+    """What an ingest is called with: the sources that the server allows, and their options."""
+    allowed = bases_of(request).allowed
+    sources: list[str] = []
+    options: dict[str, Any] = {}
+    for source in body.sources:
+        admitted, own = allowed.admit(source, max_pages=body.max_pages, url_pattern=body.url_pattern)
+        sources.append(admitted)
+        options |= own
+    return partial(kb.ingest, sources, prune=body.prune, **options)
+
+
 @router.post("/ingest")
-async def ingest(kb: Writing, body: Sources, request: Request) -> Ingested:
+async def ingest(load: Annotated[_Ingest, Depends(_admitted)]) -> Ingested:
     """Load pages, sites or files; responds when all is stored. Use ``/ingest/stream`` for what takes minutes."""
-    sources, options = _admitted(bases_of(request), body)
-    return _told(await kb.ingest(sources, prune=body.prune, **options))
+    return _told(await load())
 
 
 @router.post("/ingest/stream", response_class=EventSourceResponse)
-async def ingest_stream(kb: Writing, body: Sources, request: Request) -> AsyncIterator[ServerSentEvent]:
+async def ingest_stream(
+    load: Annotated[_Ingest, Depends(_admitted)], request: Request
+) -> AsyncIterator[ServerSentEvent]:
     """The same as server-sent events: ``progress`` now and then, and ``done`` or ``error`` at the end.
 
     It ends when the caller goes away; what was finished before is stored.
@@ -179,11 +197,7 @@ async def ingest_stream(kb: Writing, body: Sources, request: Request) -> AsyncIt
         latest.update(report.to_dict())
         changed.set()
 
-    async def work() -> IngestReport:
-        sources, options = _admitted(bases_of(request), body)
-        return await kb.ingest(sources, prune=body.prune, progress=progress, **options)
-
-    task = asyncio.create_task(work())
+    task = asyncio.create_task(load(progress=progress))
     task.add_done_callback(lambda _: changed.set())
     try:
         while not task.done():
@@ -220,12 +234,13 @@ async def search_chunks(kb: Reading, body: ChunkSearch) -> Passages:
 
 
 async def _check_recording(kb: Reading, body: Question, request: Request) -> None:
-    """Refuse to record an answer for those who may only read.
-
-    Not a part of the routes: that of a stream runs when its response has begun.
-    """
+    """Refuse to record an answer for those who may only read."""
     if body.conversation_id is not None:
         caller_of(request).check(kb.namespace, writing=True)
+
+
+async def _answering(kb: Reading, body: Question) -> AsyncGenerator[Event, None]:
+    return kb.ask_stream(**body.model_dump())
 
 
 @router.post("/answer", dependencies=[Depends(_check_recording)])
@@ -236,9 +251,13 @@ async def answer(kb: Reading, body: Question) -> Answer:
 
 
 @router.post("/answer/stream", response_class=EventSourceResponse, dependencies=[Depends(_check_recording)])
-async def answer_stream(kb: Reading, body: Question, request: Request) -> AsyncIterator[ServerSentEvent]:
-    """The same as server-sent events: ``analysis``, ``retrieval``, ``token``, ``citation``, ``done``, or ``error``."""
-    events = kb.ask_stream(**body.model_dump())
+async def answer_stream(
+    events: Annotated[AsyncGenerator[Event, None], Depends(_answering)], request: Request
+) -> AsyncIterator[ServerSentEvent]:
+    """The same as server-sent events: ``analysis``, ``retrieval``, ``token``, ``citation``, ``done``, or ``error``.
+
+    If the caller goes away before the end, the conversation has what was told until then, marked as cut.
+    """
     try:
         async for event in events:
             data = event.answer.to_dict() if isinstance(event, DoneEvent) else asdict(event)
@@ -266,13 +285,3 @@ async def _stored(kb: KnowledgeBase, documents: list[Document], failed: list[Fai
 
 def _told(report: IngestReport) -> Ingested:
     return cast("Ingested", report.to_dict())
-
-
-def _admitted(bases: Bases, body: Sources) -> tuple[list[str], dict[str, Any]]:
-    sources: list[str] = []
-    together: dict[str, Any] = {}
-    for source in body.sources:
-        admitted, options = bases.allowed.admit(source, max_pages=body.max_pages, url_pattern=body.url_pattern)
-        sources.append(admitted)
-        together |= options
-    return sources, together

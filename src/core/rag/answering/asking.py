@@ -12,6 +12,7 @@ from core.rag.errors import InvalidInputError
 if TYPE_CHECKING:
     from core.rag.answering.events import Event
     from core.rag.answering.recording import Strategy
+    from core.rag.answering.services import Services
     from core.rag.answering.types import Answer
     from core.rag.dbhandler import MemGraphClient
     from core.rag.llm import LanguageModel
@@ -130,20 +131,12 @@ class Answers:
         from core.rag.answering.events import final_answer
 
         check_flags(stream=stream)
-        events = self.ask_stream(
-            question,
-            strategy,
-            conversation_id,
-            k=k,
-            filters=filters,
-            user_id=user_id,
-            namespace=namespace,
-            token_budget=token_budget,
-            extracts=extracts,
-        )
+        given: dict[str, Any] = {"k": k, "filters": filters, "user_id": user_id, "namespace": namespace}
+        given |= {"token_budget": token_budget, "extracts": extracts}
+        events = self._events(question, strategy, conversation_id, told=stream, **given)
         return events if stream else await final_answer(events)
 
-    async def ask_stream(
+    def ask_stream(
         self,
         question: str,
         strategy: StrategyName = "auto",
@@ -159,41 +152,88 @@ class Answers:
         """Answer a question and stream its steps as events; the arguments are those of :meth:`ask`.
 
         Close the generator (``contextlib.aclosing``) when leaving early; this, or cancelling the task, stops the model.
+        In a conversation, the text until then is recorded, as an answer with ``{"cut": "stopped"}`` in its metadata
+        (``failed`` if the model broke off).
 
-        Yields:
+        Returns:
             An ``AnalysisEvent``, a ``RetrievalEvent``, a ``TokenEvent`` for each part of the text, a ``CitationEvent``
             for each source, and finally a ``DoneEvent`` with the :class:`Answer`.
-        """
-        from core.rag.answering.context import TOKEN_BUDGET
-        from core.rag.answering.recording import recorded
-        from core.rag.answering.services import Services
-        from core.rag.answering.strategies import chosen_strategy
-        from core.rag.llm.base import checked_model
 
-        _check(question, k, token_budget)
+        Raises:
+            InvalidInputError: on an argument that is invalid, at once; all other errors come with the events.
+        """
+        given: dict[str, Any] = {"k": k, "filters": filters, "user_id": user_id, "namespace": namespace}
+        given |= {"token_budget": token_budget, "extracts": extracts}
+        return self._events(question, strategy, conversation_id, told=True, **given)
+
+    def _events(
+        self,
+        question: str,
+        strategy: StrategyName,
+        conversation_id: str | None,
+        *,
+        k: int,
+        filters: str | Mapping[str, Any] | None,
+        user_id: str | None,
+        namespace: str | None,
+        token_budget: int | None,
+        extracts: bool,
+        told: bool,
+    ) -> AsyncGenerator[Event, None]:
+        """Check the arguments, and return the events; ``told``: whether the asker gets to see them."""
+        from core.rag.answering.context import TOKEN_BUDGET
+        from core.rag.answering.services import Services
+        from core.rag.dbhandler.messages.rows import checked_name
+        from core.rag.llm.base import checked_model
+        from core.rag.retrieval.filters import parse_filter
+
+        _check(question, strategy, k, token_budget)
         check_optional(user_id=user_id)
         check_flags(extracts=extracts)
-        question = question.encode("utf-8", "replace").decode().strip()
-        given = {"filters": filters, "user_id": user_id}
+        parse_filter(filters)
+        if conversation_id is not None:
+            checked_name(conversation_id, "The id of the conversation")
+        search = {"filters": filters, "user_id": user_id}
         services = Services(
             kb=self if namespace is None else self.in_namespace(namespace),  # type: ignore[arg-type]  # a KnowledgeBase
             model=None if extracts else checked_model(self.language_model, "stream"),
-            search={name: value for name, value in given.items() if value is not None},
+            search={name: value for name, value in search.items() if value is not None},
             passages=k,
             token_budget=token_budget or TOKEN_BUDGET,
             asked=not extracts,
         )
-        answering: Strategy = await chosen_strategy(strategy, question, services.kb.client)
-        async with contextlib.aclosing(recorded(answering, question, services, conversation_id, user_id)) as events:
-            async for event in events:
-                yield event
+        question = question.encode("utf-8", "replace").decode().strip()
+        return _answering(question, strategy, services, conversation_id, user_id, told=told)
 
 
-def _check(question: str, k: int, token_budget: int | None) -> None:
+async def _answering(
+    question: str,
+    strategy: StrategyName,
+    services: Services,
+    conversation_id: str | None,
+    user_id: str | None,
+    *,
+    told: bool,
+) -> AsyncGenerator[Event, None]:
+    from core.rag.answering.recording import recorded
+    from core.rag.answering.strategies import chosen_strategy
+
+    answering: Strategy = await chosen_strategy(strategy, question, services.kb.client)
+    recording = recorded(answering, question, services, conversation_id, user_id, told=told)
+    async with contextlib.aclosing(recording) as events:
+        async for event in events:
+            yield event
+
+
+def _check(question: str, strategy: str, k: int, token_budget: int | None) -> None:
     if not isinstance(question, str) or not question.strip():
         raise InvalidInputError("The question is empty.")
     if len(question) > MAX_QUESTION_CHARS:
         raise InvalidInputError(f"The question has {len(question)} characters; {MAX_QUESTION_CHARS} at most.")
+    if strategy not in STRATEGIES:
+        raise InvalidInputError(
+            f"There is no strategy {str(strategy)[:50]!r}; the strategies are {', '.join(STRATEGIES)}."
+        )
     check_number("k", k, 1, MAX_PASSAGES)
     if token_budget is not None:
         check_number("token_budget", token_budget, MIN_TOKEN_BUDGET)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+import logging
+import uuid
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from core.rag.answering.events import DoneEvent, Event, RetrievalEvent
+from core.rag.answering.events import DoneEvent, Event, RetrievalEvent, TokenEvent
 from core.rag.answering.intents import has_words
 from core.rag.answering.services import Services
+from core.rag.errors import MGRagError
 from core.rag.retrieval.referents import asks_for_more, referents
 
 #: A strategy: from a question and what to answer it with, the events.
@@ -19,6 +23,11 @@ Strategy = Callable[[str, Services], AsyncGenerator[Event, None]]
 MESSAGES = 6
 _CHARS_PER_MESSAGE = 1_000
 
+#: Seconds that who leaves an answer waits at most until what was told of it is recorded.
+_RECORDING_SECONDS = 5
+
+_logger = logging.getLogger(__name__)
+
 
 async def recorded(
     strategy: Strategy,
@@ -26,11 +35,14 @@ async def recorded(
     services: Services,
     conversation_id: str | None,
     user_id: str | None = None,
+    *,
+    told: bool = True,
 ) -> AsyncGenerator[Event, None]:
     """Answer, in a conversation if there is one; it is created if missing.
 
     The question is recorded first, what was retrieved for it when it is known, the answer at the end. Of an answer that
-    is broken off the question stays.
+    is broken off, what was told of it is recorded. A question that is the last message already, as after an answer that
+    failed, is not recorded again.
 
     Args:
         strategy: How to answer.
@@ -38,6 +50,7 @@ async def recorded(
         services: What the answer is made with.
         conversation_id: The conversation, or ``None``.
         user_id: Who asks, and to whom the answer belongs like the question.
+        told: Whether the asker gets to see the text before the end.
 
     Yields:
         The events of the strategy; the answer at the end with the id of its message.
@@ -49,7 +62,9 @@ async def recorded(
         return
     client = services.kb.client
     await client.create_conversation(user_id=user_id, conversation_id=conversation_id)
-    messages = await client.recent_messages(conversation_id, MESSAGES)
+    messages = await client.recent_messages(conversation_id, MESSAGES + 1)
+    asked = _already_asked(question, user_id, messages)
+    messages = (messages[:-1] if asked else messages)[-MESSAGES:]
     services = replace(
         services,
         dialogue="\n".join(f"{message['role']}: {message['content'][:_CHARS_PER_MESSAGE]}" for message in messages),
@@ -57,22 +72,69 @@ async def recorded(
         given=_given(messages) if asks_for_more(question) else "",
         search={**services.search, "conversation_id": conversation_id},
     )
-    asked = await client.add_message(conversation_id, question, "user", user_id=user_id)
-    async with contextlib.aclosing(strategy(question, services)) as events:
-        async for event in events:
-            if isinstance(event, RetrievalEvent):
-                await client.record_retrieved(asked, [passage.hit for passage in event.passages])
-            if isinstance(event, DoneEvent):
-                answer = event.answer
-                said = await client.add_message(
-                    conversation_id,
-                    answer.text,
-                    "assistant",
-                    references=list(dict.fromkeys(cited.chunk_id for cited in answer.citations)),
-                    user_id=user_id,
-                )
-                event = DoneEvent(replace(answer, message_id=said))
-            yield event
+    asked = asked or await client.add_message(conversation_id, question, "user", user_id=user_id)
+    # One id for the answer, whole or cut: who leaves while the whole one is being stored does not get both.
+    answer_id, text, done = uuid.uuid4().hex, "", False
+
+    async def record(content: str, cut: str | None, references: Sequence[str] = ()) -> str:
+        metadata = None if cut is None else {"cut": cut}
+        return await client.add_message(
+            conversation_id,
+            content,
+            "assistant",
+            references=references,
+            user_id=user_id,
+            metadata=metadata,
+            message_id=answer_id,
+        )
+
+    try:
+        async with contextlib.aclosing(strategy(question, services)) as events:
+            async for event in events:
+                if isinstance(event, RetrievalEvent):
+                    await client.record_retrieved(asked, [passage.hit for passage in event.passages])
+                if isinstance(event, TokenEvent) and told:
+                    text += event.text
+                if isinstance(event, DoneEvent):
+                    answer = event.answer
+                    cited = list(dict.fromkeys(citation.chunk_id for citation in answer.citations))
+                    said = await record(answer.text, answer.details.get("cut"), cited)
+                    event, done = DoneEvent(replace(answer, message_id=said)), True
+                yield event
+    except (asyncio.CancelledError, GeneratorExit, MGRagError) as error:
+        if text.strip() and not done:
+            await _to_its_end(record(text, "failed" if isinstance(error, MGRagError) else "stopped"))
+        raise
+
+
+async def _to_its_end(recording: Coroutine[Any, Any, str]) -> None:
+    """Record something though the task has been cancelled; some servers cancel it again whenever it waits."""
+
+    async def work() -> None:
+        try:
+            async with asyncio.timeout(_RECORDING_SECONDS):
+                await recording
+        except (MGRagError, TimeoutError) as error:  # not more important than why the answer ended
+            _logger.warning("The part of an answer that was told is not in its conversation: %s", error)
+
+    task, cancelled = asyncio.create_task(work()), False
+    while not task.done():
+        try:
+            await asyncio.wait([task])
+        except asyncio.CancelledError:
+            cancelled = True
+    if cancelled:
+        raise asyncio.CancelledError
+    task.result()
+
+
+def _already_asked(question: str, user_id: str | None, messages: Sequence[Mapping[str, Any]]) -> str:
+    """Return the id of the last message if it is this question, by the same user; else an empty string."""
+    if not messages:
+        return ""
+    last = messages[-1]
+    same = (last["role"], last["content"].strip(), last["user_id"] or "") == ("user", question, user_id or "")
+    return str(last["id"]) if same else ""
 
 
 def _given(messages: Sequence[Mapping[str, Any]]) -> str:

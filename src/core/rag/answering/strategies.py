@@ -5,14 +5,12 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from core.rag.answering.asking import STRATEGIES
 from core.rag.answering.basic import basic_events
 from core.rag.answering.drift.events import drift_events
 from core.rag.answering.flow import flow_events
 from core.rag.answering.intents import has_parts
 from core.rag.answering.overview.asking import asks_for_overview, documents_asked
 from core.rag.answering.overview.events import overview_events
-from core.rag.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from core.rag.answering.recording import Strategy
@@ -28,12 +26,7 @@ async def chosen_strategy(name: str, question: str, client: MemGraphClient) -> S
             graph has relations to follow from one to the next (``drift``).
         question: The question.
         client: The graph.
-
-    Raises:
-        InvalidInputError: There is no such strategy.
     """
-    if name not in STRATEGIES:
-        raise InvalidInputError(f"There is no strategy {str(name)[:50]!r}; the strategies are {', '.join(STRATEGIES)}.")
     if name == "auto" and (asks_for_overview(question) or documents_asked(question)):
         return partial(overview_events, only_if_asked=True)
     if name == "auto":

@@ -1,0 +1,152 @@
+"""Answers that end before their end: what their conversation has of them then, and how it goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from answering.models import Talking, talking
+from answering.people import fill
+from core.rag import KnowledgeBase
+from core.rag.answering.events import DoneEvent, TokenEvent
+from core.rag.errors import LanguageModelError, StoreUnavailableError, StreamCutError
+from dbhandler.kit import Engine
+from fakes.openai_chat import Stream
+from fakes.openai_server import fail
+
+ANALYSIS = json.dumps({"entities": ["Alice"], "intent": "factual"})
+QUESTION = "What does Alice lead?"
+
+
+@pytest.fixture
+async def said() -> AsyncIterator[Talking]:
+    async with talking() as opened:
+        yield opened
+
+
+@pytest.fixture
+async def talker(engine: Engine, said: Talking) -> AsyncIterator[KnowledgeBase]:
+    async with engine.knowledge(language_model=said.model) as opened:
+        await fill(opened)
+        yield opened
+
+
+async def messages(kb: KnowledgeBase) -> list[tuple[str, str, Any]]:
+    return [
+        (message["role"], message["content"], message["metadata"].get("cut"))
+        for message in await kb.client.get_conversation_messages("talk")
+    ]
+
+
+async def listen(kb: KnowledgeBase, begun: asyncio.Event) -> None:
+    async with contextlib.aclosing(kb.ask_stream(QUESTION, conversation_id="talk", user_id="ann")) as events:
+        async for event in events:
+            if isinstance(event, TokenEvent):
+                begun.set()
+
+
+async def test_who_leaves_an_answer_finds_what_was_told_of_it(talker: KnowledgeBase, said: Talking) -> None:
+    said.chat.then(ANALYSIS, Stream(["Alice leads ", "Lighthouse [1]."], proceed=asyncio.Event()), ANALYSIS, "Yes [1].")
+    async with contextlib.aclosing(talker.ask_stream(QUESTION, conversation_id="talk")) as events:
+        async for event in events:
+            if isinstance(event, TokenEvent):
+                break
+    assert await messages(talker) == [("user", QUESTION, None), ("assistant", "Alice leads", "stopped")]
+    await talker.ask("And now?", conversation_id="talk")
+    assert "assistant: Alice leads" in said.chat.bodies[-1]["messages"][1]["content"]
+    assert [cut for _, _, cut in await messages(talker)] == [None, "stopped", None, None]
+
+
+async def test_so_does_who_is_cancelled_again_and_again(talker: KnowledgeBase, said: Talking) -> None:
+    said.chat.then(ANALYSIS, Stream(["Alice leads ", "Lighthouse [1]."], proceed=asyncio.Event()))
+    begun = asyncio.Event()
+    listening = asyncio.create_task(listen(talker, begun))
+    await begun.wait()
+    while not listening.done():  # as servers do that give a request up
+        listening.cancel()
+        await asyncio.sleep(0)
+    assert listening.cancelled()
+    assert await messages(talker) == [("user", QUESTION, None), ("assistant", "Alice leads", "stopped")]
+    [answer] = [memory for memory in await talker.memories("talk") if memory.role == "assistant"]
+    assert answer.user_id == "ann"
+
+
+async def test_a_whole_answer_is_not_recorded_as_a_cut_one(talker: KnowledgeBase, said: Talking) -> None:
+    said.chat.then(ANALYSIS, "Alice leads Lighthouse [1].")
+    async with contextlib.aclosing(talker.ask_stream(QUESTION, conversation_id="talk")) as events:
+        async for event in events:
+            if isinstance(event, DoneEvent):
+                break
+    assert await messages(talker) == [("user", QUESTION, None), ("assistant", "Alice leads Lighthouse [1].", None)]
+
+
+async def test_an_answer_that_reaches_its_maximum_length_says_so_in_the_conversation(
+    talker: KnowledgeBase, said: Talking
+) -> None:
+    said.chat.then(ANALYSIS, Stream(["Alice leads ", "Light"], finish_reason="length"))
+    await talker.ask(QUESTION, conversation_id="talk")
+    assert [cut for _, _, cut in await messages(talker)] == [None, "length"]
+
+
+async def test_of_a_stream_that_the_model_cuts_off_what_was_told_stays(talker: KnowledgeBase, said: Talking) -> None:
+    said.chat.then(ANALYSIS, Stream(["Alice ", "leads"], cut=True))
+    with pytest.raises(StreamCutError):
+        async for _ in talker.ask_stream(QUESTION, conversation_id="talk"):
+            pass
+    [question, (role, text, cut)] = await messages(talker)
+    assert (question[0], role, cut) == ("user", "assistant", "failed")
+    assert text and "Alice leads".startswith(text.strip())
+
+
+async def test_of_an_answer_that_nobody_saw_the_question_stays_and_can_be_asked_again(
+    talker: KnowledgeBase, said: Talking
+) -> None:
+    said.chat.then(ANALYSIS, Stream(["Alice ", "leads"], cut=True), ANALYSIS, "Alice leads Lighthouse [1].")
+    with pytest.raises(StreamCutError):
+        await talker.ask(QUESTION, conversation_id="talk")
+    assert await messages(talker) == [("user", QUESTION, None)]
+    await talker.ask(f" {QUESTION} ", conversation_id="talk")
+    assert await messages(talker) == [("user", QUESTION, None), ("assistant", "Alice leads Lighthouse [1].", None)]
+    assert f"user: {QUESTION}" not in said.chat.bodies[-1]["messages"][1]["content"]
+
+
+async def test_the_same_question_of_somebody_else_is_another_one(talker: KnowledgeBase, said: Talking) -> None:
+    said.chat.then(ANALYSIS)
+    said.server.then(None, fail(401))
+    with pytest.raises(LanguageModelError):
+        await talker.ask(QUESTION, conversation_id="talk", user_id="ann")
+    said.chat.then(ANALYSIS, "Lighthouse [1].")
+    await talker.ask(QUESTION, conversation_id="talk", user_id="bob")
+    assert [role for role, _, _ in await messages(talker)] == ["user", "user", "assistant"]
+
+
+async def test_a_question_that_the_caller_has_recorded_is_not_recorded_again(
+    talker: KnowledgeBase, said: Talking
+) -> None:
+    said.chat.then(ANALYSIS, "Alice leads Lighthouse [1].")
+    await talker.remember("talk", "user", QUESTION)
+    await talker.ask(QUESTION, conversation_id="talk")
+    assert [role for role, _, _ in await messages(talker)] == ["user", "assistant"]
+
+
+async def test_that_it_cannot_be_recorded_hides_no_reason(
+    talker: KnowledgeBase, said: Talking, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def down(*_: Any, **__: Any) -> str:
+        raise StoreUnavailableError("The graph is gone.")
+
+    said.chat.then(ANALYSIS, Stream(["Alice leads ", "Lighthouse [1]."], proceed=asyncio.Event()))
+    begun = asyncio.Event()
+    listening = asyncio.create_task(listen(talker, begun))
+    await begun.wait()
+    monkeypatch.setattr(talker.client, "add_message", down)
+    listening.cancel()
+    with caplog.at_level(logging.WARNING), pytest.raises(asyncio.CancelledError):
+        await listening
+    assert "The graph is gone." in caplog.text

@@ -1,0 +1,69 @@
+"""Answers and ingests as server-sent events: what is refused before they begin, and who leaves before they end."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from answering.models import talking
+from core.rag import KnowledgeBase
+from doors.kit import NOTES, ok, serving, with_notes
+from fakes.openai_chat import Stream
+
+ANALYSIS = json.dumps({"entities": ["Project Heron"], "intent": "factual"})
+
+
+@pytest.mark.parametrize(
+    "asked, told",
+    [
+        ({"question": " "}, "empty"),
+        ({"question": "x" * 20_001}, "20000 at most"),
+        ({"question": "Who?", "filters": "colour:red and"}, "colour"),
+        ({"question": "Who?", "conversationId": " "}, "conversation"),
+    ],
+)
+async def test_a_question_that_makes_no_sense_is_refused_before_the_stream_begins(
+    asked: dict[str, Any], told: str
+) -> None:
+    async with with_notes() as client:
+        for path in ("answer", "answer/stream"):
+            refused = await ok(await client.post(f"/db/default/{path}", json=asked), 400)
+            assert told in refused["error"]
+
+
+async def test_sources_that_the_server_does_not_take_are_refused_before_the_stream_begins(tmp_path: Path) -> None:
+    (tmp_path / "secret.md").write_text("# S\n")
+    async with serving() as client:
+        for path in ("ingest", "ingest/stream"):
+            body = {"sources": [str(tmp_path / "secret.md")]}
+            assert "--root" in (await ok(await client.post(f"/db/default/{path}", json=body), 400))["error"]
+
+
+async def test_who_goes_away_finds_what_was_told_in_the_conversation() -> None:
+    async with talking() as said:
+        knowledge = KnowledgeBase.open("embedded::memory:", language_model=said.model)
+        async with serving(knowledge=knowledge) as client:
+            await ok(await client.post("/db/default/documents", json={"documents": NOTES}))
+            said.chat.then(ANALYSIS, Stream(["Maria ", "leads it [1]."], proceed=asyncio.Event()))
+            asked = {"question": "Who leads Project Heron?", "conversationId": "monday"}
+            async with client.stream("POST", "/db/default/answer/stream", json=asked) as response:
+                async for line in response.aiter_lines():
+                    if line == "event: token":
+                        break
+            await asyncio.wait_for(said.server.gone.wait(), 30)
+            async with asyncio.timeout(30):
+                while len(found := await recorded(client)) < 2:
+                    await asyncio.sleep(0.01)
+    assert [(message["role"], message["content"]) for message in found] == [
+        ("user", "Who leads Project Heron?"),
+        ("assistant", "Maria"),
+    ]
+    assert found[1]["metadata"] == {"cut": "stopped"}
+
+
+async def recorded(client: Any) -> Any:
+    return (await ok(await client.get("/db/default/conversations/monday")))["messages"]
