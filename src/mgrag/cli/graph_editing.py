@@ -9,6 +9,7 @@ import typer
 from mgrag.cli.options import DbOption, JsonOption, NamespaceOption, common
 from mgrag.cli.output import counted, line, print_json
 from mgrag.cli.runtime import EXIT_NOT_FOUND, fail, with_kb
+from mgrag.messages import not_added_by_hand
 
 
 def register(commands: typer.Typer) -> None:
@@ -85,10 +86,7 @@ def remove(
     elif removed:
         line(f"Removed: {name}.")
     if not removed:
-        fail(
-            f"{name} was not added by hand; it disappears with the documents and records that mention it.",
-            EXIT_NOT_FOUND,
-        )
+        fail(not_added_by_hand(name), EXIT_NOT_FOUND)
 
 
 def resolve(

@@ -14,6 +14,7 @@ from core.rag.graph.searching import KnowledgeMode
 from core.rag.indexing.resolving import ResolutionReport
 from mgrag.http.bases import Body, Reading, Writing
 from mgrag.http.results import Collections, Context, Deleted, FoundWay, NodePage, Nodes, Results, Way
+from mgrag.messages import not_added_by_hand
 
 router = APIRouter(tags=["graph"])
 
@@ -177,9 +178,7 @@ async def neighbors(
 async def remove(kb: Writing, node: str) -> Deleted:
     """Remove an entity that was added by hand (by a link or triples), and its links; what else names it keeps it."""
     if not await kb.remove_entity(node):
-        raise NotFoundError(
-            f"{node[:200]!r} was not added by hand; it disappears with the documents and records that mention it."
-        )
+        raise NotFoundError(not_added_by_hand(node))
     return {"deleted": node}
 
 
