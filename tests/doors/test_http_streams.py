@@ -11,7 +11,7 @@ import pytest
 
 from answering.models import talking
 from core.rag import KnowledgeBase
-from doors.kit import NOTES, ok, serving, with_notes
+from doors.kit import KEY, NOTES, access, ok, serving, with_notes
 from fakes.openai_chat import Stream
 
 ANALYSIS = json.dumps({"entities": ["Project Heron"], "intent": "factual"})
@@ -63,6 +63,23 @@ async def test_who_goes_away_finds_what_was_told_in_the_conversation() -> None:
         ("assistant", "Maria"),
     ]
     assert found[1]["metadata"] == {"cut": "stopped"}
+
+
+async def test_who_may_only_read_may_ask_in_a_conversation_that_nothing_is_recorded_in() -> None:
+    async with serving(access(api_keys=KEY, api_read_keys="r" * 16)) as client:
+        writer, reader = {"X-API-Key": KEY}, {"X-API-Key": "r" * 16}
+        await ok(await client.post("/db/default/documents", json={"documents": NOTES}, headers=writer))
+        first = {"question": "What is the budget of Project Heron?", "conversationId": "monday"}
+        await ok(await client.post("/db/default/answer", json=first, headers=writer))
+        asked = {"question": "And who leads it?", "k": 1, "conversationId": "monday"}
+        await ok(await client.post("/db/default/answer", json=asked, headers=reader), 403)
+        answer = await ok(await client.post("/db/default/answer", json={**asked, "record": False}, headers=reader))
+        assert "Maria Lindqvist" in answer["text"] and not answer["message_id"]
+        other = {**asked, "record": False, "conversationId": "tuesday"}
+        await ok(await client.post("/db/default/answer", json=other, headers=reader), 404)
+        kept = await ok(await client.get("/db/default/conversations/monday", headers=reader))
+        assert len(kept["messages"]) == 2
+        assert len((await ok(await client.get("/db/default/conversations", headers=reader)))["conversations"]) == 1
 
 
 async def recorded(client: Any) -> Any:

@@ -15,6 +15,7 @@ from typing import Any
 from mcp import Client, StdioServerParameters
 
 from core.rag import KnowledgeBase
+from libs.dataloader import Document
 from mgrag.mcp.lease import Lease
 from mgrag.mcp.server import build_server
 
@@ -277,12 +278,49 @@ async def test_an_agent_that_may_only_read(tmp_path: Path) -> None:
     async with serving("embedded::memory:") as agent:
         tools = await agent.tools()
     assert set(tools) == READING | WRITING
-    assert {name for name, tool in tools.items() if tool.annotations.read_only_hint} == READING
+    # What is asked in a conversation is recorded there.
+    assert {name for name, tool in tools.items() if tool.annotations.read_only_hint} == READING - {"ask"}
     destructive = {name for name, tool in tools.items() if tool.annotations.destructive_hint}
     assert destructive == {"delete_document", "forget", "remove_facts"}
     assert all(tool.description and tool.input_schema["additionalProperties"] is False for tool in tools.values())
     async with serving("embedded::memory:", writing=False) as agent:
-        assert set(await agent.tools()) == READING
+        tools = await agent.tools()
+    assert set(tools) == READING
+    assert all(tool.annotations.read_only_hint for tool in tools.values())
+
+
+async def test_a_question_in_a_conversation_goes_on_with_it_and_is_recorded() -> None:
+    async with with_notes() as agent:
+        asked = {"conversation_id": "monday", "user_id": "ann"}
+        assert "begins one" in await agent.fails("search", query="And who leads it?", conversation_id="monday")
+        await agent("ask", question="What is the budget of Project Heron?", **asked)
+        alone = await agent("ask", question="And who leads it?", k=1)
+        assert "Lindqvist" not in alone["text"]
+        answer = await agent("ask", question="And who leads it?", k=1, **asked)
+        assert "Maria Lindqvist" in answer["text"]
+        assert [
+            hit["path"] for hit in (await agent("search", query="Who leads it?", k=1, conversation_id="monday"))["hits"]
+        ] == ["notes/heron.md"]
+        recorded = (await agent("list_memories", session_id="monday"))["memories"]
+        assert [(memory["role"], memory["userId"]) for memory in recorded] == [
+            ("user", "ann"),
+            ("assistant", "ann"),
+        ] * 2
+
+
+async def test_for_reading_only_a_conversation_is_read_and_nothing_is_recorded(tmp_path: Path) -> None:
+    file = tmp_path / "g.grafeo"
+    async with KnowledgeBase.open(f"embedded:{file}") as kb:
+        await kb.ingest([Document(path=path, content=content) for path, content in NOTES.items()])
+        await kb.ask("What is the budget of Project Heron?", conversation_id="monday")
+    before = file.read_bytes()
+    async with Client(command("--read-only", "--db", str(file), "--hold", "0")) as client:
+        agent = Agent(client)
+        answer = await agent("ask", question="And who leads it?", k=1, conversation_id="monday")
+        assert "Maria Lindqvist" in answer["text"]
+        assert "no conversation" in await agent.fails("ask", question="Who leads it?", conversation_id="tuesday")
+        assert len((await agent("list_memories", session_id="monday"))["memories"]) == 2
+    assert file.read_bytes() == before
 
 
 async def test_a_graph_that_is_not_there_is_made_by_the_first_that_is_stored(tmp_path: Path) -> None:

@@ -90,6 +90,7 @@ class Question(Body):
     filters: str | dict[str, Any] | None = None
     conversation_id: str | None = Field(default=None, description="Question and answer are recorded in it.")
     user_id: str | None = None
+    record: bool = Field(default=True, description="False: the conversation has to exist, and is only read.")
 
 
 @router.get("/documents")
@@ -235,7 +236,7 @@ async def search_chunks(kb: Reading, body: ChunkSearch) -> Passages:
 
 async def _check_recording(kb: Reading, body: Question, request: Request) -> None:
     """Refuse to record an answer for those who may only read."""
-    if body.conversation_id is not None:
+    if body.conversation_id is not None and body.record:
         caller_of(request).check(kb.namespace, writing=True)
 
 

@@ -21,6 +21,9 @@ _Filters = Annotated[
         " list_documents returns. Rarely needed."
     ),
 ]
+_Conversation = Annotated[
+    str | None, Field(description="The conversation that it belongs to: earlier messages tell what it refers to.")
+]
 _Node = Annotated[str, Field(description="Name or id of an entity, or path of a document.")]
 
 #: Characters of a document that are given at once.
@@ -32,16 +35,17 @@ class ReadingTools:
 
     Args:
         lease: The knowledge base.
+        recording: Whether questions and answers are recorded in the conversation that they are asked in.
     """
 
-    def __init__(self, lease: Lease) -> None:
+    def __init__(self, lease: Lease, *, recording: bool = True) -> None:
         self._lease = lease
+        self._recording = recording
 
     def all(self) -> tuple[Callable[..., Awaitable[dict[str, Any]]], ...]:
         """The tools, as an agent is told of them."""
         return (
             self.search,
-            self.ask,
             self.graph_context,
             self.read_document,
             self.list_documents,
@@ -53,6 +57,10 @@ class ReadingTools:
             self.status,
         )
 
+    def answering(self) -> tuple[Callable[..., Awaitable[dict[str, Any]]], ...]:
+        """Those that read only, unless an agent names a conversation."""
+        return (self.ask,)
+
     async def search(
         self,
         query: Annotated[str, Field(description="What to look for: a question, words or names.")],
@@ -63,13 +71,14 @@ class ReadingTools:
         ] = "auto",
         filters: _Filters = None,
         expand: Annotated[int, Field(ge=0, le=5, description="Neighbouring passages to add on either side.")] = 0,
+        conversation_id: _Conversation = None,
     ) -> dict[str, Any]:
         """Find passages of the documents, by words, by meaning, and by following names from one passage to the next.
 
         Each hit has its content, path, heading and score; "because" says what led to it.
         """
         async with self._lease.use() as kb:
-            hits = await kb.search(query, k, mode, filters=filters, expand=expand)
+            hits = await kb.search(query, k, mode, filters=filters, expand=expand, conversation_id=conversation_id)
         return {"hits": [hit.to_dict() for hit in hits]}
 
     async def ask(
@@ -77,14 +86,24 @@ class ReadingTools:
         question: Annotated[str, Field(description="The question, as a whole sentence.")],
         k: _Limit = 5,
         filters: _Filters = None,
+        conversation_id: _Conversation = None,
+        user_id: Annotated[str | None, Field(description="Who asks, in a conversation of several people.")] = None,
     ) -> dict[str, Any]:
         """Answer a question from the documents, with citations that have been checked against their sources.
 
         Without a language model on the server, the answer consists of the most relevant sentences, quoted verbatim.
         "found" says whether anything relevant was found, and "supported" whether the sources support the answer.
+        With conversation_id, question and answer are recorded there, unless the server is for reading only.
         """
         async with self._lease.use() as kb:
-            answer = await kb.ask(question, k=k, filters=filters)
+            answer = await kb.ask(
+                question,
+                conversation_id=conversation_id,
+                k=k,
+                filters=filters,
+                user_id=user_id,
+                record=self._recording,
+            )
         given = answer.to_dict()
         return {name: given[name] for name in ("text", "found", "supported", "citations", "unsupported", "missing")}
 

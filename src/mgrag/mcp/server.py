@@ -40,6 +40,7 @@ _FOR_AGENTS = {
     "Ingest something (mgrag ingest PATH_OR_URL), or name another graph (--db).": "Store something first.",
     " The first argument is the session: recall(query=…).": "",
     "session_id, memory_id, user_id or before.": "session_id, memory_id or user_id.",
+    "start it with create_conversation.": "ask or remember begins one, unless the server is for reading only.",
 }
 
 _Tool = Callable[..., Awaitable[dict[str, Any]]]
@@ -104,7 +105,10 @@ def build_server(
         "memgraph-rag", instructions=_INSTRUCTIONS, version=__version__, lifespan=lifespan, log_level="WARNING"
     )
     server.arguments = {}
-    _add(server, ReadingTools(lease).all(), ToolAnnotations(read_only_hint=True, open_world_hint=False))
+    reading, only = ReadingTools(lease, recording=writing), ToolAnnotations(read_only_hint=True, open_world_hint=False)
+    _add(server, reading.all(), only)
+    recording = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
+    _add(server, reading.answering(), recording if writing else only)
     if writing:
         tools = WritingTools(lease, Allowed(roots, allow_private=allow_private))
         _add(server, tools.all(), ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True))

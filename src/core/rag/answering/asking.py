@@ -68,6 +68,7 @@ class Answers:
         namespace: str | None = None,
         token_budget: int | None = None,
         extracts: bool = False,
+        record: bool = True,
     ) -> Answer: ...
 
     @overload
@@ -84,6 +85,7 @@ class Answers:
         namespace: str | None = None,
         token_budget: int | None = None,
         extracts: bool = False,
+        record: bool = True,
     ) -> AsyncGenerator[Event, None]: ...
 
     async def ask(
@@ -99,6 +101,7 @@ class Answers:
         namespace: str | None = None,
         token_budget: int | None = None,
         extracts: bool = False,
+        record: bool = True,
     ) -> Answer | AsyncGenerator[Event, None]:
         """Answer a question from the documents, with citations.
 
@@ -118,12 +121,15 @@ class Answers:
             namespace: Answer from this namespace instead; the conversation belongs to it, too.
             token_budget: Maximum number of tokens in the context of the model; ``None``: 6,000.
             extracts: Answer with sentences from the passages, even if there is a language model.
+            record: Whether question and answer are recorded in the conversation. ``False``: it has to exist, and is
+                only read.
 
         Returns:
             The answer. Without a language model it consists of sentences from the passages, and says so.
 
         Raises:
             InvalidInputError: on an argument that is invalid.
+            NotFoundError: if there is no such conversation, and nothing is to be recorded.
             LanguageModelError: if the model fails; ``StreamCutError`` holds what was received.
             EmbeddingError: if the embedding provider fails.
             StoreError: if the graph does.
@@ -132,7 +138,7 @@ class Answers:
 
         check_flags(stream=stream)
         given: dict[str, Any] = {"k": k, "filters": filters, "user_id": user_id, "namespace": namespace}
-        given |= {"token_budget": token_budget, "extracts": extracts}
+        given |= {"token_budget": token_budget, "extracts": extracts, "record": record}
         events = self._events(question, strategy, conversation_id, told=stream, **given)
         return events if stream else await final_answer(events)
 
@@ -148,6 +154,7 @@ class Answers:
         namespace: str | None = None,
         token_budget: int | None = None,
         extracts: bool = False,
+        record: bool = True,
     ) -> AsyncGenerator[Event, None]:
         """Answer a question and stream its steps as events; the arguments are those of :meth:`ask`.
 
@@ -163,7 +170,7 @@ class Answers:
             InvalidInputError: on an argument that is invalid, at once; all other errors come with the events.
         """
         given: dict[str, Any] = {"k": k, "filters": filters, "user_id": user_id, "namespace": namespace}
-        given |= {"token_budget": token_budget, "extracts": extracts}
+        given |= {"token_budget": token_budget, "extracts": extracts, "record": record}
         return self._events(question, strategy, conversation_id, told=True, **given)
 
     def _events(
@@ -178,6 +185,7 @@ class Answers:
         namespace: str | None,
         token_budget: int | None,
         extracts: bool,
+        record: bool,
         told: bool,
     ) -> AsyncGenerator[Event, None]:
         """Check the arguments, and return the events; ``told``: whether the asker gets to see them."""
@@ -189,7 +197,7 @@ class Answers:
 
         _check(question, strategy, k, token_budget)
         check_optional(user_id=user_id)
-        check_flags(extracts=extracts)
+        check_flags(extracts=extracts, record=record)
         parse_filter(filters)
         if conversation_id is not None:
             checked_name(conversation_id, "The id of the conversation")
@@ -203,7 +211,7 @@ class Answers:
             asked=not extracts,
         )
         question = question.encode("utf-8", "replace").decode().strip()
-        return _answering(question, strategy, services, conversation_id, user_id, told=told)
+        return _answering(question, strategy, services, conversation_id, user_id, record=record, told=told)
 
 
 async def _answering(
@@ -213,13 +221,14 @@ async def _answering(
     conversation_id: str | None,
     user_id: str | None,
     *,
+    record: bool,
     told: bool,
 ) -> AsyncGenerator[Event, None]:
     from core.rag.answering.recording import recorded
     from core.rag.answering.strategies import chosen_strategy
 
     answering: Strategy = await chosen_strategy(strategy, question, services.kb.client)
-    recording = recorded(answering, question, services, conversation_id, user_id, told=told)
+    recording = recorded(answering, question, services, conversation_id, user_id, record=record, told=told)
     async with contextlib.aclosing(recording) as events:
         async for event in events:
             yield event

@@ -8,13 +8,16 @@ import logging
 import uuid
 from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core.rag.answering.events import DoneEvent, Event, RetrievalEvent, TokenEvent
 from core.rag.answering.intents import has_words
 from core.rag.answering.services import Services
 from core.rag.errors import MGRagError
 from core.rag.retrieval.referents import asks_for_more, referents
+
+if TYPE_CHECKING:
+    from core.rag.dbhandler import MemGraphClient
 
 #: A strategy: from a question and what to answer it with, the events.
 Strategy = Callable[[str, Services], AsyncGenerator[Event, None]]
@@ -36,6 +39,7 @@ async def recorded(
     conversation_id: str | None,
     user_id: str | None = None,
     *,
+    record: bool = True,
     told: bool = True,
 ) -> AsyncGenerator[Event, None]:
     """Answer, in a conversation if there is one; it is created if missing.
@@ -50,46 +54,63 @@ async def recorded(
         services: What the answer is made with.
         conversation_id: The conversation, or ``None``.
         user_id: Who asks, and to whom the answer belongs like the question.
+        record: Whether anything is recorded; else the conversation has to exist.
         told: Whether the asker gets to see the text before the end.
 
     Yields:
         The events of the strategy; the answer at the end with the id of its message.
     """
     if conversation_id is None:
-        async with contextlib.aclosing(strategy(question, services)) as events:
-            async for event in events:
-                yield event
-        return
-    client = services.kb.client
-    await client.create_conversation(user_id=user_id, conversation_id=conversation_id)
-    messages = await client.recent_messages(conversation_id, MESSAGES + 1)
-    asked = _already_asked(question, user_id, messages)
-    messages = (messages[:-1] if asked else messages)[-MESSAGES:]
-    services = replace(
-        services,
-        dialogue="\n".join(f"{message['role']}: {message['content'][:_CHARS_PER_MESSAGE]}" for message in messages),
-        before=_gone_on_with(question, messages),
-        given=_given(messages) if asks_for_more(question) else "",
-        search={**services.search, "conversation_id": conversation_id},
-    )
-    asked = asked or await client.add_message(conversation_id, question, "user", user_id=user_id)
+        events = strategy(question, services)
+    else:
+        client = services.kb.client
+        if record:
+            await client.create_conversation(user_id=user_id, conversation_id=conversation_id)
+        messages = await client.recent_messages(conversation_id, MESSAGES + 1)
+        asked = _already_asked(question, user_id, messages)
+        messages = (messages[:-1] if asked else messages)[-MESSAGES:]
+        services = replace(
+            services,
+            dialogue="\n".join(f"{message['role']}: {message['content'][:_CHARS_PER_MESSAGE]}" for message in messages),
+            before=_gone_on_with(question, messages),
+            given=_given(messages) if asks_for_more(question) else "",
+            search={**services.search, "conversation_id": conversation_id},
+        )
+        events = strategy(question, services)
+        if record:
+            asked = asked or await client.add_message(conversation_id, question, "user", user_id=user_id)
+            events = _recording(events, client, conversation_id, asked, user_id, told=told)
+    async with contextlib.aclosing(events):
+        async for event in events:
+            yield event
+
+
+async def _recording(
+    answering: AsyncGenerator[Event, None],
+    client: MemGraphClient,
+    conversation_id: str,
+    asked: str,
+    user_id: str | None,
+    *,
+    told: bool,
+) -> AsyncGenerator[Event, None]:
+    """Pass on the events of an answer, and record it; ``asked`` is the id of the question."""
     # One id for the answer, whole or cut: who leaves while the whole one is being stored does not get both.
     answer_id, text, done = uuid.uuid4().hex, "", False
 
     async def record(content: str, cut: str | None, references: Sequence[str] = ()) -> str:
-        metadata = None if cut is None else {"cut": cut}
         return await client.add_message(
             conversation_id,
             content,
             "assistant",
             references=references,
             user_id=user_id,
-            metadata=metadata,
+            metadata=None if cut is None else {"cut": cut},
             message_id=answer_id,
         )
 
     try:
-        async with contextlib.aclosing(strategy(question, services)) as events:
+        async with contextlib.aclosing(answering) as events:
             async for event in events:
                 if isinstance(event, RetrievalEvent):
                     await client.record_retrieved(asked, [passage.hit for passage in event.passages])
