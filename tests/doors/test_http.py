@@ -258,6 +258,7 @@ async def test_memories_are_stored_recalled_listed_and_forgotten() -> None:
             memory["content"].startswith("Bob Smith")
             and memory["type"] == "conversation"
             and 0 < memory["relevance"] <= 1
+            and memory["because"] == {"reason": "words", "memoryId": None}
         )
         listed = (await ok(await client.get("/db/wiki/memory/session-123")))["memories"]
         assert [memory["role"] for memory in listed] == ["user", "assistant"] and listed[0]["memoryId"] == first[

@@ -150,7 +150,9 @@ async def test_memory_is_kept_recalled_and_forgotten() -> None:
         kept = await agent(
             "remember", session_id="s1", content="Ada prefers tea to coffee.", user_id="ada", tags=["drink"]
         )
-        assert (await agent("recall", query="what does Ada drink?"))["memories"][0]["memoryId"] == kept["memoryId"]
+        recalled = (await agent("recall", query="what does Ada drink?"))["memories"]
+        assert recalled[0]["memoryId"] == kept["memoryId"]
+        assert recalled[0]["because"] == {"reason": "tags", "memoryId": None}
         assert (await agent("recall", query="what does Ada drink?", before="2020-01-01"))["memories"] == []
         assert len((await agent("recall", query="what does Ada drink?", since="2020-01-01"))["memories"]) == 1
         assert [item["memoryId"] for item in (await agent("recall", since="2020-01-01"))["memories"]] == [

@@ -26,6 +26,7 @@ def test_remember_recall_list_and_forget(tmp_path: Path, monkeypatch: pytest.Mon
     [memory] = json.loads(output)["memories"]
     assert (memory["content"], memory["count"], memory["tags"]) == ("Bob leads Platform Core.", 2, ["team"])
     assert 0.5 < memory["relevance"] <= 1
+    assert memory["because"] == {"reason": "words", "memoryId": None}
     assert "x2" in call(tmp_path, "list", "s")[1]
     assert call(tmp_path, "list", "s", "-k", "0")[0] == 2
     assert call(tmp_path, "forget", "--user", "bob")[0] == 2, "nobody can be asked"
@@ -38,6 +39,15 @@ def test_remember_recall_list_and_forget(tmp_path: Path, monkeypatch: pytest.Mon
     for what in (("--session", "s"), ("--memory", "nix"), ("--user", "nobody")):
         assert call(tmp_path, "forget", *what, "--yes") == (4, "Forgotten: 0 memories, 0 sessions, 0 users.\n")
     assert call(tmp_path, "forget", "--before", "2020-01-01", "--yes")[0] == 0, "nothing is that old"
+
+
+def test_recall_says_what_a_memory_stands_near_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    asked = call(tmp_path, "remember", "s", "Which wifi password does the harbour office use?")[1].strip()
+    answer = call(tmp_path, "remember", "s", "hunter2", "--role", "assistant")[1].strip()
+    lines = call(tmp_path, "recall", "wifi password of the harbour office")[1].splitlines()
+    assert lines[0].endswith(f"({asked})")
+    assert lines[1].endswith(f"hunter2  ({answer}, near {asked})")
 
 
 def test_what_was_said_may_come_from_standard_input_and_be_of_another_day(

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from core.rag.maintenance.backup import BackupReport
     from core.rag.maintenance.findings import DoctorReport
     from core.rag.maintenance.reembed import ReembedReport
-    from core.rag.memory.records import Forgotten, Memory
+    from core.rag.memory.records import Forgotten, Memory, RecallReason
     from core.rag.reranker import Reranker, open_reranker
     from core.rag.retrieval.hits import Hit
     from core.rag.schema import EdgeType, Label
@@ -70,6 +70,7 @@ _WHERE = {
     "Memory": "core.rag.memory.records",
     "NeighbourPage": "core.rag.graph.parts",
     "Piece": "core.rag.graph.parts",
+    "RecallReason": "core.rag.memory.records",
     "ReembedReport": "core.rag.maintenance.reembed",
     "Reranker": "core.rag.reranker",
     "ResolutionReport": "core.rag.indexing.resolving",
@@ -115,6 +116,7 @@ __all__ = [
     "Memory",
     "NeighbourPage",
     "Piece",
+    "RecallReason",
     "ReembedReport",
     "Reranker",
     "ResolutionReport",

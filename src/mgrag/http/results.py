@@ -133,6 +133,13 @@ class FoundWay(TypedDict):
     path: Way | None
 
 
+class RecallReason(TypedDict):
+    """Why a memory was recalled: ``words``, ``tags``, ``meaning``, or ``near`` the memory that is named."""
+
+    reason: str
+    memoryId: str | None
+
+
 class Memory(TypedDict):
     """Something that was said, or a summary of it."""
 
@@ -150,6 +157,7 @@ class Memory(TypedDict):
     lastSaidAt: str
     lastAccessedAt: str
     relevance: float | None
+    because: RecallReason | None
     compactedInto: str | None
 
 

@@ -134,10 +134,11 @@ class Memories:
             touch: Whether to record the time of the recall (``last_accessed_at``).
 
         Returns:
-            Memories with their ``relevance`` (0 to 1), best first; of those that have the same words of the question
-            and are about as good, the latest first. What somebody said in several sessions is returned once, as it was
-            said last. Memories that are only vaguely similar have a low relevance; those that share neither words nor
-            meaning are left out. Without a question they have no relevance, and none is left out.
+            Memories with their ``relevance`` (0 to 1) and why they were recalled (``because``), best first; of those
+            that have the same words of the question and are about as good, the latest first. What somebody said in
+            several sessions is returned once, as it was said last. Memories that are only vaguely similar have a low
+            relevance; those that share neither words nor meaning are left out. Without a question they have neither
+            relevance nor reason, and none is left out.
 
         Raises:
             InvalidInputError: if nothing says what is wanted, or the limit, a tag or a time is invalid.
@@ -182,6 +183,7 @@ class Memories:
                 sessions = await self._client.sessions_of_messages([item.id for item in ranked])
                 owners = {row["session_id"]: sessions[i]["user_id"] for i, row in messages.items() if i in sessions}
             own: dict[tuple[str, str, str], tuple[str, str, float | None]] = {}
+            reasons = {item.id: item.because for item in ranked}
             for item in ranked:
                 if message := messages.get(item.id):
                     speaker = speaker_of(message, owners.get(message["session_id"]))
@@ -195,7 +197,13 @@ class Memories:
             wanted *= 4  # some of these may be by other speakers, or have the same words
         now = utc_now() if touch else ""
         found = [
-            Memory.of(messages[identifier], owners.get(messages[identifier]["session_id"]), relevance, now)
+            Memory.of(
+                messages[identifier],
+                owners.get(messages[identifier]["session_id"]),
+                relevance,
+                now,
+                reasons[identifier],
+            )
             for _, identifier, relevance in list(own.values())[:limit]
         ]
         if touch:

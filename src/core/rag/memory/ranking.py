@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from core.rag.dbhandler.float_rows import float_rows
 from core.rag.dbhandler.messages.rows import last_said
 from core.rag.memory.period import ALWAYS, Period
+from core.rag.memory.records import RecallReason
 from core.rag.unit_vectors import unit_vectors
 
 K1: Final = 1.2
@@ -34,6 +35,9 @@ SESSION_WORDS: Final = 0.22
 NEIGHBOURS: Final = 0.2
 #: Bonus for a tag that the question names.
 TAG_BONUS: Final = 0.7
+
+#: What fits a question by less than this share of what is said around it was found because of that.
+NEAR: Final = 0.5
 
 #: A score of at least this share of another one is hardly worse.
 ALIKE: Final = 0.9
@@ -79,10 +83,12 @@ class Ranked:
     Attributes:
         id: Its id.
         relevance: 0 to 1; ``None`` where nothing was asked.
+        because: Why it was found; ``None`` where nothing was asked.
     """
 
     id: str
     relevance: float | None
+    because: RecallReason | None = None
 
 
 def session_of(
@@ -211,7 +217,26 @@ def rank(
     fit = 1 - (1 - share) * (1 - 0.5 * np.clip(meaning[order], 0, 1)) * (1 - 0.3 * np.minimum(tagged[order], 1))
     # The first one gets the best fit of all as its relevance; the others are scaled by their scores.
     best = float(min(max(fit.max(), 0.0), 1.0))
-    return [Ranked(ids[number], round(best * scores[number] / scores[order[0]], 6)) for number in order]
+    fits = own + TAG_BONUS * _units(tagged)
+    reasons: list[RecallReason] = []
+    for number in order:
+        reason: Literal["words", "tags", "meaning"] = "words" if words[number] > 0 else "meaning"
+        around = _strongest_around(fits, place, number)
+        if around is not None and fits[number] < NEAR * fits[around]:
+            reasons.append(RecallReason("near", ids[around]))
+        else:
+            reasons.append(RecallReason("tags" if tagged[number] > 0 else reason))
+    return [
+        Ranked(ids[number], round(best * scores[number] / scores[order[0]], 6), reason)
+        for number, reason in zip(order, reasons, strict=True)
+    ]
+
+
+def _strongest_around(fits: Vector, place: NDArray[np.int64], number: int) -> int | None:
+    """Return which of the turns that form the context of a turn fits best, of equal ones the nearest."""
+    around = [other for step in range(1, REACH + 1) for other in (number - step, number + step)]
+    there = [other for other in around if 0 <= other < len(fits) and place[other] == place[number]]
+    return max(there, key=lambda other: fits[other], default=None)
 
 
 def _latest_of_alike(scores: Vector, matched: NDArray[np.bool_], times: Sequence[str]) -> Vector:

@@ -3,10 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from core.rag.dbhandler.messages.rows import speaker_of
 from core.rag.keyed import Plain
+
+
+@dataclass(frozen=True, slots=True)
+class RecallReason:
+    """Why a memory was recalled.
+
+    Attributes:
+        reason: ``words`` (its words, who said it, or when), ``tags`` (the question names one), ``meaning``, or
+            ``near``: what was said right before or after it fits the question more than twice as well.
+        memory_id: The memory that it stands near to; empty for other reasons.
+    """
+
+    reason: Literal["words", "tags", "meaning", "near"]
+    memory_id: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Convert to plain values that JSON can hold."""
+        return {"reason": self.reason, "memoryId": self.memory_id or None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +47,7 @@ class Memory:
         relevance: How well it fits the question, 0 to 1; ``None`` if it was not recalled by one.
         compacted_into: Id of the summary that replaced it; empty if none did.
         user_id: Whose memory it is: the user who said it, else the owner of the session; empty if there is none.
+        because: Why it was recalled; ``None`` if it was not recalled by a question.
     """
 
     id: str
@@ -46,10 +65,16 @@ class Memory:
     relevance: float | None = None
     compacted_into: str = ""
     user_id: str = ""
+    because: RecallReason | None = None
 
     @classmethod
     def of(
-        cls, message: dict[str, Any], owner: str | None = None, relevance: float | None = None, accessed: str = ""
+        cls,
+        message: dict[str, Any],
+        owner: str | None = None,
+        relevance: float | None = None,
+        accessed: str = "",
+        because: RecallReason | None = None,
     ) -> Memory:
         """Make a memory from a message row of the graph; ``owner`` is the user of its conversation."""
         return cls(
@@ -68,6 +93,7 @@ class Memory:
             relevance=relevance,
             compacted_into=message["compacted_into"] or "",
             user_id=speaker_of(message, owner),
+            because=because,
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -87,6 +113,7 @@ class Memory:
             "lastSaidAt": self.last_said_at,
             "lastAccessedAt": self.last_accessed_at,
             "relevance": self.relevance,
+            "because": None if self.because is None else self.because.to_dict(),
             "compactedInto": self.compacted_into or None,
         }
 
