@@ -127,6 +127,25 @@ async def test_answers_have_citations_and_can_be_streamed() -> None:
         assert [message["role"] for message in recorded["messages"]] == ["user", "assistant"]
 
 
+async def test_a_session_is_remembered_in_one_request() -> None:
+    talk = [{"content": "I live in Ulm.", "userId": "ada"}, {"role": "assistant", "content": "Noted.", "tags": ["ok"]}]
+    async with serving() as client:
+        said = await ok(await client.post("/db/wiki/memory/monday", json=[*talk, talk[0]]))
+        listed = (await ok(await client.get("/db/wiki/memory/monday")))["memories"]
+        assert [memory["memoryId"] for memory in listed] == said["memoryIds"][1:]
+        assert [(memory["content"], memory["count"]) for memory in listed] == [("Noted.", 1), ("I live in Ulm.", 2)]
+        wrong = await ok(await client.post("/db/wiki/memory/monday", json=[talk[0], {"contents": "x"}]), 422)
+        assert wrong["error"].startswith("memories.1.content: Field required")
+        wrong = await ok(await client.post("/db/wiki/memory/monday", json={"contents": "x"}), 422)
+        assert wrong["error"].startswith("memory.content: Field required")
+        blank = await ok(await client.post("/db/wiki/memory/monday", json=[talk[0], {"content": " "}]), 400)
+        assert blank["error"].startswith("Message 2: ")
+        await ok(await client.post("/db/wiki/memory/monday", json=[]), 422)
+        await ok(await client.post("/db/wiki/memory/monday", json=[talk[0]] * 1001), 422)
+        again = (await ok(await client.get("/db/wiki/memory/monday")))["memories"]
+        assert [memory["count"] for memory in again] == [1, 2]
+
+
 async def test_records_make_the_graph_of_the_example() -> None:
     async with serving() as client:
         inserted = await ok(await client.post("/db/wiki/employees", json=ALICE), 201)

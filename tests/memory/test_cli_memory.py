@@ -41,6 +41,32 @@ def test_remember_recall_list_and_forget(tmp_path: Path, monkeypatch: pytest.Mon
     assert call(tmp_path, "forget", "--before", "2020-01-01", "--yes")[0] == 0, "nothing is that old"
 
 
+def test_a_session_is_remembered_from_a_file_or_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    said = [{"role": "user", "content": "The mill\u2028turns."}, {"role": "assistant", "content": "When?"}]
+    (tmp_path / "talk.json").write_text(json.dumps(said, indent=1))
+    assert call(tmp_path, "remember-all", "s", "talk.json", "--user", "ann") == (0, "Remembered: 2 messages.\n")
+    lines = "\n".join(json.dumps(message, ensure_ascii=False) for message in said).encode()
+    code, output = call(tmp_path, "remember-all", "s", "-", "--json", "--user", "ann", stdin=lines)
+    assert code == 0 and len(json.loads(output)["memoryIds"]) == 2
+    memories = json.loads(call(tmp_path, "list", "s", "--json")[1])["memories"]
+    assert [(memory["content"], memory["count"], memory["userId"]) for memory in memories] == [
+        ("The mill\u2028turns.", 2, "ann"),
+        ("When?", 2, "ann"),
+    ]
+    (tmp_path / "bad.json").write_text('[{"role": "user"}]')
+    (tmp_path / "worse.json").write_text("role: user")
+    (tmp_path / "worst.json").write_bytes(b"\xff\x00")
+    for file, code, why in (
+        ("bad.json", 2, "Message 1 has no content"),
+        ("worse.json", 2, "neither a JSON array nor JSON lines"),
+        ("worst.json", 1, "cannot be read"),
+        ("none.json", 1, "cannot be read"),
+    ):
+        told = call(tmp_path, "remember-all", "s", file)
+        assert told[0] == code and why in told[1]
+
+
 def test_recall_says_what_a_memory_stands_near_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     asked = call(tmp_path, "remember", "s", "Which wifi password does the harbour office use?")[1].strip()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from mgrag.cli.options import Common, DbOption, JsonOption, NamespaceOption, YesOption, common
 from mgrag.cli.output import counted, line, print_json
-from mgrag.cli.runtime import EXIT_NOT_FOUND, confirm, text_or_input, with_kb
+from mgrag.cli.runtime import EXIT_FAILED, EXIT_NOT_FOUND, EXIT_USAGE, confirm, fail, text_or_input, with_kb
 
 if TYPE_CHECKING:
     from core.rag.memory.records import Forgotten, Memory
@@ -49,6 +50,36 @@ def remember(
         create=True,
     )
     _print(chosen, {"memoryId": identifier}, identifier)
+
+
+@commands.command("remember-all")
+def remember_all(
+    context: typer.Context,
+    session: SessionArgument,
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE",
+            help="Messages as a JSON array or JSON lines: objects with role, content and optionally tags, metadata,"
+            " user_id, timestamp; - reads standard input.",
+        ),
+    ],
+    user: UserOption = None,
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Store all messages of a session, in order; exact repeats are counted."""
+    chosen = common(context, db, namespace, as_json)
+    messages = _messages(file)
+    ids = with_kb(
+        chosen,
+        lambda kb: kb.remember_all(session, messages, user_id=user),
+        embedding=True,
+        create=True,
+        doing="Remembering …",
+    )
+    _print(chosen, {"memoryIds": ids}, f"Remembered: {counted(len(ids), 'message')}.")
 
 
 @commands.command("list")
@@ -151,6 +182,25 @@ def print_forgotten(chosen: Common, gone: Forgotten, *, named: bool = True) -> N
     _print(chosen, gone.to_dict(), f"Forgotten: {', '.join(counts)}.")
     if named and not any(gone.to_dict().values()):
         raise typer.Exit(EXIT_NOT_FOUND)
+
+
+def _messages(file: str) -> Any:
+    """The messages in a file: a JSON array, or one object on each line."""
+    import json
+
+    if file == "-":
+        text = text_or_input(file)
+    else:
+        try:
+            text = Path(file).read_text(encoding="utf-8-sig")
+        except (OSError, ValueError) as error:  # ValueError: not UTF-8, or no name of a file
+            fail(f"{file} cannot be read: {getattr(error, 'strerror', None) or error}.", EXIT_FAILED)
+    try:
+        if text.lstrip().startswith("["):
+            return json.loads(text)
+        return [json.loads(line) for line in text.split("\n") if line.strip()]
+    except (ValueError, RecursionError) as error:
+        fail(f"{file} is neither a JSON array nor JSON lines: {error}.", EXIT_USAGE)
 
 
 def _lines(memories: list[Memory]) -> str:

@@ -8,7 +8,7 @@ from operator import itemgetter
 from typing import Annotated, Any, cast
 
 from fastapi import APIRouter, Query, Request
-from pydantic import AliasChoices, BeforeValidator, Field
+from pydantic import AliasChoices, BeforeValidator, Discriminator, Field, Tag
 
 from core.rag.dbhandler.messages.rows import mark_of, moment
 from core.rag.errors import NotFoundError
@@ -26,12 +26,14 @@ from mgrag.http.results import (
     NewMessageId,
     Rated,
     Remembered,
+    RememberedAll,
     Users,
 )
 from mgrag.pages import page
 
 router = APIRouter(tags=["memory"])
 
+_AT_ONCE = 1000
 _Limit = Annotated[int | None, Query(ge=1, le=10_000)]
 _Before = Annotated[str | None, Query(description="Id of a memory: only those before it.")]
 
@@ -54,6 +56,18 @@ class NewMemory(Body):
     metadata: dict[str, Any] | None = None
     user_id: str | None = Field(default=None, description="To recall it in other sessions.")
     timestamp: _Time | None = None
+
+
+def _number(body: object) -> str:
+    return "memories" if isinstance(body, list) else "memory"
+
+
+#: One, or several; which one is meant is told first, so that an error is about that one only.
+_NewMemories = Annotated[
+    Annotated[NewMemory, Tag("memory")]
+    | Annotated[list[NewMemory], Field(min_length=1, max_length=_AT_ONCE), Tag("memories")],
+    Discriminator(_number),
+]
 
 
 class SessionMemory(NewMemory):
@@ -179,8 +193,10 @@ async def recall_in(kb: Reading, session: str, body: Recall, request: Request) -
 
 
 @router.post("/memory/{session:name}")
-async def remember_in(kb: Writing, session: str, body: NewMemory) -> Remembered:
-    """Remember something in a session."""
+async def remember_in(kb: Writing, session: str, body: _NewMemories) -> Remembered | RememberedAll:
+    """Remember something in a session; or an array of up to 1,000 in their order, all of them or none."""
+    if isinstance(body, list):
+        return {"memoryIds": await kb.remember_all(session, [memory.model_dump() for memory in body])}
     return {"memoryId": await kb.remember(session, **body.model_dump())}
 
 

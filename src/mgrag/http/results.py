@@ -173,6 +173,12 @@ class Remembered(TypedDict):
     memoryId: str
 
 
+class RememberedAll(TypedDict):
+    """What was stored, in the order in which it was sent; that of an exact repeat comes again."""
+
+    memoryIds: list[str]
+
+
 class Compacted(TypedDict):
     """The summary that was written; ``null``: there was nothing to summarise."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
@@ -63,16 +64,33 @@ class Memories:
         Raises:
             InvalidInputError: if the content is blank or over 1,000,000 characters, or another argument is invalid.
         """
-        from core.rag.dbhandler.messages.rows import check_length, message_properties
-        from core.rag.embedder import is_blank
+        from core.rag.memory.remembering import memory_properties
 
-        check_length(check_text("What is remembered", content))
-        properties = message_properties(
-            content, role, timestamp=timestamp, tags=tags, metadata=metadata, user_id=user_id
-        )
-        if is_blank(properties["content"]):  # the stored content, without characters that engines refuse
-            raise InvalidInputError("There is nothing to remember: the content is empty.")
-        return await self._client.remember_message(session_id, user_id, properties)
+        properties = memory_properties(role, content, tags, metadata, user_id, timestamp)
+        return (await self._client.remember_messages(session_id, [properties]))[0]
+
+    async def remember_all(
+        self, session_id: str, messages: Iterable[Mapping[str, Any]], *, user_id: str | None = None
+    ) -> list[str]:
+        """Store several memories of a session at once: the same as :meth:`remember` one by one, but all or none.
+
+        Args:
+            session_id: The session, or the id of a conversation; created if missing.
+            messages: What was said, in order: dicts with ``role`` and ``content``, and optionally ``tags``,
+                ``metadata``, ``user_id`` and ``timestamp``.
+            user_id: Who said those that name nobody; ``None``: the owner of the session.
+
+        Returns:
+            The id of each memory, in the order of the messages; that of an exact repeat comes again.
+
+        Raises:
+            InvalidInputError: if a message is invalid, which the error names by its number; nothing is stored then.
+        """
+        from core.rag.memory.remembering import properties_of_all
+
+        # The analysis of a long session takes seconds, in which a server shall answer others.
+        properties = await asyncio.to_thread(properties_of_all, messages, user_id)
+        return await self._client.remember_messages(session_id, properties)
 
     async def memories(
         self, session_id: str, *, limit: int | None = None, before: int | str | None = None, compacted: bool = False

@@ -1,140 +1,34 @@
-"""Messages as memories: stored once however often they are repeated, read for ranking, and marked when recalled."""
+"""Messages as memories: read for ranking, marked when recalled, and replaced by summaries."""
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from core.rag.dbhandler.batches import batches, run_for_rows
 from core.rag.dbhandler.checks import check_kind, check_texts
-from core.rag.dbhandler.documents.rows import from_json, to_json
-from core.rag.dbhandler.messages.conversations import ConversationOperations
 from core.rag.dbhandler.messages.interactions import (
-    Indexes,
     InteractionRow,
-    append_messages,
     attach_message_vectors,
     insert_behind,
     lock_conversation,
-    move_to_end,
 )
+from core.rag.dbhandler.messages.remembering import RememberingOperations
 from core.rag.dbhandler.messages.removal import remove_message_vectors
 from core.rag.dbhandler.messages.rows import (
-    MAX_TAGS,
     MESSAGE_COLUMNS,
-    checked_tags,
     found_message,
-    last_said,
     message_terms,
-    speaker_of,
 )
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.dbhandler.vectors import VectorStoreInfo
-from core.rag.errors import NotFoundError
 from core.rag.identity import stable_id
 from core.rag.schema import Label, check_name
 from core.rag.times import utc_now
 
-_TRIES = 5
 
-
-class RecollectionOperations(ConversationOperations):
+class RecollectionOperations(RememberingOperations):
     """Statements of :mod:`core.rag.memory`."""
-
-    async def remember_message(self, session_id: str, user_id: str | None, properties: Mapping[str, Any]) -> str:
-        """Store a memory in a session, which is created if missing; an exact repeat raises its count.
-
-        What is said again later than before becomes the last memory: "I live in Ulm", "I live in Jena", "I live in Ulm"
-        ends in Ulm.
-
-        Args:
-            session_id: The session.
-            user_id: Who said it; also the owner of the session if this creates it.
-            properties: As from :func:`core.rag.dbhandler.messages.rows.message_properties`.
-
-        Returns:
-            The id of the memory: the same for the same role, content and speaker in the same session.
-        """
-        tries = 0
-        while True:
-            tries += 1
-            try:
-                session = await self._find_conversation(session_id)
-                if session is None:
-                    session = await self._open_conversation(None, user_id, session_id)
-                return await self._remember_in(session, user_id, properties)
-            except NotFoundError:  # somebody has forgotten the session since: it begins anew
-                if tries == _TRIES:
-                    raise
-
-    async def _remember_in(self, session: Row, user_id: str | None, properties: Mapping[str, Any]) -> str:
-        """Store a memory in a session.
-
-        Raises:
-            NotFoundError: if that is removed meanwhile.
-        """
-        properties = {**properties, "user_id": await self._note_speaker(session, user_id)}
-        node, owner = session["node_id"], session["user_id"]
-        speaker = speaker_of(properties, owner)
-        said = (Label.INTERACTION, self._namespace, node, properties["role"], properties["content"])
-        # The first speaker of these words gets the plain id; the same words of another speaker are another memory.
-        ids = [stable_id(*said), stable_id(*said, "said by", speaker)]
-        token = uuid.uuid4().hex  # a repeated unit of work must not count twice
-        identifier = ids[0]
-        while True:
-            message = InteractionRow(identifier, {**properties, "token": token})
-            indexes = await self.message_indexes([message])
-
-            async def work(tx: Transaction, message: InteractionRow = message, indexes: Indexes = indexes) -> str:
-                now = utc_now()
-                await lock_conversation(tx, node, now)
-                rows = await tx.run(
-                    "UNWIND $ids AS i MATCH (m:Interaction {id: i}) RETURN m.id AS id, m.count AS count, "
-                    "m.tags AS tags, m.metadata AS metadata, m.token AS token, m.compacted_into AS compacted_into, "
-                    "m.user_id AS user_id, m.last_accessed_at AS last_accessed_at, m.timestamp AS timestamp, "
-                    "m.last_said_at AS last_said_at",
-                    {"ids": ids},
-                )
-                there = {row["id"]: row for row in rows}
-                own = [i for i in ids if i in there and speaker_of(there[i], owner) == speaker]
-                place = own[0] if own else next(i for i in ids if i not in there)
-                if place != message.id:
-                    return place
-                if not own:
-                    await append_messages(tx, node, [message], namespace=self._namespace, indexes=indexes, now=now)
-                elif there[place]["token"] != token:
-                    await self._repeat(tx, message, there[place], now)
-                    if message.properties["timestamp"] > last_said(there[place]):
-                        await move_to_end(tx, node, place, now)
-                    if there[place]["compacted_into"]:  # said again: it counts as a memory itself again
-                        await attach_message_vectors(tx, [message], namespace=self._namespace, indexes=indexes, now=now)
-                return place
-
-            place = await self._write(work)
-            if place == identifier:
-                return identifier
-            identifier = place
-
-    async def _repeat(self, tx: Transaction, message: InteractionRow, there: Row, now: str) -> None:
-        metadata = {**from_json(there["metadata"]), **from_json(message.properties["metadata"])}
-        tags = checked_tags([*(there["tags"] or []), *message.properties["tags"]][:MAX_TAGS])
-        await tx.run(
-            "MATCH (m:Interaction {id: $id}) SET m.count = $count, m.tags = $tags, m.metadata = $metadata, "
-            "m.token = $token, m.terms = $terms, m.last_said_at = $said, m.last_accessed_at = $accessed, "
-            "m.compacted_into = '', m.updated_at = $now",
-            {
-                "id": message.id,
-                "count": (there["count"] or 1) + 1,
-                "tags": tags,
-                "metadata": to_json(metadata, "The metadata of a memory"),
-                "token": message.properties["token"],
-                "said": max(last_said(there), message.properties["timestamp"]),
-                "accessed": max(there["last_accessed_at"] or "", message.properties["timestamp"]),
-                "terms": message_terms(message.properties["content"], tags),
-                "now": now,
-            },
-        )
 
     async def disown_conversation(self, node: str) -> None:
         """Remove owner and title of a conversation (id of its node); messages and their speakers stay."""
