@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from core.rag.answering.events import DoneEvent, Event, RetrievalEvent, TokenEvent
 from core.rag.answering.intents import has_words
 from core.rag.answering.services import Services
+from core.rag.dbhandler.finishing import finish
 from core.rag.errors import MGRagError
 from core.rag.retrieval.referents import asks_for_more, referents
 
@@ -124,29 +125,16 @@ async def _recording(
                 yield event
     except (asyncio.CancelledError, GeneratorExit, MGRagError) as error:
         if text.strip() and not done:
-            await _to_its_end(record(text, "failed" if isinstance(error, MGRagError) else "stopped"))
+            await finish(_in_time(record(text, "failed" if isinstance(error, MGRagError) else "stopped")))
         raise
 
 
-async def _to_its_end(recording: Coroutine[Any, Any, str]) -> None:
-    """Record something though the task has been cancelled; some servers cancel it again whenever it waits."""
-
-    async def work() -> None:
-        try:
-            async with asyncio.timeout(_RECORDING_SECONDS):
-                await recording
-        except (MGRagError, TimeoutError) as error:  # not more important than why the answer ended
-            _logger.warning("The part of an answer that was told is not in its conversation: %s", error)
-
-    task, cancelled = asyncio.create_task(work()), False
-    while not task.done():
-        try:
-            await asyncio.wait([task])
-        except asyncio.CancelledError:
-            cancelled = True
-    if cancelled:
-        raise asyncio.CancelledError
-    task.result()
+async def _in_time(recording: Coroutine[Any, Any, str]) -> None:
+    try:
+        async with asyncio.timeout(_RECORDING_SECONDS):
+            await recording
+    except (MGRagError, TimeoutError) as error:  # not more important than why the answer ended
+        _logger.warning("The part of an answer that was told is not in its conversation: %s", error)
 
 
 def _already_asked(question: str, user_id: str | None, messages: Sequence[Mapping[str, Any]]) -> str:
