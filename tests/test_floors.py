@@ -39,7 +39,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("core.rag.graph",),
     ("core.rag.memory",),
     ("core.rag.answering",),
-    ("core.rag.knowledge",),
+    ("core.rag.knowledge", "core.rag.removal"),
     ("core.rag.knowledge_base",),
     ("core.rag",),
     ("core.rag.integrations",),

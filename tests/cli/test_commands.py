@@ -380,15 +380,33 @@ def test_delete(mgrag: Command, graph: Path) -> None:
     assert asked.code == 2, "nobody can answer"
     assert "--yes" in asked.err
     assert len(mgrag("list", "--json").json) == 8
+    looked = mgrag("delete", "--prefix", "corpus/s", "--dry-run")
+    assert (looked.out, looked.code) == ("corpus/survey.pdf\n", 0) and "1 document would be deleted" in looked.err
+    matching = mgrag("delete", "--filter", "mime:application/pdf", "--dry-run", "--json").json
+    assert matching == {"matching": ["corpus/survey.pdf"]}
+    assert mgrag("delete", "--filter", "mime:none/such", "--yes").code == 4
+    assert len(mgrag("list", "--json").json) == 8
     assert mgrag("delete", "--prefix", "corpus/s", "--yes", "--json").json["deleted"] == ["corpus/survey.pdf"]
     assert mgrag("delete", "--source", "elsewhere", "--yes").code == 4
-    assert mgrag("delete", "--source", "corpus", "--yes").out == "Deleted: 7 documents.\n"
+    assert mgrag("delete", "--filter", "title:tide", "--yes", "--json").json["deleted"]
+    left = len(mgrag("list", "--json").json)
+    assert mgrag("delete", "--source", "corpus", "--yes").out == f"Deleted: {left} documents.\n"
     assert mgrag("list", "--json").json == []
     assert {*mgrag("status", "--json").json["nodes"]} == {"VectorStore"}
 
 
 @pytest.mark.parametrize(
-    "arguments", [(), ("--prefix", ""), ("a", "--prefix", "b"), ("--prefix", "a", "--source", "b")]
+    "arguments",
+    [
+        (),
+        ("--prefix", ""),
+        ("a", "--prefix", "b"),
+        ("--prefix", "a", "--source", "b"),
+        ("--prefix", "a", "--filter", "path:b"),
+        ("--filter", " "),
+        ("--filter", "colour:red"),
+        ("a", "--dry-run"),
+    ],
 )
 def test_delete_wants_to_know_what(arguments: tuple[str, ...], mgrag: Command, graph: Path) -> None:
     assert mgrag("delete", *arguments, "--yes").code == 2

@@ -38,6 +38,36 @@ async def test_documents_are_stored_listed_read_searched_and_deleted() -> None:
         assert "notes/heron.md" in missing["error"]
 
 
+async def test_documents_that_match_are_removed_at_once() -> None:
+    documents = [
+        *({"path": f"notes/{n}.md", "content": f"Note {n}.", "metadata": {"by": "Ada"}} for n in range(3)),
+        {"path": "plans/a.md", "content": "A plan.", "metadata": {"by": "Bob"}},
+        {"path": "plans/b.md", "content": "Another plan.", "metadata": {"by": "Ada"}},
+    ]
+    async with serving() as client:
+        await ok(await client.post("/db/default/documents", json={"documents": documents}))
+
+        async def delete(status: int = 200, **options: Any) -> Any:
+            return await ok(await client.delete("/db/default/documents", params=options), status)
+
+        assert await delete(prefix="plans/", dryRun="true") == {"matching": ["plans/a.md", "plans/b.md"], "deleted": 0}
+        for options in ({}, {"prefix": ""}, {"prefix": "a", "filters": "path:b"}, {"filters": " "}, {"filters": "x:y"}):
+            await delete(400, **options)
+        await delete(400, prefix="plans/", dryrun="true")
+        assert len((await ok(await client.get("/db/default/documents")))["documents"]) == 5
+        assert await delete(filters="metadata.by=Ada not path:plans/") == {
+            "matching": [f"notes/{n}.md" for n in range(3)],
+            "deleted": 3,
+        }
+        assert await delete(prefix="plans/a") == {"matching": ["plans/a.md"], "deleted": 1}
+        assert await delete(prefix="plans/a") == {"matching": [], "deleted": 0}
+        listed = (await ok(await client.get("/db/default/documents")))["documents"]
+        assert [document["path"] for document in listed] == ["plans/b.md"]
+        assert not (
+            await ok(await client.post("/db/default/chunks/search", json={"query": "Note", "mode": "keyword"}))
+        )["hits"]
+
+
 async def test_a_namespace_is_copied_while_the_server_runs(tmp_path: Path) -> None:
     async with with_notes() as client:
         await ok(await client.post("/db/team/documents", json={"documents": NOTES[:1]}))
@@ -397,7 +427,7 @@ async def test_bad_requests_are_told(method: str, path: str, body: Any, status: 
 @pytest.mark.parametrize(
     ("method", "path", "allowed"),
     [
-        ("PUT", "/db/default/documents", "GET, POST"),
+        ("PUT", "/db/default/documents", "DELETE, GET, POST"),
         ("PATCH", "/db/default/documents/notes%2Fheron.md", "DELETE, GET"),
         ("PUT", "/db/default/memory/recall", "DELETE, GET, POST"),
         ("PUT", "/db/default/employees", "GET, POST"),

@@ -21,6 +21,7 @@ from core.rag.maintenance.places import graph_file, places_of
 from core.rag.maintenance.upkeep import Upkeep
 from core.rag.memory.memories import Memories
 from core.rag.memory.people import People
+from core.rag.removal import Removal
 from core.rag.settings import Settings, settings_for
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from core.rag.retrieval.hits import Hit, SearchMode
 
 
-class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
+class KnowledgeBase(Knowledge, Removal, Exploration, Answers, Upkeep, Memories, People):
     """Documents in a graph: load them with :meth:`ingest`, search them with :meth:`search`, ask them with :meth:`ask`.
 
     Example:
@@ -368,17 +369,6 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
             reranker=self.reranker if rerank else None,
             candidates=self._settings.rerank_candidates,
         )
-
-    async def delete(self, path: str) -> bool:
-        """Delete a document with its chunks and vectors, and everything that only it referred to.
-
-        Args:
-            path: The path, URL or name that was ingested, or the id. It must match exactly.
-
-        Returns:
-            Whether it existed.
-        """
-        return await self._client.delete_document(path)
 
     async def _store(self) -> VectorStoreInfo:
         from core.rag.embedder.base import dimension_of

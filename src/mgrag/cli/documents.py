@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mgrag.cli.options import DbOption, JsonOption, NamespaceOption, YesOption, common
+from mgrag.cli.options import Common, DbOption, FilterOption, JsonOption, NamespaceOption, YesOption, common
 from mgrag.cli.output import as_text, counted, line, minute, note, print_json, table
 from mgrag.cli.runtime import EXIT_NOT_FOUND, EXIT_USAGE, confirm, fail, with_kb
 from mgrag.cli.search import place
@@ -115,6 +115,10 @@ def delete(
     ] = None,
     prefix: Annotated[str, typer.Option(metavar="PATH", help="All documents whose path starts with this.")] = "",
     source: Annotated[str, typer.Option(metavar="NAME", help="All documents from this source (name or URI).")] = "",
+    filters: FilterOption = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only list what would be deleted, with --prefix, --source or --filter.")
+    ] = False,
     yes: YesOption = False,
     db: DbOption = None,
     namespace: NamespaceOption = None,
@@ -125,16 +129,18 @@ def delete(
     Whatever nothing else refers to goes with them.
     """
     chosen = common(context, db, namespace, as_json)
-    if sum((bool(paths), bool(prefix), bool(source))) != 1:
-        fail("Give documents, --prefix or --source: exactly one of these.", EXIT_USAGE)
+    if sum(map(bool, (paths, prefix, source, filters))) != 1 or (paths and dry_run):
+        fail("Give documents, --prefix, --source or --filter: exactly one of these.", EXIT_USAGE)
     if paths:
         result = with_kb(chosen, lambda kb: _delete_each(kb, list(dict.fromkeys(paths))))
     else:
-        found = with_kb(chosen, lambda kb: kb.matching(prefix=prefix, source=source))
+        found = with_kb(chosen, lambda kb: kb.matching(prefix=prefix, source=source, filters=filters))
         if not found:
-            fail(
-                f"There is no document {'whose path starts with this' if prefix else 'of this source'}.", EXIT_NOT_FOUND
-            )
+            which = "whose path starts with this" if prefix else "of this source" if source else "that passes this"
+            fail(f"There is no document {which}.", EXIT_NOT_FOUND)
+        if dry_run:
+            _print_matching(chosen, [row["path"] for row in found])
+            return
         examples = ", ".join(row["path"] for row in found[:_EXAMPLES]) + (" …" if len(found) > _EXAMPLES else "")
         confirm(f"Delete {counted(len(found), 'document')} ({examples})?", yes=yes)
         with_kb(chosen, lambda kb: kb.delete_all([row["id"] for row in found]), doing="Deleting …")
@@ -145,6 +151,15 @@ def delete(
         line(f"Deleted: {counted(len(result['deleted']), 'document')}.")
     if result["missing"]:
         raise typer.Exit(EXIT_NOT_FOUND)
+
+
+def _print_matching(chosen: Common, paths: list[str]) -> None:
+    if chosen.json:
+        print_json({"matching": paths})
+        return
+    for path in paths:
+        line(path)
+    note(f"{counted(len(paths), 'document')} would be deleted.")
 
 
 async def _delete_each(kb: KnowledgeBase, paths: list[str]) -> dict[str, list[str]]:

@@ -26,7 +26,7 @@ from libs.dataloader.formats import FileData, UnreadableError, read_document
 from mgrag.http.bases import Body, Reading, Writing, bases_of, caller_of
 from mgrag.http.details import ListedDocument, WholeDocument
 from mgrag.http.errors import body_of
-from mgrag.http.results import Deleted, Documents, Ingested, Passages
+from mgrag.http.results import Deleted, DeletedDocuments, Documents, Ingested, Passages
 from mgrag.sources import read_text
 
 router = APIRouter(tags=["documents"])
@@ -212,6 +212,26 @@ async def ingest_stream(
     finally:
         task.cancel()
         await asyncio.wait([task])
+
+
+@router.delete("/documents")
+async def delete_matching(
+    kb: Writing,
+    prefix: Annotated[str, Query(description="Their paths begin with it.")] = "",
+    source: Annotated[str, Query(description="Name or URI of the source that they come from.")] = "",
+    filters: Annotated[str | None, Query(description="They pass it, such as metadata.author=Ada.")] = None,
+    dry_run: Annotated[
+        bool,
+        Query(
+            validation_alias=AliasChoices("dryRun", "dry_run"),
+            description="Only tell which would be removed.",
+        ),
+    ] = False,
+) -> DeletedDocuments:
+    """Remove all documents whose path begins with a prefix, of a source, or that pass a filter: one of these."""
+    found = await kb.matching(prefix=prefix, source=source, filters=filters)
+    deleted = 0 if dry_run else await kb.delete_all([row["id"] for row in found])
+    return {"matching": [row["path"] for row in found], "deleted": deleted}
 
 
 @router.get("/documents/{path:name}")

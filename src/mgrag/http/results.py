@@ -40,6 +40,13 @@ class Deleted(TypedDict):
     deleted: str
 
 
+class DeletedDocuments(TypedDict):
+    """The paths of the documents that match, and how many of these were removed."""
+
+    matching: list[str]
+    deleted: int
+
+
 class Passages(TypedDict):
     """Passages, best first."""
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.rag.dbhandler.checks import check_limit, check_text
 from core.rag.dbhandler.documents.naming import document_named
-from core.rag.errors import EmbeddingError, InvalidInputError, NotFoundError
+from core.rag.errors import EmbeddingError, NotFoundError
 from core.rag.maintenance.places import bytes_on_disk
 
 if TYPE_CHECKING:
@@ -80,17 +80,6 @@ async def show(client: MemGraphClient, path: str) -> dict[str, Any]:
         "references": await client.references_of(identifier),
         "chunks": await client.get_document_chunks(identifier),
     }
-
-
-async def matching(client: MemGraphClient, *, prefix: str = "", source: str = "") -> list[dict[str, Any]]:
-    """See :meth:`core.rag.KnowledgeBase.matching`."""
-    check_text("prefix", prefix)
-    check_text("source", source)
-    if bool(prefix) == bool(source):
-        raise InvalidInputError("Give either a path prefix or a source.")
-    if source:
-        return await client.documents_from(source)
-    return await client.document_paths(prefix=prefix)
 
 
 async def delete_namespace(client: MemGraphClient, name: str) -> int:

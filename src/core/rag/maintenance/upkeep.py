@@ -80,20 +80,6 @@ class Upkeep:
 
         return await not_found(self._client, path)
 
-    async def matching(self, *, prefix: str = "", source: str = "") -> list[dict[str, Any]]:
-        """List ``id`` and ``path`` of the documents whose path has a prefix, or that come from a source (name or URI).
-
-        Raises:
-            InvalidInputError: unless exactly one of the two is given.
-        """
-        from core.rag.maintenance.overview import matching
-
-        return await matching(self._client, prefix=prefix, source=source)
-
-    async def delete_all(self, ids: Sequence[str]) -> int:
-        """Remove documents by id, with their chunks, vectors and what only they referred to; return how many."""
-        return await self._client.delete_documents(ids)
-
     async def namespaces(self) -> dict[str, dict[str, int]]:
         """Return every namespace of the graph, with its number of nodes by label."""
         return await self._client.namespaces()

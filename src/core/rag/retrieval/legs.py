@@ -120,16 +120,19 @@ class Legs:
             facts |= await self._facts(match, "c.id", ids=part)
         return facts
 
-    async def terms_where(self, wanted: Filter, limit: int) -> dict[str, str] | None:
-        """Return the analysed words of chunks whose documents pass a filter, by chunk id; ``None`` over ``limit``."""
-        narrow = wanted.pushdown()
+    async def documents_where(self, wanted: Filter) -> dict[str, str]:
+        """Return the paths of the documents that pass a filter, by their ids."""
         facts = await self._facts(
             "MATCH (d:Document) WHERE d.namespace = $namespace AND d.path STARTS WITH $prefix",
             "d.id",
-            prefix=narrow.path_prefix or "",
+            prefix=wanted.pushdown().path_prefix or "",
         )
+        return {key: row["path"] for key, row in facts.items() if wanted.matches(row)}
+
+    async def terms_where(self, wanted: Filter, limit: int) -> dict[str, str] | None:
+        """Return the analysed words of chunks whose documents pass a filter, by chunk id; ``None`` over ``limit``."""
         texts: dict[str, str] = {}
-        for part in batches([key for key, row in facts.items() if wanted.matches(row)], max_rows=1000):
+        for part in batches(list(await self.documents_where(wanted)), max_rows=1000):
             chunks = await self._client.read(
                 "UNWIND $ids AS i MATCH (d:Document {id: i})<-[:CHUNK_OF]-(c:DocumentChunk) "
                 "RETURN c.id AS id, c.terms AS terms",
