@@ -68,24 +68,6 @@ async def test_documents_that_match_are_removed_at_once() -> None:
         )["hits"]
 
 
-async def test_a_namespace_is_copied_while_the_server_runs(tmp_path: Path) -> None:
-    async with with_notes() as client:
-        await ok(await client.post("/db/team/documents", json={"documents": NOTES[:1]}))
-        response = await client.get("/db/default/export")
-        assert (response.status_code, response.headers["content-type"]) == (200, "application/gzip")
-        assert response.headers["content-disposition"] == "attachment; filename*=UTF-8''default.jsonl.gz"
-        assert int(response.headers["content-length"]) == len(response.content)
-        missing = await ok(await client.get("/db/nowhere/export"), 404)
-        assert "nowhere" in missing["error"] and "team" not in missing["error"]
-    copy = tmp_path / "default.jsonl.gz"
-    copy.write_bytes(response.content)
-    async with KnowledgeBase.open(f"embedded:{tmp_path / 'copy.grafeo'}") as kb:
-        await kb.import_(copy)
-        assert list(await kb.namespaces()) == ["default"]
-        assert [document["path"] for document in await kb.documents()] == sorted(note["path"] for note in NOTES)
-        assert (await kb.search("Where does Maria Lindqvist work?", 1))[0].path == "notes/lindqvist.md"
-
-
 async def test_markdown_and_html_are_read_as_such() -> None:
     page = "<html><head><meta charset=latin1><title>Die Mühle</title></head><body><h1>Die Mühle</h1><p>Sie mahlt.</p>"
     given = [

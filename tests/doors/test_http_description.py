@@ -68,6 +68,8 @@ async def test_the_description_is_enough_for_a_generated_client() -> None:
         assert schemas["Hit"]["properties"]["score"]["type"] == "number"
         assert {"text", "citations", "found"} <= schemas["Answer"]["properties"].keys()
         assert schemas["Problem"]["required"] == ["error"]
+        copy = {"schema": {"type": "string", "format": "binary"}}
+        assert operations["post", "/db/{namespace}/import"]["requestBody"]["content"] == {"application/gzip": copy}
         form = schemas["Body_documents_upload_files"]["properties"]["files"]
         assert form["items"] == {"type": "string", "format": "binary"}
     async with serving() as client:

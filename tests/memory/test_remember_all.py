@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.rag import KnowledgeBase
@@ -65,12 +65,12 @@ MESSAGES = st.lists(
 )
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25)
 @given(before=MESSAGES, messages=MESSAGES)
 async def test_all_at_once_is_the_same_as_one_by_one(
-    engine: Engine, before: list[dict[str, Any]], messages: list[dict[str, Any]]
+    before: list[dict[str, Any]], messages: list[dict[str, Any]]
 ) -> None:
-    async with engine.knowledge() as kb:
+    async with Engine("embedded::memory:").knowledge() as kb:
         for session in ("one by one", "at once"):
             for message in before:
                 await kb.remember(session, **message)

@@ -1,20 +1,23 @@
-"""The route for a copy of a namespace, while the server runs."""
+"""The routes for copies of a namespace, while the server runs."""
 
 from __future__ import annotations
 
+import asyncio
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 from urllib.parse import quote
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Depends, Request
 from fastapi.responses import StreamingResponse
 
-from core.rag.errors import BackupError, NotFoundError
+from core.rag.errors import BackupError, InvalidInputError, NotFoundError
 from core.rag.knowledge_base import KnowledgeBase
-from mgrag.http.bases import Reading
+from mgrag.http.access import RefusedError
+from mgrag.http.bases import Reading, Writing, caller_of
 from mgrag.http.errors import no_namespace
+from mgrag.http.results import Imported
 
 _GZIP = "application/gzip"
 _PIECE = 1 << 20
@@ -39,6 +42,39 @@ async def export(kb: Reading) -> StreamingResponse:
         "Content-Disposition": f"attachment; filename*=UTF-8''{quote(kb.namespace, safe='')}.jsonl.gz",
     }
     return StreamingResponse(_pieces(copy), media_type=_GZIP, headers=headers)
+
+
+async def _check_whole(request: Request) -> None:
+    """Refuse callers for some namespaces only: ids are those of the graph, and what a file says of them is believed."""
+    if caller_of(request).namespaces is not None:
+        raise RefusedError(403, "An import is for keys and tokens for all namespaces, on a server of all of them.")
+
+
+@router.post(
+    "/import",
+    dependencies=[Depends(_check_whole)],
+    openapi_extra={
+        "requestBody": {"required": True, "content": {_GZIP: {"schema": {"type": "string", "format": "binary"}}}}
+    },
+)
+async def import_(kb: Writing, request: Request) -> Imported:
+    """Load a copy of this namespace that an export gave, compressed or not; all of it is checked before.
+
+    What is there is updated, and what the copy does not have stays. It can be repeated, and has to be if it failed.
+    """
+    with tempfile.TemporaryDirectory(prefix="mgrag-") as folder:
+        file = Path(folder) / "import.jsonl.gz"
+        with file.open("wb") as copy:
+            async for piece in request.stream():
+                await asyncio.to_thread(copy.write, piece)
+        try:
+            found = await kb.import_(file)
+        except BackupError as error:
+            # The rest is for the command line, and where the server keeps files is its own business.
+            what, _, _ = str(error).replace(str(file), "The body").partition(". ")
+            raise InvalidInputError(f"{what.removesuffix('.')}. Nothing was imported.") from error
+    report = next(iter(found.values())).to_dict()
+    return {"nodes": report["nodes"], "edges": report["edges"]}
 
 
 async def _export(kb: KnowledgeBase, file: Path) -> None:

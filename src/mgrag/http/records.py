@@ -27,6 +27,7 @@ RESERVED = frozenset(
             "feedback",
             "files",
             "graph",
+            "import",
             "ingest",
         ),
         *("memory", "search", "status", "users"),

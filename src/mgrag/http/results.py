@@ -232,6 +232,13 @@ class Rated(TypedDict):
     rated: list[str]
 
 
+class Imported(TypedDict):
+    """How many nodes and edges a copy holds, by label and type."""
+
+    nodes: dict[str, int]
+    edges: dict[str, int]
+
+
 class Health(TypedDict):
     """Whether the graph can be reached."""
 
