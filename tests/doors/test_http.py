@@ -158,6 +158,21 @@ async def test_a_session_is_remembered_in_one_request() -> None:
         assert [memory["count"] for memory in again] == [1, 2]
 
 
+async def test_what_a_user_viewed_is_recorded_and_listed() -> None:
+    async with with_notes() as client:
+        history = "/db/default/users/team%2Fada/history"
+        assert await ok(await client.get(history)) == {"viewed": []}
+        for path in ("notes/heron.md", "notes/lindqvist.md", "notes/heron.md"):
+            seen = await ok(await client.post(history, json={"document": path}))
+        assert [(view["path"], view["count"]) for view in seen["viewed"]] == [
+            ("notes/heron.md", 2),
+            ("notes/lindqvist.md", 1),
+        ]
+        assert await ok(await client.get(history)) == seen
+        assert "nowhere" in (await ok(await client.post(history, json={"document": "nowhere"}), 404))["error"]
+        assert len((await ok(await client.get("/db/default/users/team%2Fada/export")))["viewed"]) == 2
+
+
 async def test_records_make_the_graph_of_the_example() -> None:
     async with serving() as client:
         inserted = await ok(await client.post("/db/wiki/employees", json=ALICE), 201)

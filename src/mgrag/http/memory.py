@@ -15,7 +15,7 @@ from core.rag.errors import NotFoundError
 from core.rag.memory.records import Forgotten
 from core.rag.memory.records import Memory as Recalled
 from mgrag.http.bases import Body, Reading, Writing, caller_of
-from mgrag.http.details import ListedConversation, ListedUser, PersonalData, WholeConversation
+from mgrag.http.details import ListedConversation, ListedUser, PersonalData, View, WholeConversation
 from mgrag.http.results import (
     Anonymized,
     Compacted,
@@ -28,6 +28,7 @@ from mgrag.http.results import (
     Remembered,
     RememberedAll,
     Users,
+    Views,
 )
 from mgrag.pages import page
 
@@ -120,6 +121,12 @@ class Feedback(Body):
     value: float = Field(ge=-1, le=1)
     query: str | None = None
     user_id: str | None = None
+
+
+class Viewed(Body):
+    """What somebody viewed."""
+
+    document: str = Field(description="Path, URL or id.")
 
 
 class NewConversation(Body):
@@ -233,6 +240,19 @@ async def list_users(
 async def export_user(kb: Reading, user: str) -> PersonalData:
     """Everything that is stored about a user."""
     return cast("PersonalData", await kb.export_user(user))
+
+
+@router.get("/users/{user:name}/history")
+async def history(kb: Reading, user: str) -> Views:
+    """List the documents that a user viewed, the latest first."""
+    return {"viewed": cast("list[View]", await kb.history(user))}
+
+
+@router.post("/users/{user:name}/history")
+async def view(kb: Writing, user: str, body: Viewed) -> Views:
+    """Record that a user viewed a document, and return the history."""
+    await kb.client.track_user_viewed_document(user, body.document)
+    return {"viewed": cast("list[View]", await kb.history(user))}
 
 
 @router.post("/users/{user:name}/anonymize")

@@ -12,7 +12,7 @@ from core.rag.graph.parts import GraphEdge, GraphNode
 from core.rag.graph.searching import KnowledgeHit
 from core.rag.indexing.report import DocumentCounts, VectorCounts
 from core.rag.retrieval.hits import Hit
-from mgrag.http.details import ListedConversation, ListedDocument, ListedUser
+from mgrag.http.details import ListedConversation, ListedDocument, ListedUser, View
 
 
 class Documents(TypedDict):
@@ -212,6 +212,12 @@ class Users(TypedDict):
 
     users: list[ListedUser]
     next: str
+
+
+class Views(TypedDict):
+    """Documents that a user viewed, the latest first."""
+
+    viewed: list[View]
 
 
 class NewConversationId(TypedDict):
