@@ -67,6 +67,17 @@ def test_a_session_is_remembered_from_a_file_or_standard_input(tmp_path: Path, m
         assert told[0] == code and why in told[1]
 
 
+def test_an_answer_that_was_left_is_shown_as_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    talk = [
+        {"role": "user", "content": "When does the mill turn?"},
+        {"role": "assistant", "content": "It turns", "metadata": {"cut": "stopped"}},
+    ]
+    call(tmp_path, "remember-all", "s", "-", stdin=json.dumps(talk).encode())
+    heads = [line for line in run(tmp_path, "conversation", "show", "s")[1].splitlines() if line.startswith("20")]
+    assert [head.endswith("assistant  (cut off)") for head in heads] == [False, True]
+
+
 def test_recall_says_what_a_memory_stands_near_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     asked = call(tmp_path, "remember", "s", "Which wifi password does the harbour office use?")[1].strip()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from core.rag import KnowledgeBase
 from core.rag.dbhandler.messages import remembering
-from core.rag.errors import InvalidInputError, StoreConflictError
+from core.rag.errors import InvalidInputError, StoreError
 from dbhandler.kit import Engine
 
 TALK: list[dict[str, Any]] = [
@@ -132,10 +132,10 @@ async def test_a_failure_amid_a_session_leaves_nothing_of_it(
     kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def fails(*_: Any) -> None:
-        raise StoreConflictError("Somebody was faster.")
+        raise StoreError("The disk is on fire.")
 
     monkeypatch.setattr(remembering, "move_to_end", fails)  # of a repeat, after messages that were written
-    with pytest.raises(StoreConflictError):
+    with pytest.raises(StoreError):
         await kb.remember_all("s", TALK)
     assert await kb.memories("s") == []
     monkeypatch.undo()

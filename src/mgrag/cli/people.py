@@ -208,7 +208,8 @@ def show_conversation(
     line((found["title"] or found["id"], "bold"))
     for message in messages:
         said_by = f" ({message['user_id']})" if message["user_id"] else ""
-        line((f"{minute(message['timestamp'])}  {message['role']}{said_by}", "cyan"))
+        cut = "  (cut off)" if message["role"] == "assistant" and message["metadata"].get("cut") else ""
+        line((f"{minute(message['timestamp'])}  {message['role']}{said_by}{cut}", "cyan"))
         for text in message["content"].splitlines():
             line("  ", text.expandtabs(4))
         for reference in message["references"]:
