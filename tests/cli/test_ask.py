@@ -249,6 +249,25 @@ def test_ctrl_c_leaves_a_chat_cleanly(graph: Path, bare: Path) -> None:
     assert len(Command(bare)("memory", "list", "talk", "--json").json["memories"]) == 2
 
 
+def test_what_was_printed_of_an_answer_that_ctrl_c_ends_is_in_the_conversation(
+    graph: Path, bare: Path, chat: Chat
+) -> None:
+    chat.then(ANALYSIS, Stream(["The mill ", "stood still [1]."], proceed=threading.Event()))
+    with subprocess.Popen(
+        [*ENTRY, "ask", QUESTION, "--conversation", "talk"], cwd=bare, env=dict(os.environ), stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        assert process.stdout is not None
+        assert process.stdout.read(8) == "The mill"
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 130
+    said = Command(bare)("conversation", "show", "talk", "--json").json["messages"]
+    assert [(message["content"], message["metadata"]) for message in said] == [
+        (QUESTION, {}),
+        ("The mill", {"cut": "stopped"}),
+    ]
+
+
 def test_the_answer_is_printed_while_it_arrives(graph: Path, bare: Path, chat: Chat) -> None:
     plan = Stream(["The mill ", "stood still [1]."], proceed=threading.Event())
     chat.then(ANALYSIS, plan)
