@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.embedders import HashEmbedder
@@ -11,6 +12,7 @@ from tests.knowledge_base.notes import PARAGRAPHS, document, text
 from core.rag import KnowledgeBase, UndirectedNode
 from core.rag.errors import InvalidInputError, LanguageModelError, ModelMismatchError
 from core.rag.llm import Message
+from core.rag.schema import VectorIndex
 from core.rag.settings import Settings
 from dbhandler.kit import Engine
 from fakes.openai_server import OpenAIServer
@@ -145,6 +147,24 @@ async def test_a_namespace_that_was_removed_is_filled_again_with_vectors(kb: Kno
     assert second.vectors == first.vectors and second.vectors.embedded
     assert [hit.path for hit in await kb.search(PARAGRAPHS[0], mode="vector")] == ["a.md"]
     assert (await kb.status())["nodes"]["Vector"] == second.chunks
+
+
+async def test_nothing_is_left_of_a_namespace_that_others_wrote_to_while_it_was_removed(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await kb.ingest(Document(path="a.md", content=text(0)))
+    graph = type(await kb.client.connect())
+    drop, late = graph.drop_vector_index, [Document(path="b.md", content=text(1))]
+
+    async def written_before(store: Any, index: VectorIndex) -> None:
+        if late:
+            await kb.ingest(late.pop())
+        await drop(store, index)
+
+    monkeypatch.setattr(graph, "drop_vector_index", written_before)
+    await kb.in_namespace(kb.namespace).delete_namespace(kb.namespace)
+    assert not late
+    assert kb.namespace not in await kb.namespaces()
 
 
 async def test_a_conversation_goes_on_with_another_number_of_dimensions_of_the_same_model(tmp_path: Path) -> None:

@@ -30,8 +30,10 @@ _EMPTYING = (
     Label.CHUNK,
     *(label for label in Label if label not in {Label.VECTOR, Label.CHUNK, Label.VECTOR_STORE, Label.SOURCE}),
     Label.SOURCE,
-    Label.VECTOR_STORE,
 )
+
+#: How often to look for what others wrote while a namespace was emptied.
+_LOOKS = 5
 
 
 class AdminOperations(RevectoringOperations):
@@ -136,12 +138,23 @@ class AdminOperations(RevectoringOperations):
             text = TextIndex(label, self._namespace)
             await graph.drop_text_index(text)
             self._text_indexes.discard(text)
+        count = await self._delete_all(*_EMPTYING)
+        # Only now, as without the stores nobody would know later which indexes to drop.
+        for vectors in (store.index(target) for store in stores for target in EMBEDDED_LABELS):
+            await graph.drop_vector_index(vectors)
+            self._vector_indexes.discard(vectors)
+        count += await self._delete_all(Label.VECTOR_STORE)
+        # An ingest that goes on meanwhile fails without its store; what it wrote before would be left without it.
+        for _ in range(_LOOKS):
+            written = await self._delete_all(*_EMPTYING)
+            count += written
+            if not written:
+                break
+        return count
+
+    async def _delete_all(self, *labels: Label) -> int:
         count = 0
-        for label in _EMPTYING:
-            if label is Label.VECTOR_STORE:  # without them, nobody would know later which indexes to drop
-                for vectors in (store.index(target) for store in stores for target in EMBEDDED_LABELS):
-                    await graph.drop_vector_index(vectors)
-                    self._vector_indexes.discard(vectors)
+        for label in labels:
             rows = await self.read(f"MATCH (n:{label}) WHERE n.namespace = $namespace RETURN n.id AS id")
             for part in batches([row["id"] for row in rows], max_rows=_DELETED_AT_ONCE):
                 await self._write_one(f"UNWIND $ids AS i MATCH (n:{label} {{id: i}}) DETACH DELETE n", ids=part)
