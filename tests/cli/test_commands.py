@@ -212,6 +212,17 @@ def test_options_before_and_behind_the_command(mgrag: Command, graph: Path, inge
     assert (mixed.json["location"], mixed.json["namespace"]) == (other, "y")
 
 
+@pytest.mark.parametrize("address", ["localhost:7687", "127.0.0.1:7687", "[::1]:7687"])
+def test_a_server_is_not_taken_for_a_file(address: str, mgrag: Command) -> None:
+    (mgrag.folder / "a.md").write_text("The mill.")
+    done = mgrag("ingest", "a.md", "--db", address)
+    assert done.code == 2
+    assert f"bolt://{address}" in done.err
+    assert not (mgrag.folder / address).exists()
+    assert mgrag("ingest", "a.md", "--db", f"embedded:{address}").code == 0
+    assert mgrag("search", "mill", "--db", address).code == 0, "there is a file of this name"
+
+
 @pytest.mark.parametrize(
     "arguments", [("nosuch",), ("list", "--nosuch"), ("search",), ("show", "a", "b")], ids=" ".join
 )

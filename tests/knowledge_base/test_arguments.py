@@ -14,6 +14,7 @@ from core.rag import (
     BasicRAG,
     KnowledgeBase,
     KnowledgeRAGFlow,
+    MemGraphClient,
     MGRagError,
     UndirectedNode,
     open_embedder,
@@ -383,6 +384,12 @@ def test_a_graph_is_opened_by_texts(arguments: dict[str, Any]) -> None:
 def test_a_graph_is_opened_by_what_makes_sense(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidInputError, match=message):
         KnowledgeBase.open(**{"uri": "embedded::memory:", **arguments})
+
+
+@pytest.mark.parametrize("size", [0, -1, 2.5, True, "5", None], ids=str)
+def test_a_pool_holds_at_least_one_connection(size: Any) -> None:
+    with pytest.raises(InvalidInputError, match=r"max_connection_pool_size is .*, but has to be a whole number from 1"):
+        MemGraphClient("bolt://localhost:7687", max_connection_pool_size=size)
 
 
 @pytest.mark.parametrize(

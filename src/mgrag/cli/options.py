@@ -41,6 +41,7 @@ AfterOption = Annotated[
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 
 _URI = re.compile(r"(?:embedded:|[A-Za-z][A-Za-z0-9+.-]*://)")
+_SERVER = re.compile(r"(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,4 +87,6 @@ def graph_uri(db: str) -> str:
     """Return the URI for a value of ``--db``; a bare path is an embedded graph."""
     if not db.strip():
         raise typer.BadParameter("it is empty", param_hint="'--db'")
+    if _SERVER.fullmatch(db) and not Path(db).exists():
+        raise typer.BadParameter(f"a server is bolt://{db}, a file embedded:{db}", param_hint="'--db'")
     return db if _URI.match(db) else f"embedded:{db}"

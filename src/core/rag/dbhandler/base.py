@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from core.rag.dbhandler.batches import MAX_ROWS, batches
-from core.rag.dbhandler.checks import check_kind, check_optional, check_text, check_texts
+from core.rag.dbhandler.checks import check_kind, check_number, check_optional, check_text, check_texts
 from core.rag.dbhandler.documents.indexed import INDEXED
 from core.rag.dbhandler.gate import WriterGate
 from core.rag.dbhandler.store import DEFAULT_POOL_SIZE, GraphStore, Row, Transaction, open_store
@@ -55,7 +55,7 @@ class ClientBase:
             create: Whether a missing embedded graph may be created.
 
         Raises:
-            InvalidInputError: if the namespace is not allowed, or another argument has the wrong type.
+            InvalidInputError: if the namespace is not allowed, or another argument has the wrong type or value.
             ConfigurationError: if the settings are invalid.
         """
         check_optional(username=username, password=password)
@@ -69,12 +69,12 @@ class ClientBase:
                 f"embedder must be an EmbeddingService, not {type(embedder).__name__}: core.rag.open_embedder makes"
                 " one from the name of a model."
             )
+        connections = check_number("max_connection_pool_size", max_connection_pool_size, 1)
         self._settings = settings_for(settings)
         self._uri = uri
         self._username = username
         self._password = password
-        default = max_connection_pool_size == DEFAULT_POOL_SIZE
-        self._max_connection_pool_size = None if default else max_connection_pool_size
+        self._max_connection_pool_size = None if connections == DEFAULT_POOL_SIZE else connections
         self._namespace = check_namespace(self._settings.namespace if namespace is None else namespace)
         self._embedder = embedder
         self._check_model = check_model
