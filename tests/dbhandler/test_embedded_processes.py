@@ -136,6 +136,7 @@ async def test_a_second_process_is_told_what_to_do(nursery: Nursery, graph_file:
             await EmbeddedStore.open(str(graph_file), settings=Settings(_env_file=None, MGRAG_LOCK_TIMEOUT=0.2))
         assert str(graph_file) in str(caught.value)
         assert "Memgraph" in str(caught.value)
+        assert "MGRAG_LOCK_TIMEOUT" in str(caught.value), "another command may end soon"
     finally:
         os.kill(holder, signal.SIGKILL)
         nursery.end()

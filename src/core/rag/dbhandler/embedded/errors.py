@@ -69,8 +69,9 @@ def not_opened(error: RuntimeError, file: Path) -> StoreError:
     """Return the error for a graph that could not be opened."""
     if error_code(error) == "X001" and "locked" in str(error):
         return StoreLockedError(
-            f"{file} is in use by another process, or open in this one already. Close it there, or put the graph"
-            " on a Memgraph server (bolt://), which many processes can share."
+            f"{file} is in use by another process, or open in this one already. Wait until that has finished"
+            " (MGRAG_LOCK_TIMEOUT says for how long), close it there, or put the graph on a Memgraph server (bolt://),"
+            " which many processes can share."
         )
     if "not a Grafeo database" in str(error) or "not a database file" in str(error):
         return StoreUnavailableError(f"{file} is not a graph file; name another file.")
