@@ -8,6 +8,7 @@ from typing import Any
 
 from core.rag.dbhandler.batches import batches, run_for_rows
 from core.rag.dbhandler.checks import check_texts
+from core.rag.dbhandler.locking import lock
 from core.rag.dbhandler.messages.reading import CONVERSATION_COLUMNS
 from core.rag.dbhandler.messages.recollection import RecollectionOperations
 from core.rag.dbhandler.messages.users import rating_key
@@ -58,6 +59,7 @@ class ErasureOperations(RecollectionOperations):
         """Remove a user (id of the node) with views and ratings, but not conversations; return whether it existed."""
 
         async def work(tx: Transaction) -> bool:
+            await lock(tx, Label.USER, [node])
             rows = await tx.run("MATCH (u:User {id: $id}) RETURN u.id AS id", {"id": node})
             await tx.run("MATCH (u:User {id: $id}) DETACH DELETE u", {"id": node})
             return bool(rows)
