@@ -232,6 +232,9 @@ async def test_a_record_has_sixty_four_entities_at_most(kb: KnowledgeBase) -> No
     inserted = await kb.insert("notes", {"tags": [f"tag {number}" for number in range(30)]})
     assert (inserted.nodes, inserted.edges) == (30, 30 * 29 / 2)
     assert len(entities_of({"tags": [f"tag {number}" for number in range(100)]})) == 64
+    team = {"members": [{"name": f"Member {n}"} for n in range(100)], "team": "Tide Crew", "company": {"city": "Ulm"}}
+    kept = [entity.text for entity in entities_of(team)]
+    assert kept == [*(f"Member {number}" for number in range(62)), "Tide Crew", "Ulm"]
 
 
 async def test_the_rows_of_a_file_become_a_bounded_number_of_nodes_and_edges(

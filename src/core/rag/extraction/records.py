@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -87,7 +88,7 @@ _OF_THINGS: Final = frozenset({"email", "owner", "lead", "author", "category", "
 #: The relation of two fields that have no other.
 TOGETHER: Final = "co_occurs"
 
-#: Maximum number of entities of a record; the first ones are kept. Every pair is linked, which makes 2,016 links.
+#: Maximum number of entities of a record. Every pair is linked, which makes 2,016 links.
 MAX_ENTITIES: Final = 64
 #: Nested fields are entities down to this level; their texts can be searched at any level.
 DEEPEST: Final = 4
@@ -138,7 +139,10 @@ class Relation:
 def entities_of(
     record: Mapping[str, Any], hints: Mapping[str, str] = FIELD_HINTS, collection: str = ""
 ) -> list[RecordEntity]:
-    """Return the entities of a record: each name once, in the order of the fields, the first ``MAX_ENTITIES``.
+    """Return the entities of a record: each name once, in the order of the fields, at most ``MAX_ENTITIES``.
+
+    Of more, values of fields with a single one come before items of lists, so that a team with many members keeps its
+    own name.
 
     Args:
         record: Fields by name; values that are texts, lists of texts, or nested records are used.
@@ -154,7 +158,12 @@ def entities_of(
         name = normalize_name(text) if kind and text else ""
         if name and name not in found:
             found[name] = RecordEntity(".".join(path), kind, name, text)
-    return list(found.values())[:MAX_ENTITIES]
+    if len(found) <= MAX_ENTITIES:
+        return list(found.values())
+    values = Counter(entity.field for entity in found.values())
+    kept = sorted(found.values(), key=lambda entity: values[entity.field] > 1)[:MAX_ENTITIES]
+    names = {entity.name for entity in kept}
+    return [entity for entity in found.values() if entity.name in names]
 
 
 def relations_of(entities: Sequence[RecordEntity]) -> list[Relation]:
