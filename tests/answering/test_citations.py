@@ -83,6 +83,8 @@ async def test_a_citation_with_blanks_is_one() -> None:
         "| Of | It |\n|---|---|\n| diameter of the wheel | 5.4 metres [3] |\n| northern gate leaks | 30 litres [4] |",
         "It has 48 paddles of larch [3].\n\nReferences:\n\n- [3] mill/3.md, Machinery\n- [4] mill/4.md",
         "The wheel has 48 paddles of larch [3].\n\nSources:\n[3] mill/3.md\n[4] mill/4.md",
+        "The wheel has 48 paddles of larch [3].\n\n**Sources:** [3], [4]",
+        "**Answer:** The wheel has 48 paddles of larch [3].\n\n- **Loss per second:** Some 30 litres, at the gate [4]",
         "[3] The wheel has 48 paddles of larch.\n\n[4] The northern gate leaks 30 litres a second.",
         "It leaks 30 litres a second at the northern gate.\n\n[4]\n\nThe wheel has 48 paddles of larch [3].",
     ],
@@ -92,6 +94,12 @@ async def test_tables_and_lists_of_sources_cite_what_they_say(text: str) -> None
     assert checked.text == text
     assert (checked.unsupported, checked.missing, checked.dropped) == ((), (), ())
     assert [citation.number for citation in checked.citations] == [3, 4]
+
+
+async def test_a_label_is_no_name_unless_it_is_one_in_a_passage() -> None:
+    text = "- **Amara Oduya:** Founded the trust in 2019 [2]\n- **Ines Harrow:** Founded the trust in 2019 [2]"
+    checked = await check_citations(text, passages(), EMBEDDERS[1])
+    assert [one.text for one in checked.unsupported] == ["**Amara Oduya:** Founded the trust in 2019"]
 
 
 async def test_a_source_in_a_list_that_it_does_not_say_is_caught() -> None:
@@ -137,6 +145,7 @@ async def test_a_citation_carries_its_place_and_a_quote_of_it() -> None:
         "# The mill of Kestrel Bay",
         "Die Quellen enthalten keine Angaben zum Preis.",
         "I hope this helps with the mill!",
+        "*Note: the sources do not give the price of the wheel.*",
         "If you have more questions about the dam, feel free to ask.",
         "| Name of the building | Year |\n|:---|---:|",
     ],

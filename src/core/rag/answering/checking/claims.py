@@ -24,6 +24,7 @@ _GAP = re.compile(
     r"\b(?:do(?:es)?(?: not|n['’]t)|did(?: not|n['’]t)|no|not|nothing|none of|neither)\b[^.]{0,60}?"
     r"\b(?:says?|mention(?:s|ed)?|contain(?:s|ed)?|state[sd]?|specif(?:y|ies|ied)|provide[sd]?|include[sd]?|information"
     r"|describe[sd]?|found|known|given|available|sources?|passages?)\b"
+    r"|\b(?:sources?|passages?|documents?|texts?|context)\s+(?:do(?:es)?|did)(?: not|n['’]t)\b"
     r"|\bi (?:do not|don['’]t|cannot|can['’]t) (?:know|say|tell|answer|find)\b"
     r"|\b(?:keine?|nicht)\b[^.]{0,60}\b(?:angaben|quellen?|informationen|erwähnt|bekannt)\b",
     re.IGNORECASE,
@@ -118,7 +119,7 @@ def _owner(spans: list[tuple[int, int]], place: int) -> int | None:
 
 def _states(sentence: str, *, cites: bool) -> bool:
     text = sentence.strip()
-    if text.endswith((":", "?")) or _GAP.search(text) or (not cites and _COURTESY.match(text)):
+    if text.rstrip("*_,; ").endswith((":", "?")) or _GAP.search(text) or (not cites and _COURTESY.match(text)):
         return False
     fewest = 1 if cites and not _VERDICT.fullmatch(text) else _FEWEST_TERMS
     return len(set(analyze(text))) >= fewest

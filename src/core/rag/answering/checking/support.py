@@ -39,6 +39,8 @@ _WEIGHT = 2.0
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _CAPITALISED = re.compile(r"\b[^\W\d_a-z][^\W_]*(?:['’][^\W\d_]+)?")
 _SHORTEST_STEM = 4
+#: A label in bold before what it labels: "**Material:** larch", "**Material**: larch".
+_LABEL = re.compile(r"\W{0,3}(?:\*\*|__)[^*\n]{1,80}?(?::(?:\*\*|__)|(?:\*\*|__)\s*:)\W*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,10 +153,12 @@ class _Check:
         return self.fit(cited) - self.fit(rest) < ADDED
 
     def _names(self, language: str) -> frozenset[str]:
-        """Its names; its first word is one only if it is one in a passage."""
+        """Its names; its first word, and those of a label and behind it, are some only if they are in a passage."""
         words = [*_CAPITALISED.finditer(self._sentence)]
-        names = {term for word in words if word.start() > 1 for term in analyze(word[0], language)}
-        first = {term for word in words if word.start() <= 1 for term in analyze(word[0], language)}
+        label = _LABEL.match(self._sentence)
+        begun = 1 if label is None else label.end()
+        names = {term for word in words if word.start() > begun for term in analyze(word[0], language)}
+        first = {term for word in words if word.start() <= begun for term in analyze(word[0], language)}
         # A function word by itself is taken for a word that means something, but not in its sentence.
         return frozenset((names | (first & self._known.names)) & set(analyze(self._sentence, language)))
 
