@@ -211,6 +211,13 @@ def test_numbers_beside_other_words(text: str, expected: str) -> None:
     assert Anonymizer().text(text) == expected
 
 
+def test_a_name_in_an_account_or_a_site() -> None:
+    anonymizer = Anonymizer(["Ann Harlow", "Li Wei"])
+    text = "https://annharlow.example.org, @ann_harlow, AnnHarlow's; channharlow, liwei"
+    expected = "https://[person 1].example.org, @[person 1], [person 1]'s; channharlow, liwei"
+    assert anonymizer.text(text) == expected
+
+
 def test_a_name_in_an_address() -> None:
     anonymizer = Anonymizer(["Marta Kowalczyk", "Anne-Marie Lee"])
     text = "https://example.org/marta.kowalczyk and Anne-Marie-Lee; Marta. Kowalczyk came."

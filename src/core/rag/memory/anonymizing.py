@@ -4,7 +4,8 @@ Found by form: e-mail addresses, phone numbers (the library phonenumbers, a port
 their check digit), IBANs (with theirs), numbers behind a word like "account", IP and street addresses. Found by name:
 names that the graph knows, names behind a title (Mr, Dr, Frau …), an introduction (my name is …), a greeting (Dear …)
 or a farewell (Best regards, …), in an e-mail address (ann.lee@…), given names that are on the lists of Faker, and the
-words with capitals behind these. A name that nothing gives away stays.
+words with capitals behind these; also joined as in an account (annharlow, ann_harlow). A name that nothing gives away
+stays.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from core.rag.errors import InvalidInputError
@@ -116,6 +117,8 @@ _MAILBOX = re.compile(rf"(?<!{_SPACED})(?P<first>{_SPACED_LETTER}{{2,}})[._-](?P
 #: Mailboxes that belong to no person.
 _OFFICES = frozenset(("no", "not", "do", "reply", "info", "help", "support", "sales", "service", "customer", "team"))
 _SHORTEST_PART = 3
+#: Shorter ones may well be words.
+_SHORTEST_HANDLE = 8
 
 
 class Anonymizer:
@@ -144,6 +147,7 @@ class Anonymizer:
         self._numbers: Counter[str] = Counter()
         self._regions = (None, "US") if region is None else (None, region)
         self._people: dict[str, str] = {}
+        self._handles: set[str] = set()
         # first word of a name -> names, with all of their words
         self._beginning: dict[str, list[tuple[str, frozenset[str]]]] = {}
         first = ""
@@ -221,7 +225,9 @@ class Anonymizer:
         inflected = [form for part in own for form in cases(part)]
         known = (self._people.get(form.lower(), "") for form in (whole, *parts, *inflected))
         word = as_word or next(filter(None, known), "") or self._word("person", whole.lower())
-        for known_as in (whole, *own, *inflected):
+        handles = _handles(own) if own == parts else []
+        self._handles.update(handles)
+        for known_as in (whole, *own, *inflected, *handles):
             if (key := known_as.lower()) not in self._people:
                 self._people[key] = word
                 # where words adjoin, a name may be anywhere
@@ -269,7 +275,7 @@ class Anonymizer:
             found = _apart(match[0].lower())
             word = words.get(found) or words.get(found.removesuffix(_GENITIVE))
             # "Will" and "Mark" are names, "will" and "mark" are not.
-            if word and (not match[0].islower() or not match[0].isalpha()):
+            if word and (not match[0].islower() or not match[0].isalpha() or found in self._handles):
                 yield match.start(), match.end(), word
 
 
@@ -300,6 +306,14 @@ def _replaced(text: str, spans: Iterable[tuple[int, int, str]]) -> str:
 def _is_joined(name: str) -> bool:
     """Return whether a name is written in a script in which words directly adjoin others."""
     return re.fullmatch(rf"[{_JOINED}\s]+", name) is not None
+
+
+def _handles(parts: Sequence[str]) -> list[str]:
+    """Return what the words of a name are in accounts and addresses: ``annharlow``, ``ann_harlow``."""
+    joined = "".join(parts).lower()
+    if not 2 <= len(parts) <= 3 or len(joined) < _SHORTEST_HANDLE or not joined.isalpha() or _is_joined(joined):
+        return []
+    return [joined, "_".join(parts).lower()]
 
 
 def _shortest(part: str) -> int:
