@@ -300,6 +300,17 @@ async def test_extracts_for_a_question_without_words_go_on_with_the_one_before()
     assert citation.quote == "The wheel of the mill turns at dawn, by water."
 
 
+async def test_an_answer_is_given_though_its_conversation_is_deleted_meanwhile(kb: KnowledgeBase) -> None:
+    answers = []
+    async for event in kb.ask_stream("What does Alice lead?", conversation_id="talk"):
+        if isinstance(event, RetrievalEvent):
+            assert await kb.client.delete_conversation("talk")
+        if isinstance(event, DoneEvent):
+            answers.append(event.answer)
+    assert [answer.message_id for answer in answers] == [None]
+    assert await kb.client.list_conversations() == []
+
+
 @pytest.mark.parametrize(
     "question, options",
     [

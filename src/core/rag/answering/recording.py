@@ -14,7 +14,7 @@ from core.rag.answering.events import DoneEvent, Event, RetrievalEvent, TokenEve
 from core.rag.answering.intents import has_words
 from core.rag.answering.services import Services
 from core.rag.dbhandler.finishing import finish
-from core.rag.errors import MGRagError
+from core.rag.errors import MGRagError, NotFoundError
 from core.rag.retrieval.referents import asks_for_more, referents
 
 if TYPE_CHECKING:
@@ -46,8 +46,8 @@ async def recorded(
     """Answer, in a conversation if there is one; it is created if missing.
 
     The question is recorded first, what was retrieved for it when it is known, the answer at the end. Of an answer that
-    is broken off, what was told of it is recorded. A question that is the last message already, as after an answer that
-    failed, is not recorded again.
+    is broken off, what was told of it is recorded; of one whose conversation is deleted meanwhile, nothing. A question
+    that is the last message already, as after an answer that failed, is not recorded again.
 
     Args:
         strategy: How to answer.
@@ -120,8 +120,11 @@ async def _recording(
                 if isinstance(event, DoneEvent):
                     answer = event.answer
                     cited = list(dict.fromkeys(citation.chunk_id for citation in answer.citations))
-                    said = await record(answer.text, answer.details.get("cut"), cited)
-                    event, done = DoneEvent(replace(answer, message_id=said)), True
+                    # Somebody may have deleted the conversation since: then nothing is recorded of the answer.
+                    with contextlib.suppress(NotFoundError):
+                        said = await record(answer.text, answer.details.get("cut"), cited)
+                        event = DoneEvent(replace(answer, message_id=said))
+                    done = True
                 yield event
     except (asyncio.CancelledError, GeneratorExit, MGRagError) as error:
         if text.strip() and not done:

@@ -40,6 +40,8 @@ class KnowledgeGraph(GraphBuilder):
         namespace: str | None = None,
         model: str | None = None,
         embedder: EmbeddingService | None = None,
+        username: str | None = None,
+        password: str | None = None,
         merge_similar: bool = False,
         settings: Settings | None = None,
     ) -> Self:
@@ -50,13 +52,15 @@ class KnowledgeGraph(GraphBuilder):
             namespace: ``None``: ``MGRAG_NAMESPACE``, else ``default``.
             model: Embedding model; ``None``: ``MGRAG_EMBEDDING_MODEL``, else the offline default.
             embedder: A custom embedding service, instead of ``model``.
+            username: For a server; ``None``: ``MEMGRAPH_USERNAME``.
+            password: For a server; ``None``: ``MEMGRAPH_PASSWORD``.
             merge_similar: See the constructor.
             settings: ``None``: read from the environment.
         """
         from core.rag.embedder import open_embedder
 
         embedder = embedder or open_embedder(model, settings)
-        client = MemGraphClient(uri, namespace=namespace, embedder=embedder, settings=settings)
+        client = MemGraphClient(uri, username, password, namespace=namespace, embedder=embedder, settings=settings)
         graph = cls(client, embedder, merge_similar=merge_similar)
         graph._owned, graph._owns_client = embedder, True
         return graph
