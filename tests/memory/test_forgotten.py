@@ -143,6 +143,31 @@ async def test_what_somebody_says_while_a_session_is_forgotten_stays(
     assert (await kb.doctor()).healthy
 
 
+async def test_what_is_said_for_the_owner_while_a_session_is_forgotten_is_forgotten_too(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for session in ("own", "shared"):
+        await kb.remember(session, "user", "The tide mill turns.", user_id="ann")
+    await kb.remember("shared", "user", "The tide is late.", user_id="bob")
+    real = MemGraphClient.messages_said
+    said: list[str] = []
+
+    async def say_then(self: MemGraphClient, node: str) -> Any:
+        rows = await real(self, node)
+        for session in {"own", "shared"} - set(said):
+            if node == (await kb.client.conversation_row(session) or {}).get("node_id"):
+                said.append(session)
+                await kb.remember(session, "assistant", "Ann lives by the mill.")
+        return rows
+
+    monkeypatch.setattr(MemGraphClient, "messages_said", say_then)
+    await kb.forget(user_id="ann")
+    assert sorted(said) == ["own", "shared"]
+    assert await kb.memories("own") == []
+    assert [memory.content for memory in await kb.memories("shared")] == ["The tide is late."]
+    assert await traces(kb.client, ["ann", "Ann lives"]) == []
+
+
 async def test_a_session_that_is_forgotten_as_soon_as_it_begins_begins_anew(
     kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:

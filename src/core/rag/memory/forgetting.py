@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
     from core.rag.dbhandler.store import Row
 
+#: How often a session is looked at again because somebody has spoken in it meanwhile.
+_TRIES = 10
+
 
 async def forget_messages(client: MemGraphClient, session_id: str, ids: Sequence[str]) -> Forgotten:
     """Remove messages of a session and all summaries of them; other messages that these replaced are restored."""
@@ -114,14 +117,18 @@ async def forget_user(client: MemGraphClient, user_id: str) -> Forgotten:
 
 async def _forget_own(client: MemGraphClient, session: Row, user: str) -> Forgotten:
     """Remove a session of a user; if others spoke in it, only the user's messages, and the session loses its owner."""
-    every = await client.messages_said(session["node_id"])
-    said = [message for message in every if not message["summary"]]
-    own = [message["id"] for message in said if speaker_of(message, user) == user]
-    # Somebody else may have spoken since.
-    whole = await _forget_whole(client, session, every) if len(own) == len(said) else None
-    if whole is not None:
-        return whole
-    gone = await forget_messages(client, session["id"], own)
+    gone = Forgotten()
+    for _ in range(_TRIES):
+        every = await client.messages_said(session["node_id"])
+        said = [message for message in every if not message["summary"]]
+        own = [message["id"] for message in said if speaker_of(message, user) == user]
+        if len(own) < len(said) and not own:
+            break
+        if len(own) < len(said):
+            gone += await forget_messages(client, session["id"], own)
+        elif (whole := await _forget_whole(client, session, every)) is not None:
+            return gone + whole
+        # Somebody may have spoken since: also whoever names nobody, and so speaks for the owner.
     with contextlib.suppress(NotFoundError):
         await client.disown_conversation(session["node_id"])
     return gone
