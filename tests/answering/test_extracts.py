@@ -492,6 +492,18 @@ async def test_of_a_long_block_of_code_the_part_is_shown_that_matters(
     assert [int(line[5:-1]) if line != "…" else line for line in block] == shown
 
 
+async def test_code_that_is_in_two_passages_is_shown_once() -> None:
+    code = "\n\n```sh\nmill start\nmill watch\n```"
+    whole, rest = f"In the morning, the mill is started so:{code}", f"the mill is started so:{code}"
+    passages = [
+        Passage(1, Hit("1", "d", "d.md", "", "", whole, 0, 0, len(whole), 1.0)),
+        Passage(2, Hit("2", "d", "d.md", "", "", rest, 1, 16, 16 + len(rest), 0.9)),
+    ]
+    answer, _ = await extract("How is the mill started?", "factual", passages, None)
+    assert answer.count("mill watch") == 1
+    assert "[1][2]" in answer
+
+
 async def test_code_that_nothing_introduces_has_the_heading_above_it() -> None:
     text = "It turns.\n\n## Gates\n\n```python\ndef gate():\n\n    return 1\n\ngate(wheel)\n```"
     passage = Passage(1, Hit("1", "d", "d.md", "Mill", "Parts > Gates", text, 0, 0, len(text), 1.0))

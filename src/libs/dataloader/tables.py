@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from libs.dataloader.formats.base import check_length
 
+#: Between the cells of a row; a bar that belongs to the text is escaped.
+BAR = re.compile(r"(?<!\\)\|")
 _PREFIXES = frozenset(("$", "€", "£", "¥", "(", "$(", "US$"))
 _SUFFIXES = frozenset((")", "%", ")%", "%)"))
 
@@ -13,6 +16,16 @@ _SUFFIXES = frozenset((")", "%", ")%", "%)"))
 def table_row(cells: Iterable[str]) -> str:
     """Return a row, ``| a | b |``; pipes are escaped, line ends inside a cell become blanks."""
     return "| " + " | ".join(_cell(cell) for cell in cells) + " |"
+
+
+def row_cells(row: str) -> list[str]:
+    """Return the cells of a row, as they are written there; it may lack the bars at its ends."""
+    cells = [cell.strip() for cell in BAR.split(row.strip())]
+    if len(cells) > 1 and not cells[0]:
+        del cells[0]
+    if len(cells) > 1 and not cells[-1]:
+        del cells[-1]
+    return cells
 
 
 def separator_row(columns: int) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-#: Between cells; a bar that belongs to the text is escaped.
-_BAR = re.compile(r"(?<!\\)\|")
+from libs.dataloader.tables import BAR, row_cells
+
 _RULE = re.compile(r"^ {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)+\|?[ \t]*$", re.MULTILINE)
 
 
@@ -27,7 +27,7 @@ def with_outer_bars(text: str, prose: str) -> str:
             place += 1
             continue
         end = place + 1
-        while end < len(lines) and _BAR.search(seen[end]):
+        while end < len(lines) and BAR.search(seen[end]):
             end += 1
         if not all(line.lstrip().startswith("|") for line in lines[place - 1 : end]):
             lines[place - 1 : end] = map(_row, lines[place - 1 : end])
@@ -36,11 +36,7 @@ def with_outer_bars(text: str, prose: str) -> str:
 
 
 def _is_head(line: str, rule: str) -> bool:
-    return _BAR.search(line) is not None and len(_cells(line)) == len(_cells(rule))
-
-
-def _cells(line: str) -> list[str]:
-    return _BAR.split(line.strip().removeprefix("|").removesuffix("|"))
+    return BAR.search(line) is not None and len(row_cells(line)) == len(row_cells(rule))
 
 
 def _row(line: str) -> str:

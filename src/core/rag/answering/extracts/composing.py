@@ -90,7 +90,8 @@ async def extract(
     items: dict[str, _Said] = {}
     for said in (said for run in runs for said in run):
         # Chunks overlap: a sentence in several passages is shown once. A passage may begin within one.
-        same = next((item for item in items if said.text.startswith("… ") and item.endswith(said.text[2:])), _key(said))
+        key = _key(said)
+        same = next((item for item in items if key.startswith("… ") and item.endswith(key[2:])), key)
         known = items.setdefault(same, said)
         known.numbers.update(said.numbers)
         known.listed = max(known.listed, said.listed, key=len)
@@ -129,11 +130,12 @@ def _runs(passage: Passage, taken: Sequence[Sentence], asked: Collection[str]) -
     for one in taken:
         last = runs[-1][-1] if runs else None
         block = block_at(text, one.place.start) if not is_code(passage.hit.path) else None
-        code = show(text, block, one.place.start) if block is not None else Shown("", "")
-        said = code.inline or said_by(passage, one.place, starts, asked)
-        if last is not None and (last.block == block if block is not None else said in last.listed):
+        said = said_by(passage, one.place, starts, asked) if block is None else ""
+        if last is not None and (said in last.listed if block is None else last.block == block):
             last.worth = max(last.worth, worth(one))
             continue
+        code = show(text, block, one.place.start) if block is not None else Shown("", "")
+        said = said or code.inline
         follows = before is not None and goes_on(passage, before, one.place)
         before = one.place
         if code.below and last is not None and follows and not last.listed:

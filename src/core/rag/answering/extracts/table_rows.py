@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from itertools import zip_longest
 
 from core.rag.answering.markers import is_in_block
+from libs.dataloader.tables import BAR, row_cells
 
 #: What the rule below a head is made of.
 _RULE = frozenset("|-: \t")
-#: Between cells; a bar that belongs to the text is escaped.
-_BAR = re.compile(r"(?<!\\)\|")
 
 
 def is_head(text: str, start: int) -> bool:
@@ -24,7 +22,7 @@ def is_head(text: str, start: int) -> bool:
 def is_row(text: str, start: int) -> bool:
     """Return whether the line at a place is a row of a table; the head is one, the rule below it is not."""
     line = _line(text, start)
-    return line.startswith("|") and _BAR.search(line, 1) is not None and not _is_rule(line)
+    return line.startswith("|") and BAR.search(line, 1) is not None and not _is_rule(line)
 
 
 def with_head(text: str, start: int, end: int, head: str = "") -> str:
@@ -41,7 +39,7 @@ def with_head(text: str, start: int, end: int, head: str = "") -> str:
     row = _line(text, start)
     if not is_row(text, start) or is_head(text, start) or is_in_block(text, start):
         return text[start:end]
-    named = zip_longest(_cells(_head_above(text, start, head)), _cells(row), fillvalue="")
+    named = zip_longest(row_cells(_head_above(text, start, head)), row_cells(row), fillvalue="")
     return (
         " | ".join(f"{name.rstrip(':')}: {cell}" if name else cell for name, cell in named if cell) or text[start:end]
     )
@@ -68,7 +66,3 @@ def _line(text: str, place: int) -> str:
     begin = text.rfind("\n", 0, place) + 1
     end = text.find("\n", place)
     return text[begin : end if end >= 0 else len(text)].strip()
-
-
-def _cells(row: str) -> list[str]:
-    return [cell.strip() for cell in _BAR.split(row)[1:]]

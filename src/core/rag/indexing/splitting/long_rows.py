@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from core.rag.indexing.splitting.breaks import Breaks
 from core.rag.indexing.splitting.markdown import plain_title
 from core.rag.indexing.splitting.packing import Table
+from libs.dataloader.tables import row_cells
 
 #: What fields are called that say what a record is about.
 _NAMING = """
@@ -25,7 +26,6 @@ _LONGEST_NAME = 100  # characters
 _FIELD = re.compile(r"(?P<key>[^\n:]{1,100}): +(?P<value>[^\n]*)")
 _INDEX = re.compile(r"\[\d+\]")
 _WORD = re.compile(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+(?![a-z])")
-_CELL_END = re.compile(r"(?<!\\)\|")
 
 
 def stretches(
@@ -83,7 +83,7 @@ def _fields(record: str) -> list[tuple[str, str]]:
 
 
 def _cells(header: str, row: str) -> list[tuple[str, str]]:
-    return list(zip(*(_CELL_END.split(line.strip().strip("|")) for line in (header, row)), strict=False))
+    return list(zip(row_cells(header), row_cells(row), strict=False))
 
 
 def _name_of(fields: Iterable[tuple[str, str]]) -> str:
