@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from answering.models import Talking, talking
+from answering.models import Talking
 from answering.people import DOCUMENTS, fill
 from core.rag import KnowledgeBase
 from core.rag.answering.basic import BasicRAG
@@ -36,22 +36,8 @@ CITATION_KEYS = {
 
 
 @pytest.fixture
-async def said() -> AsyncIterator[Talking]:
-    async with talking() as opened:
-        yield opened
-
-
-@pytest.fixture
 async def kb(engine: Engine) -> AsyncIterator[KnowledgeBase]:
     async with engine.knowledge() as opened:
-        await fill(opened)
-        yield opened
-
-
-@pytest.fixture
-async def talker(engine: Engine, said: Talking) -> AsyncIterator[KnowledgeBase]:
-    """A knowledge base with a language model."""
-    async with engine.knowledge(language_model=said.model) as opened:
         await fill(opened)
         yield opened
 

@@ -6,35 +6,19 @@ import asyncio
 import contextlib
 import json
 import logging
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 
-from answering.models import Talking, talking
-from answering.people import fill
+from answering.models import Talking
 from core.rag import KnowledgeBase
 from core.rag.answering.events import DoneEvent, TokenEvent
 from core.rag.errors import LanguageModelError, StoreUnavailableError, StreamCutError
-from dbhandler.kit import Engine
 from fakes.openai_chat import Stream
 from fakes.openai_server import fail
 
 ANALYSIS = json.dumps({"entities": ["Alice"], "intent": "factual"})
 QUESTION = "What does Alice lead?"
-
-
-@pytest.fixture
-async def said() -> AsyncIterator[Talking]:
-    async with talking() as opened:
-        yield opened
-
-
-@pytest.fixture
-async def talker(engine: Engine, said: Talking) -> AsyncIterator[KnowledgeBase]:
-    async with engine.knowledge(language_model=said.model) as opened:
-        await fill(opened)
-        yield opened
 
 
 async def messages(kb: KnowledgeBase) -> list[tuple[str, str, Any]]:

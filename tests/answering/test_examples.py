@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from answering.models import Talking, talking
+from answering.models import Talking
 from answering.people import fill
 from core.rag import KnowledgeBase
 from core.rag.answering.analysis import fallback_entities
@@ -24,12 +24,6 @@ from fakes.openai_chat import Stream
 async def kb(engine: Engine) -> AsyncIterator[KnowledgeBase]:
     async with engine.knowledge() as opened:
         await fill(opened)
-        yield opened
-
-
-@pytest.fixture
-async def said() -> AsyncIterator[Talking]:
-    async with talking() as opened:
         yield opened
 
 
