@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -19,6 +20,7 @@ from core.rag.dbhandler.documents.rows import to_json
 from core.rag.dbhandler.knowledge.record_rows import record_row
 from core.rag.errors import InvalidInputError
 from core.rag.extraction.records import entities_of, record_text
+from core.rag.extraction.words import normalize_name
 from dbhandler.kit import BOLT_URI, Engine
 from libs.dataloader import Document
 
@@ -37,6 +39,10 @@ HOSTILE = [
     "x" * 10_000,
     "$namespace",
 ]
+
+
+def to_text(record: dict[str, str]) -> str:
+    return json.dumps(record, sort_keys=True)
 
 
 async def counts(kb: KnowledgeBase) -> tuple[int, int]:
@@ -133,6 +139,38 @@ async def test_rows_of_files_are_records_and_go_with_them(kb: KnowledgeBase, tmp
     await kb.delete(str(tmp_path / "projects.jsonl"))
     counts_left = await kb.client.counts()
     assert not {"Entity", "Record"} & counts_left["nodes"].keys()
+
+
+async def test_each_row_of_a_long_table_has_its_own_entities(kb: KnowledgeBase, tmp_path: Path) -> None:
+    """More rows than a statement takes, some with the characters that separate rows and values there."""
+    table = tmp_path / "people.jsonl"
+    people = [{"name": f"Ann Lee {n}", "company": f"Mill {n % 7}", "city": "Ely"} for n in range(700)]
+    people[650] |= {"name": "Up\x1fto\x1eDate", "company": "Mill 1"}
+
+    async def stored() -> tuple[list[dict[str, str]], dict[str, float]]:
+        rows = await kb.client.read(
+            "MATCH (r:Record)-[h:HAS_ENTITY]->(e:Entity) WHERE r.namespace = $namespace "
+            "RETURN r.id AS id, h.field AS field, h.text AS text, e.normalized_name AS name"
+        )
+        records: dict[str, dict[str, str]] = {}
+        for row in rows:
+            assert row["name"] == normalize_name(row["text"])
+            records.setdefault(row["id"], {})[row["field"]] = row["text"]
+        links = await kb.client.read(
+            "MATCH (a:Entity)-[r:RELATED]->(b:Entity) WHERE a.namespace = $namespace AND b.name = 'Ely' "
+            "AND a.type = 'company' RETURN a.name AS a, r.weight AS weight, r.id = r.key AS alike"
+        )
+        assert all(row["alike"] for row in links)
+        return list(records.values()), {row["a"]: row["weight"] for row in links}
+
+    for change in ({}, {"company": "Mill 1"}, {"name": "Tom Ray", "company": "Weir"}):
+        people[0] |= change
+        table.write_text("\n".join(map(json.dumps, people)))
+        await kb.ingest(table)
+        records, weights = await stored()
+        said = [{**person, "name": " ".join(person["name"].split())} for person in people]
+        assert sorted(map(to_text, records)) == sorted(map(to_text, said))
+        assert weights == Counter(person["company"] for person in people)
 
 
 @pytest.mark.parametrize("name", HOSTILE)

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations
 from typing import Any, Final
 
@@ -255,11 +256,16 @@ def _thing(collection: str, hints: Mapping[str, str]) -> str:
 
 def type_of_path(path: Sequence[str], hints: Mapping[str, str]) -> str:
     """Return the type of a field: by its last word, or, if that is ``name``, by what it is the name of."""
-    words = [word.lower() for part in path for word in _WORDS.findall(part)]
+    words = [word for part in path for word in _words(part)]
     if not words or words[-1] in {"id", "ids"}:
         return ""
-    whole = "".join(_WORDS.findall(path[-1])).lower()
-    kind = hints.get(words[-1]) or hints.get(path[-1].lower()) or hints.get(whole, "")
+    kind = hints.get(words[-1]) or hints.get(path[-1].lower()) or hints.get("".join(_words(path[-1])), "")
     if kind in {"name", "title"} and len(words) > 1:
         return hints.get(words[-2], kind)
     return kind
+
+
+@lru_cache(maxsize=4_096)
+def _words(field: str) -> tuple[str, ...]:
+    """Return the words of the name of a field, in small letters; all records of a table have the same fields."""
+    return tuple(word.lower() for word in _WORDS.findall(field))

@@ -1,74 +1,13 @@
-"""Creates nodes in bulk that are known not to exist yet, in the fastest form that every engine supports.
-
-``MERGE`` and ``SET n += row.props`` cost half as much again: they look for what was just found to be missing, and check
-the constraints of a node again for each property. So properties are named in the statement; those that are the same in
-every row are sent once, the others as lines of text if possible. If another client creates the same node meanwhile, the
-constraint on its id refuses the second one, and the unit of work is repeated.
-"""
+"""Creates documents, chunks and vectors that are known not to exist yet."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
 
-from core.rag.dbhandler.batches import batches, run_for_rows
-from core.rag.dbhandler.lines import EACH_LINE, lines_of, packed
+from core.rag.dbhandler.batches import run_for_rows
+from core.rag.dbhandler.creating import in_parts
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.schema import check_name, text_partition
-
-#: How a property is read from a line, by the type that all rows have there.
-_FORMS = {str: "part[{}]", int: "toInteger(part[{}])"}
-
-
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """Rows of one statement.
-
-    Attributes:
-        each: The clause that goes over the rows.
-        values: The expression of each property.
-        parameters: The parameters that the clause and the expressions use.
-    """
-
-    each: str
-    values: dict[str, str]
-    parameters: dict[str, Any]
-
-    @property
-    def map(self) -> str:
-        """Return the properties as a Cypher map."""
-        return "{" + ", ".join(f"{check_name(name)}: {value}" for name, value in self.values.items()) + "}"
-
-
-def _parts(rows: Sequence[Row], shared: Mapping[str, Any]) -> Iterator[_Part]:
-    """Divide rows into statements, grouped by their properties."""
-    by_names: dict[tuple[str, ...], list[Row]] = {}
-    for row in rows:
-        by_names.setdefault(tuple(row), []).append(row)
-    for names, alike in by_names.items():
-        for part in batches(alike):
-            yield from _part(names, part, shared)
-
-
-def _part(names: Sequence[str], rows: list[Row], shared: Mapping[str, Any]) -> Iterator[_Part]:
-    first = rows[0]
-    same = {name for name in names if name != "id" and all(row[name] == first[name] for row in rows)}
-    common = {**shared, **{name: first[name] for name in names if name in same}}
-    values = {name: f"${name}" for name in common}
-    differing = [name for name in names if name not in same]
-    forms = [
-        _FORMS.get(kind.pop()) if len(kind := {type(row[name]) for row in rows}) == 1 else None for name in differing
-    ]
-    lines = [] if None in forms else lines_of([row[name] for name in differing] for row in rows)
-    if not lines:
-        rows = [{name: row[name] for name in differing} for row in rows] if same else rows
-        values |= {name: f"row.{name}" for name in differing}
-        yield _Part("UNWIND $rows AS row ", values, {"rows": rows, **common})
-        return
-    values |= {name: str(form).format(index) for index, (name, form) in enumerate(zip(differing, forms, strict=True))}
-    for parameters in packed(lines):
-        yield _Part(EACH_LINE, values, {**parameters, **common})
 
 
 async def create_documents(tx: Transaction, rows: Sequence[Row], source: str | None, namespace: str, now: str) -> None:
@@ -84,9 +23,9 @@ async def create_documents(tx: Transaction, rows: Sequence[Row], source: str | N
     match, edge = "", ""
     if source is not None:
         match, edge = "MATCH (s:Source {id: $of_source}) ", "-[:SOURCED_FROM]->(s)"
-    for part in _parts(rows, {"namespace": namespace, "created_at": now, "updated_at": now}):
+    for part in in_parts(rows, {"namespace": namespace, "created_at": now, "updated_at": now}):
         await tx.run(
-            f"{part.each}{match}CREATE (d:Document {part.map}){edge}", {"of_source": source, **part.parameters}
+            f"{part.each}{match}CREATE (d:Document {part.map()}){edge}", {"of_source": source, **part.parameters}
         )
 
 
@@ -107,10 +46,10 @@ async def create_chunks(tx: Transaction, rows: Sequence[Row], text_label: str, n
         "created_at": now,
         "updated_at": now,
     }
-    for part in _parts(rows, shared):
+    for part in in_parts(rows, shared):
         await tx.run(
             f"{part.each}MATCH (d:Document {{id: {part.values['parent_id']}}}) "
-            f"CREATE (c:DocumentChunk{label} {part.map})-[:CHUNK_OF]->(d)",
+            f"CREATE (c:DocumentChunk{label} {part.map()})-[:CHUNK_OF]->(d)",
             part.parameters,
         )
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 
 from core.rag.dbhandler.batches import batches, run_for_ids, run_for_rows
+from core.rag.dbhandler.creating import in_parts
 from core.rag.dbhandler.knowledge.edge_direction import RELATED, directed
 from core.rag.dbhandler.knowledge.entities import EntityLedger
+from core.rag.dbhandler.lines import EACH_ID, packed
 from core.rag.dbhandler.locking import lock
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.extraction.records import RecordEntity, Relation, relations_of
@@ -146,50 +149,86 @@ class RecordChanges:
             self._stale,
         )
         if self._rows:
-            await self._merge(tx, text_label)
-        await run_for_rows(
-            tx,
-            "UNWIND $rows AS row MATCH (r:Record {id: row.r}) MATCH (e:Entity {id: row.e}) "
-            "CREATE (r)-[:HAS_ENTITY {field: row.field, type: row.type, text: row.text}]->(e)",
-            self._edges,
-        )
+            await self._write(tx, text_label)
+        # Sorted, as what is the same in all rows of a statement is sent once.
+        for part in in_parts(sorted(self._edges, key=itemgetter("field", "type")), {}):
+            r, e = part.values["r"], part.values["e"]
+            await tx.run(
+                f"{part.each}MATCH (r:Record {{id: {r}}}) MATCH (e:Entity {{id: {e}}}) "
+                f"CREATE (r)-[:HAS_ENTITY {part.map(without=('r', 'e'))}]->(e)",
+                part.parameters,
+            )
         await self._relate(tx)
 
-    async def _merge(self, tx: Transaction, text_label: str) -> None:
+    async def _write(self, tx: Transaction, text_label: str) -> None:
         """Write the records that differ from what is stored: to write the same text anew is dear, too."""
-        ledger = self._ledger
-        label = f"r:{check_name(text_label[1:])}, " if text_label else ""
-        rows = [
-            {"id": row.id, "document": row.document, "props": properties}
-            for row in self._rows
-            if (properties := row.properties) != self._stored.get(row.id)
-        ]
+        label = check_name(text_label[1:]) if text_label else ""
+        rows = [row for row in self._rows if row.properties != self._stored.get(row.id)]
+        there = await self._existing(tx, rows)
+        changed = [{"id": row.id, "props": row.properties} for row in rows if row.id in there]
         await run_for_rows(
             tx,
-            "UNWIND $rows AS row MERGE (r:Record {id: row.id}) ON CREATE SET r.namespace = $namespace, "
-            f"r.partition = $partition, r.created_at = $now SET {label}r += row.props, r.updated_at = $now",
-            rows,
-            namespace=ledger.namespace,
-            partition=text_partition(ledger.namespace),
-            now=ledger.now,
+            f"UNWIND $rows AS row MATCH (r:Record {{id: row.id}}) SET {f'r:{label}, ' if label else ''}"
+            "r += row.props, r.updated_at = $now",
+            changed,
+            now=self._ledger.now,
         )
         await run_for_rows(
             tx,
             "UNWIND $rows AS row MATCH (r:Record {id: row.id}) MATCH (d:Document {id: row.document}) "
             "MERGE (r)-[:DEFINED_IN]->(d)",
-            [{"id": row["id"], "document": row["document"]} for row in rows if row["document"]],
+            [{"id": row.id, "document": row.document} for row in rows if row.document and row.id in there],
         )
+        await self._create(tx, [row for row in rows if row.id not in there], f"Record:{label}" if label else "Record")
+
+    async def _existing(self, tx: Transaction, rows: Sequence[RecordRow]) -> frozenset[str]:
+        """Return the ids of those records that are stored already, also of those that no document is known to have."""
+        there = {row.id for row in rows if row.id in self._stored}
+        for lines in packed([row.id for row in rows if row.id not in there]):
+            there.update(
+                row["id"] for row in await tx.run(f"{EACH_ID}MATCH (r:Record {{id: i}}) RETURN r.id AS id", lines)
+            )
+        return frozenset(there)
+
+    async def _create(self, tx: Transaction, rows: Sequence[RecordRow], labels: str) -> None:
+        ledger = self._ledger
+        shared = {
+            "namespace": ledger.namespace,
+            "partition": text_partition(ledger.namespace),
+            "created_at": ledger.now,
+            "updated_at": ledger.now,
+        }
+        nodes = [{"id": row.id, **row.properties} for row in rows if not row.document]
+        for part in in_parts(nodes, shared):
+            await tx.run(f"{part.each}CREATE (r:{labels} {part.map()})", part.parameters)
+        nodes = [{"id": row.id, "document": row.document, **row.properties} for row in rows if row.document]
+        for part in in_parts(nodes, shared):
+            await tx.run(
+                f"{part.each}MATCH (d:Document {{id: {part.values['document']}}}) "
+                f"CREATE (r:{labels} {part.map(without=('document',))})-[:DEFINED_IN]->(d)",
+                part.parameters,
+            )
 
     async def _relate(self, tx: Transaction) -> None:
         """Update the weights of RELATED edges: how many records have both of the entities, in such fields."""
         wanted: list[Row] = []
+        new: list[Row] = []
         relations: dict[str, Relation] = {}
+        new_names = self._ledger.made
         for relation, number in self._relations.items():
             if number:
                 a, b = self._ledger.id(relation.source), self._ledger.id(relation.target)
                 link = relation_id(a, b, FROM_RECORD, relation.type)
-                wanted.append({"a": a, "b": b, "link": link, "type": relation.type, "n": number})
-                relations[link] = relation
+                row = {"a": a, "b": b, "link": link, "type": relation.type}
+                if number > 0 and (
+                    relation.source in new_names or relation.target in new_names
+                ):  # what is new has no edges
+                    new.append(_link(row, number))
+                    self.made.add(relation)
+                else:
+                    wanted.append({**row, "n": number})
+                    relations[link] = relation
+        await self._create_links(tx, new)
         for part in batches(wanted):
             for backward, rows in await directed(tx, RELATED, part):
                 await self._weigh(tx, rows, relations, backward=backward)
@@ -207,19 +246,30 @@ class RecordChanges:
         created: list[Row] = []
         for row in rows:
             weight = stored.get(row["link"], 0.0) + row["n"]
-            kind = gone if weight <= 0 else changed if row["link"] in stored else created
-            kind.append({**row, "weight": float(weight)})
-        self.made |= {relations[row["link"]] for row in created}
+            if weight > 0 and row["link"] not in stored:
+                created.append(_link(row, weight))
+                self.made.add(relations[row["link"]])
+            else:
+                (gone if weight <= 0 else changed).append({**row, "weight": float(weight)})
         if gone:
             await tx.run(f"{pattern}DELETE r", {"rows": gone})
         if changed:
             await tx.run(
                 f"{pattern}SET r.weight = row.weight, r.updated_at = $now", {"rows": changed, "now": self._ledger.now}
             )
-        if created:
+        await self._create_links(tx, created)
+
+    async def _create_links(self, tx: Transaction, rows: Sequence[Row]) -> None:
+        shared = {"updated_at": self._ledger.now, "origin": FROM_RECORD}
+        for part in in_parts(sorted(rows, key=itemgetter("type")), shared):
+            a, b = part.values["a"], part.values["b"]
             await tx.run(
-                "UNWIND $rows AS row MATCH (a:Entity {id: row.a}) MATCH (b:Entity {id: row.b}) "
-                "CREATE (a)-[:RELATED {id: row.link, key: row.link, type: row.type, weight: row.weight, "
-                "updated_at: $now, origin: $origin}]->(b)",
-                {"rows": created, "origin": FROM_RECORD, "now": self._ledger.now},
+                f"{part.each}MATCH (a:Entity {{id: {a}}}) MATCH (b:Entity {{id: {b}}}) "
+                f"CREATE (a)-[:RELATED {part.map(without=('a', 'b'), copies={'key': 'id'})}]->(b)",
+                part.parameters,
             )
+
+
+def _link(row: Row, weight: float) -> Row:
+    """Return the row of an edge to create."""
+    return {"a": row["a"], "b": row["b"], "id": row["link"], "type": row["type"], "weight": float(weight)}
