@@ -10,10 +10,11 @@ from typing import Annotated, Any, cast
 from fastapi import APIRouter, Query, Request
 from pydantic import AliasChoices, BeforeValidator, Discriminator, Field, Tag
 
-from core.rag.dbhandler.messages.rows import mark_of, moment
+from core.rag.dbhandler.messages.rows import mark_of
 from core.rag.errors import NotFoundError
 from core.rag.memory.records import Forgotten
 from core.rag.memory.records import Memory as Recalled
+from core.rag.times import moment
 from mgrag.http.bases import Body, Reading, Writing, caller_of
 from mgrag.http.details import ListedConversation, ListedUser, PersonalData, View, WholeConversation
 from mgrag.http.results import (

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Sequence
 from datetime import date, datetime
 from typing import TYPE_CHECKING
 
-from core.rag.dbhandler.messages.rows import last_said, moment, speaker_of
+from core.rag.dbhandler.messages.rows import last_said, speaker_of
 from core.rag.errors import NotFoundError
 from core.rag.memory.records import Forgotten
+from core.rag.times import moment
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient

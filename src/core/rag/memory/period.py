@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from core.rag.dbhandler.messages.rows import moment
 from core.rag.errors import InvalidInputError
+from core.rag.times import moment
 
 
 @dataclass(frozen=True, slots=True)

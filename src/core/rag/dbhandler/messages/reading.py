@@ -7,13 +7,14 @@ from typing import Any
 
 from core.rag.dbhandler.checks import check_characters, check_kind, check_limit, check_number, check_text, check_texts
 from core.rag.dbhandler.documents.rows import MAX_PATH_CHARS
-from core.rag.dbhandler.messages.rows import MESSAGE_COLUMNS, beginning_of, found_message, moment
+from core.rag.dbhandler.messages.rows import MESSAGE_COLUMNS, beginning_of, found_message
 from core.rag.dbhandler.messages.users import UserOperations
 from core.rag.dbhandler.store import Row
 from core.rag.dbhandler.vectors import VectorStoreInfo
 from core.rag.errors import InvalidInputError, NotFoundError
 from core.rag.identity import document_id, stable_id, standardize_resource_uri
 from core.rag.schema import Label
+from core.rag.times import moment
 
 #: The end of every statement that reads conversations; ``c`` is the conversation.
 CONVERSATION_COLUMNS = (

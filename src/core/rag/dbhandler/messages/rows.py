@@ -16,7 +16,7 @@ from core.rag.dbhandler.documents.rows import from_json, metadata_json
 from core.rag.dbhandler.store import Row
 from core.rag.embedder.base import clean_text
 from core.rag.errors import InvalidInputError
-from core.rag.times import iso, utc_now
+from core.rag.times import moment
 
 MAX_NAME_CHARS = 500
 #: A message is one text with one vector; what is longer is a document.
@@ -116,32 +116,6 @@ def checked_tags(tags: Iterable[str] | None) -> list[str]:
     if len(unique) > MAX_TAGS:
         raise InvalidInputError(f"A message can have at most {MAX_TAGS} tags, not {len(unique)}.")
     return unique
-
-
-def moment(timestamp: datetime | date | str | None) -> str:
-    """Return a time as it is stored; ``None``: now. A time without a time zone is local time, a date its midnight.
-
-    Raises:
-        InvalidInputError: if it is not an ISO 8601 time.
-    """
-    if timestamp is None:
-        return utc_now()
-    if isinstance(timestamp, str):
-        text = timestamp
-        try:
-            timestamp = datetime.fromisoformat(text)
-        except ValueError as error:
-            raise InvalidInputError(
-                f"{text[:50]!r} is not a time in ISO 8601, such as 2026-01-31T12:00:00Z."
-            ) from error
-    elif isinstance(timestamp, date) and not isinstance(timestamp, datetime):
-        timestamp = datetime(timestamp.year, timestamp.month, timestamp.day)
-    if not isinstance(timestamp, datetime):
-        raise InvalidInputError(f"A time must be a datetime, a date or ISO 8601 text, not {type(timestamp).__name__}.")
-    try:
-        return iso(timestamp)
-    except (OverflowError, ValueError, OSError) as error:
-        raise InvalidInputError(f"{timestamp!r} cannot be stored as a time in UTC.") from error
 
 
 def keywords(text: str) -> list[str]:
