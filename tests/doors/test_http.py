@@ -214,6 +214,39 @@ async def test_a_record_is_read_and_removed_in_its_own_collection_only() -> None
         assert (await ok(await client.get("/db/wiki/employees")))["records"] == [record]
 
 
+async def test_facts_are_stated_for_a_time_and_end() -> None:
+    async with serving() as client:
+        owns = {"subject": "Ada", "relation": "owns", "object": "Mill", "valid_from": "2018-01-01"}
+        assert await ok(await client.post("/db/wiki/graph/triples", json={"triples": [owns]})) == {"stored": 1}
+        body = {"source": "Bob", "target": "Mill", "relation": "owns", "create": True, "valid_from": "2021-05-01"}
+        link = await ok(await client.post("/db/wiki/graph/link", json=body))
+        assert (link["valid_from"], link["valid_to"]) == ("2021-05-01T00:00:00.000000Z", "")
+        (first,) = [
+            edge
+            for edge in (await ok(await client.get("/db/wiki/graph/edges", params={"at": "ever"})))["edges"]
+            if edge["id"] != link["id"]
+        ]
+        place = f"/db/wiki/graph/link/{first['id']}"
+        assert await ok(await client.delete(place, params={"ended": "2021-05-01"})) == {"ended": 1}
+        assert "held then" in str(await ok(await client.delete(place, params={"ended": "2021-05-01"}), 404))
+        assert "is not a time" in str(await ok(await client.delete(place, params={"ended": "soon"}), 400))
+        assert "do not overlap" in str(
+            await ok(await client.post("/db/wiki/graph/link", json={**body, "valid_from": "2022-01-01"}), 400)
+        )
+        for at, owners in (("2020-01-01", {"Ada"}), (None, {"Bob"}), ("ever", {"Ada", "Bob"})):
+            given = {} if at is None else {"at": at}
+            node = await ok(await client.get("/db/wiki/graph/node/Mill", params=given))
+            walk = await ok(await client.post("/db/wiki/graph/traverse", json={"start": "Mill", **given}))
+            told = await ok(await client.post("/db/wiki/ask", json={"question": "Mill", **given}))
+            for nodes in (node["nodes"], walk["nodes"]):
+                assert {other["name"] for other in nodes} == owners
+            assert {chunk["text"].split(" ")[0] for chunk in told["contextChunks"]} == owners
+            path = await ok(await client.post("/db/wiki/graph/path", json={"start": "Ada", "end": "Mill", **given}))
+            assert (path["path"] is not None) == ("Ada" in owners)
+        await ok(await client.post("/db/wiki/search", json={"query": "Mill", "at": "2020-01-01"}))
+        assert (await ok(await client.get("/db/wiki/graph/stats")))["past"] == 1
+
+
 async def test_the_graph_is_walked_and_edited() -> None:
     async with serving() as client:
         await ok(await client.post("/db/wiki/employees", json=ALICE), 201)

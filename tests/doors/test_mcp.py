@@ -145,6 +145,25 @@ async def test_the_graph_is_walked() -> None:
         assert "works_for" in context["contextChunks"][0]["text"] or "Maria" in context["contextChunks"][0]["text"]
 
 
+async def test_facts_end_and_stay_as_history() -> None:
+    async with with_notes() as agent:
+        fact = {"subject": "Maria Lindqvist", "relation": "works_for", "object": "Kestrel Trust"}
+        assert await agent("add_facts", facts={**fact, "valid_from": "2018-01-01", "valid_to": None}) == {"stored": 1}
+        ends = {"subject": "Maria Lindqvist", "object": "Kestrel Trust"}
+        assert await agent("remove_facts", **ends, ended="2021-05-01") == {"ended": 1}
+        assert "that held then" in await agent.fails("remove_facts", **ends, ended="2021-05-01")
+        assert "give valid_from" in await agent.fails("add_facts", facts=[fact])
+        assert "is not a time" in await agent.fails("add_facts", facts=[{**fact, "valid_from": "2024"}])
+        for at, told in ((None, []), ("2020-01-01", ["works_for"]), ("ever", ["works_for"])):
+            near = await agent("neighbors", node="Maria Lindqvist", relations=["works_for"], at=at)
+            assert [edge["type"] for edge in near["edges"]] == told
+            context = await agent("graph_context", question="Who is Maria Lindqvist?", at=at)
+            lines = [chunk["text"] for chunk in context["contextChunks"]]
+            assert any("from 2018-01-01 until 2021-05-01" in line for line in lines) == bool(told)
+        way = await agent("find_path", start="Maria Lindqvist", end="Kestrel Trust", at="2020-01-01")
+        assert way["path"]["edges"][0]["type"] == "works_for"
+
+
 async def test_memory_is_kept_recalled_and_forgotten() -> None:
     async with with_notes() as agent:
         kept = await agent(
@@ -214,7 +233,10 @@ async def test_what_a_model_means_by_an_argument_is_understood() -> None:
         near = await agent("neighbors", node="Kestrel Trust", relations="owns")
         assert [node["name"] for node in near["nodes"]] == ["Tide Mill"]
         assert (await agent.fails("search", query=None)) == "search: query: Input should be a valid string."
-        told = "add_facts: facts.0: a fact is an object with subject, relation, object and optionally fact."
+        told = (
+            "add_facts: facts.0: a fact is an object with subject, relation, object and optionally fact, valid_from,"
+            " valid_to."
+        )
         assert await agent.fails("add_facts", facts=[["Ada", "likes", "tea"]]) == told
         assert await agent.fails("add_facts", facts="Ada likes tea") == told
         assert "Unknown tool" in await agent.fails("answer", query=None)

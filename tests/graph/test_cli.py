@@ -146,6 +146,34 @@ def test_link_and_unlink(mgrag: Command) -> None:
     assert mgrag("graph", "link", "TechCorp", "TechCorp").code == 2
 
 
+def test_links_have_periods_and_end(mgrag: Command) -> None:
+    def there(*options: str) -> list[str]:
+        edges = mgrag("graph", "edges", "--relation", "owns", *options, "--json").json["edges"]
+        return [edge["valid_from"][:10] + "/" + edge["valid_to"][:10] for edge in edges]
+
+    owns = ("graph", "link", "Alice Johnson", "TechCorp", "--relation", "owns")
+    assert mgrag(*owns, "--valid-from", "2018-01-01").code == 0
+    edge = mgrag("graph", "link", "Bob Smith", "TechCorp", "--relation", "owns", "--valid-to", "2018-01-01", "--json")
+    assert edge.json["valid_to"] == "2018-01-01T00:00:00.000000Z"
+    early = mgrag("graph", "unlink", "TechCorp", "Alice Johnson", "--relation", "owns", "--ended", "2017-01-01")
+    assert early.code == 2 and "began later" in early.err
+    ended = mgrag("graph", "unlink", "TechCorp", "Alice Johnson", "--relation", "owns", "--ended", "2021-05-01")
+    assert ended.out.strip() == "Ended: 1 link."
+    again = mgrag("graph", "unlink", "TechCorp", "Alice Johnson", "--relation", "owns", "--ended", "2022-05-01")
+    assert again.code == 4 and "held then" in again.err
+    assert there() == []
+    assert there("--at", "2020-01-01") == ["2018-01-01/2021-05-01"]
+    assert sorted(there("--at", "ever")) == ["/2018-01-01", "2018-01-01/2021-05-01"]
+    assert mgrag(*owns).code == 2
+    assert mgrag(*owns, "--valid-from", "2023-01-01").code == 0
+    assert there() == ["2023-01-01/"]
+    assert "owns (since 2023-01-01)" in mgrag("graph", "neighbors", "Alice Johnson").out
+    for how in (("neighbors", "Alice Johnson"), ("show", "Alice Johnson"), ("path", "Alice Johnson", "TechCorp")):
+        assert "until 2021-05-01" in mgrag("graph", *how, "--at", "2020-01-01", "--relation", "owns").out
+    assert "2 facts of other times" in mgrag("graph", "stats").out
+    assert mgrag("graph", "edges", "--at", "then").code == 2
+
+
 def test_link_can_make_the_graph(mgrag: Command) -> None:
     assert mgrag("graph", "link", "Ann", "Ben", "--db", "new.grafeo").code == 4
     assert mgrag("graph", "link", "Ann", "Ben", "--db", "new.grafeo", "--create").code == 0

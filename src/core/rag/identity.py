@@ -77,9 +77,10 @@ def entity_id(namespace: str, normalized_name: str) -> str:
     return stable_id("Entity", namespace, normalized_name)
 
 
-def link_id(source: str, target: str, relation: str) -> str:
-    """Id of a link between two entities: it names its ends, by which it is found."""
-    return f"{source}/{target}/{content_hash(relation)[:12]}"
+def link_id(source: str, target: str, relation: str, valid_from: str = "") -> str:
+    """Id of a link between two entities: it names its ends, by which it is found. A fact may have several periods."""
+    digest = content_hash(relation, valid_from) if valid_from else content_hash(relation)
+    return f"{source}/{target}/{digest[:12]}"
 
 
 def vector_store_id(namespace: str, model: str, dimension: int) -> str:

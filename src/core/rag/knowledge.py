@@ -103,15 +103,17 @@ class Knowledge:
 
         Args:
             triples: Tuples of three strings, mappings with ``subject``, ``relation``, ``object`` and optionally
-                ``subject_type``, ``object_type``, ``fact``, ``weight``, ``chunk_ids``, or
+                ``subject_type``, ``object_type``, ``fact``, ``weight``, ``chunk_ids``, ``valid_from``, ``valid_to``, or
                 :class:`core.rag.dbhandler.knowledge.facts.Triple`. Missing entities are created. A fact with
                 ``chunk_ids`` is removed with the last of these chunks; one without stays until a person removes it.
+                The times are as in :meth:`link`.
 
         Returns:
             How many distinct facts were given; a fact that existed is updated.
 
         Raises:
-            InvalidInputError: naming the first invalid triple, or chunks that do not exist; nothing is stored then.
+            InvalidInputError: naming the first invalid triple, chunks that do not exist, or a fact that contradicts
+                the periods that are stored of it (see :meth:`link`); nothing is stored then.
         """
         if isinstance(triples, str | Mapping) or not isinstance(triples, Iterable):
             raise InvalidInputError(f"triples must be a list of triples, not {type(triples).__name__}: {_A_TRIPLE}.")

@@ -68,7 +68,7 @@ class EdgeType(StrEnum):
     CALLS = "CALLS"  # Symbol -> Symbol
     IMPORTS = "IMPORTS"  # Document -> Document or Resource
     RELATED_TO = "RELATED_TO"  # Concept -> Concept
-    RELATED = "RELATED"  # Entity -> Entity {type, fact, weight, chunk_ids, updated_at}
+    RELATED = "RELATED"  # Entity -> Entity {type, fact, weight, chunk_ids, updated_at, valid_from, valid_to}
     SAME_AS = "SAME_AS"  # Entity -> Entity
     HAS_ENTITY = "HAS_ENTITY"  # Record -> Entity {field}
     PART_OF = "PART_OF"  # Interaction -> Conversation

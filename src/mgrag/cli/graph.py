@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mgrag.cli import graph_editing
-from mgrag.cli.options import AfterOption, DbOption, JsonOption, NamespaceOption, common, target_file
+from mgrag.cli.options import AfterOption, AtOption, DbOption, JsonOption, NamespaceOption, common, target_file
 from mgrag.cli.output import counted, line, note, print_json, table
 from mgrag.cli.runtime import EXIT_FAILED, EXIT_NOT_FOUND, EXIT_USAGE, fail, with_kb
 
@@ -70,6 +70,8 @@ def stats(
         line(f"{found[key]:,} {'entities' if key == 'nodes' else key} by {name}:")
         for kind, count in sorted(found[f"{key}_by_type"].items(), key=lambda item: (-item[1], item[0])):
             line(f"  {count:>8,}  {kind}")
+    if found["past"]:
+        line(f"{counted(found['past'], 'fact')} of other times: mgrag graph edges --at ever")
     rest = ("mentions", "records", "concepts", "concept_edges", "topics")
     line(", ".join(f"{found[key]:,} {key.replace('_', ' ')}" for key in rest))
 
@@ -112,6 +114,7 @@ def neighbors(
     relation: RelationOption = None,
     limit: LimitOption = 20,
     after: AfterOption = "",
+    at: AtOption = None,
     db: DbOption = None,
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
@@ -120,8 +123,8 @@ def neighbors(
     chosen = common(context, db, namespace, as_json)
 
     async def work(kb: KnowledgeBase) -> list[NeighbourPage]:
-        page = await kb.neighbors(name, edge_types=edge_type, relations=relation, limit=limit, after=after)
-        if chosen.json or after or edge_type or relation:
+        page = await kb.neighbors(name, edge_types=edge_type, relations=relation, limit=limit, after=after, at=at)
+        if chosen.json or after or edge_type or relation or at:
             return [page]
         # What code defines comes before the texts that mention a word.
         return [*[await kb.neighbors(node.id, limit=limit) for node in page.symbols], page]
@@ -147,13 +150,14 @@ def edges(
     relation: Annotated[str | None, typer.Option(metavar="TYPE", help="Only edges with this relation.")] = None,
     limit: LimitOption = 20,
     after: AfterOption = "",
+    at: AtOption = None,
     db: DbOption = None,
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """List the edges between entities, in pages."""
     chosen = common(context, db, namespace, as_json)
-    page = with_kb(chosen, lambda kb: kb.edges(relation=relation, limit=limit, after=after))
+    page = with_kb(chosen, lambda kb: kb.edges(relation=relation, limit=limit, after=after, at=at))
     if chosen.json:
         print_json(page.to_dict())
         return
@@ -175,6 +179,7 @@ def path(
     depth: Annotated[int, typer.Option(metavar="STEPS", help="Maximum number of edges in the path.")] = 6,
     edge_type: EdgeOption = None,
     relation: RelationOption = None,
+    at: AtOption = None,
     db: DbOption = None,
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
@@ -184,7 +189,7 @@ def path(
     found = with_kb(
         chosen,
         lambda kb: kb.shortest_path(
-            start, end, weighted=weighted, max_depth=depth, edge_types=edge_type, relations=relation
+            start, end, weighted=weighted, max_depth=depth, edge_types=edge_type, relations=relation, at=at
         ),
     )
     if chosen.json:
@@ -215,6 +220,7 @@ def show(
     depth: DepthOption = 2,
     edge_type: EdgeOption = None,
     relation: RelationOption = None,
+    at: AtOption = None,
     limit: LimitOption = 100,
     db: DbOption = None,
     namespace: NamespaceOption = None,
@@ -229,7 +235,9 @@ def show(
         fail("Standard output takes one of Mermaid, GraphML and JSON; give files for the others.", EXIT_USAGE)
 
     async def work(kb: KnowledgeBase) -> tuple[Piece, list[GraphNode]]:
-        piece = await kb.traverse(name, depth, edge_types=edge_type, relations=relation, limit=limit, induced=True)
+        piece = await kb.traverse(
+            name, depth, edge_types=edge_type, relations=relation, limit=limit, induced=True, at=at
+        )
         return piece, (await kb.neighbors(name, limit=1)).symbols
 
     piece, symbols = with_kb(chosen, work)
@@ -269,7 +277,7 @@ def _write(kind: str, target: Path, piece: Piece) -> None:
 def _say(edge: GraphEdge, names: dict[str, str]) -> None:
     ends = names.get(edge.source, edge.source), names.get(edge.target, edge.target)
     by_hand = "  (by hand)" if edge.origin == "caller" else ""
-    line(f"  {ends[0]} -> ", (edge.fact or edge.type, "green"), f" -> {ends[1]}{by_hand}")
+    line(f"  {ends[0]} -> ", (edge.said, "green"), f" -> {ends[1]}{by_hand}")
 
 
 def _more(following: str) -> None:

@@ -28,6 +28,12 @@ def link(
     create: Annotated[
         bool, typer.Option("--create", help="Create the entities, and the graph, if they do not exist.")
     ] = False,
+    valid_from: Annotated[
+        str | None, typer.Option(metavar="DATE", help="Since when it holds, such as 2026-01-31; UTC.")
+    ] = None,
+    valid_to: Annotated[
+        str | None, typer.Option(metavar="DATE", help="Since when it does not hold any more; UTC.")
+    ] = None,
     db: DbOption = None,
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
@@ -36,7 +42,16 @@ def link(
     chosen = common(context, db, namespace, as_json)
     edge = with_kb(
         chosen,
-        lambda kb: kb.link(source, target, relation, fact=fact, weight=weight, create=create),
+        lambda kb: kb.link(
+            source,
+            target,
+            relation,
+            fact=fact,
+            weight=weight,
+            create=create,
+            valid_from=valid_from,
+            valid_to=valid_to,
+        ),
         create=create,
     )
     if chosen.json:
@@ -50,20 +65,27 @@ def unlink(
     source: Annotated[str, typer.Argument(help="Name or id of one end, or the id of the link.")],
     target: Annotated[str | None, typer.Argument(help="Name or id of the other end.")] = None,
     relation: Annotated[str | None, typer.Option(metavar="TYPE", help="Only links with this relation.")] = None,
+    ended: Annotated[
+        str | None,
+        typer.Option(metavar="DATE", help="Keep them as history: they held until then. Default: remove them."),
+    ] = None,
     db: DbOption = None,
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Remove links that were added by hand."""
+    """Remove links that were added by hand, or say until when they held."""
     chosen = common(context, db, namespace, as_json)
-    count = with_kb(chosen, lambda kb: kb.unlink(source, target, relation))
+    count = with_kb(chosen, lambda kb: kb.unlink(source, target, relation, ended=ended))
+    done = "removed" if ended is None else "ended"
     if chosen.json:
-        print_json({"removed": count})
+        print_json({done: count})
     elif count:
-        line(f"Removed: {counted(count, 'link')}.")
+        line(f"{done.capitalize()}: {counted(count, 'link')}.")
     if not count:
+        held = "" if ended is None else " and held then"
         fail(
-            "There is no such link that was added by hand; other links disappear with the documents they come from.",
+            f"There is no such link that was added by hand{held}; other links disappear with the documents they come"
+            " from.",
             EXIT_NOT_FOUND,
         )
 

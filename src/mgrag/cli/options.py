@@ -38,6 +38,10 @@ FilterOption = Annotated[
 AfterOption = Annotated[
     str, typer.Option(metavar="NEXT", help="Continue after the previous page, with the value it printed.")
 ]
+AtOption = Annotated[
+    str | None,
+    typer.Option(metavar="DATE", help="Facts that held then, such as 2026-01-31, or ever for all. Default: now."),
+]
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 
 _URI = re.compile(r"(?:embedded:|[A-Za-z][A-Za-z0-9+.-]*://)")

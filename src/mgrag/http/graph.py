@@ -21,6 +21,10 @@ router = APIRouter(tags=["graph"])
 #: Of entities and edges in a page.
 _Limit = Annotated[int, Query(ge=1, le=1000)]
 _After = Annotated[str, Query(description="The next of the page before.")]
+_WHEN = "Facts that held then (ISO 8601, UTC), or ever for all; now by default."
+_At = Annotated[str | None, Query(description=_WHEN)]
+_VALID_FROM = "Since when it holds: ISO 8601, UTC; a date is enough."
+_VALID_TO = "Since when it does not hold any more."
 
 
 class KnowledgeSearch(Body):
@@ -29,6 +33,7 @@ class KnowledgeSearch(Body):
     query: str
     mode: KnowledgeMode = "hybrid"
     limit: int = Field(default=10, ge=1, le=1000)
+    at: str | None = Field(default=None, description=_WHEN)
 
 
 class ContextQuestion(Body):
@@ -37,6 +42,7 @@ class ContextQuestion(Body):
     question: str
     context_depth: int = Field(default=2, ge=0, le=4)
     limit: int = Field(default=5, ge=1, le=100)
+    at: str | None = Field(default=None, description=_WHEN)
 
 
 class Walk(Body):
@@ -49,6 +55,7 @@ class Walk(Body):
     direction: Direction = "both"
     limit: int = Field(default=100, ge=1, le=10_000)
     after: str = ""
+    at: str | None = Field(default=None, description=_WHEN)
 
 
 class Ends(Body):
@@ -60,6 +67,7 @@ class Ends(Body):
     max_depth: int = Field(default=6, ge=1, le=64)
     edge_types: list[str] | None = None
     relations: list[str] | None = Field(default=None, description="Only edges of these relations.")
+    at: str | None = Field(default=None, description=_WHEN)
 
 
 class Link(Body):
@@ -71,6 +79,8 @@ class Link(Body):
     fact: str = Field(default="", description="The same in words.")
     weight: float = Field(default=1.0, gt=0)
     create: bool = Field(default=False, description="Make entities that are not there.")
+    valid_from: str | None = Field(default=None, description=_VALID_FROM)
+    valid_to: str | None = Field(default=None, description=_VALID_TO)
 
 
 class Resolution(Body):
@@ -104,6 +114,8 @@ class Triple(Body):
     fact: str = ""
     weight: float = Field(default=1.0, gt=0)
     chunk_ids: list[str] = Field(default_factory=list)
+    valid_from: str | None = Field(default=None, description=_VALID_FROM)
+    valid_to: str | None = Field(default=None, description=_VALID_TO)
 
 
 class Triples(Body):
@@ -115,14 +127,14 @@ class Triples(Body):
 @router.post("/search")
 async def search(kb: Reading, body: KnowledgeSearch) -> Results:
     """Find records and documents; for passages see ``/chunks/search``."""
-    found = await kb.search_knowledge(body.query, body.mode, body.limit)
+    found = await kb.search_knowledge(body.query, body.mode, body.limit, at=body.at)
     return {"results": found, "total": len(found)}
 
 
 @router.post("/ask")
 async def context(kb: Reading, body: ContextQuestion) -> Context:
     """Collect facts, records and passages for a language model; ``/answer`` gives an answer."""
-    found = await kb.ask_context(body.question, body.context_depth, body.limit)
+    found = await kb.ask_context(body.question, body.context_depth, body.limit, at=body.at)
     return cast("Context", found.to_dict())
 
 
@@ -157,9 +169,11 @@ async def nodes(
 
 
 @router.get("/graph/edges")
-async def edges(kb: Reading, relation: str | None = None, limit: _Limit = 100, after: _After = "") -> EdgePage:
+async def edges(
+    kb: Reading, relation: str | None = None, limit: _Limit = 100, after: _After = "", at: _At = None
+) -> EdgePage:
     """List the edges between entities."""
-    return await kb.edges(relation=relation, limit=limit, after=after)
+    return await kb.edges(relation=relation, limit=limit, after=after, at=at)
 
 
 @router.get("/graph/node/{node:name}")
@@ -169,9 +183,10 @@ async def neighbors(
     relation: Annotated[list[str] | None, Query(description="Only edges of this relation; repeatable.")] = None,
     limit: _Limit = 100,
     after: _After = "",
+    at: _At = None,
 ) -> NeighbourPage:
     """Show a node (name or id; path of a document) and its neighbours."""
-    return await kb.neighbors(node, relations=relation, limit=limit, after=after)
+    return await kb.neighbors(node, relations=relation, limit=limit, after=after, at=at)
 
 
 @router.delete("/graph/node/{node:name}")
@@ -202,12 +217,17 @@ async def link(kb: Writing, body: Link) -> GraphEdge:
 
 
 @router.delete("/graph/link/{edge_id:name}")
-async def unlink(kb: Writing, edge_id: str) -> dict[str, int]:
-    """Remove a link that was added by hand."""
-    removed = await kb.unlink(edge_id)
-    if not removed:
-        raise NotFoundError(f"No link has the id {edge_id[:200]!r}.")
-    return {"removed": removed}
+async def unlink(
+    kb: Writing,
+    edge_id: str,
+    ended: Annotated[str | None, Query(description="Keep it as history: it held until then (ISO 8601, UTC).")] = None,
+) -> dict[str, int]:
+    """Remove a link that was added by hand, or say until when it held."""
+    count = await kb.unlink(edge_id, ended=ended)
+    if not count:
+        held = "" if ended is None else " and held then"
+        raise NotFoundError(f"No link has the id {edge_id[:200]!r}{held}.")
+    return {"removed" if ended is None else "ended": count}
 
 
 @router.post("/graph/resolve")

@@ -24,6 +24,10 @@ _Filters = Annotated[
 _Conversation = Annotated[
     str | None, Field(description="The conversation that it belongs to: earlier messages tell what it refers to.")
 ]
+_At = Annotated[
+    str | None,
+    Field(description="Facts that held at this time (ISO 8601), or ever for those of all times; now by default."),
+]
 _Node = Annotated[str, Field(description="Name or id of an entity, or path of a document.")]
 
 #: Characters of a document that are given at once.
@@ -112,10 +116,11 @@ class ReadingTools:
         question: Annotated[str, Field(description="A question, or the names that it is about.")],
         depth: Annotated[int, Field(ge=1, le=4, description="How many steps to follow in the graph.")] = 2,
         limit: _Limit = 5,
+        at: _At = None,
     ) -> dict[str, Any]:
         """Get facts, records and passages about the entities that a question names, to reason about."""
         async with self._lease.use() as kb:
-            return (await kb.ask_context(question, depth, limit)).to_dict()
+            return (await kb.ask_context(question, depth, limit, at=at)).to_dict()
 
     async def read_document(
         self,
@@ -170,15 +175,16 @@ class ReadingTools:
         ] = None,
         limit: _Limit = 20,
         after: Annotated[str, Field(description="The next of the previous page.")] = "",
+        at: _At = None,
     ) -> dict[str, Any]:
         """List what an entity or a document is connected to in the graph, and how."""
         async with self._lease.use() as kb:
-            return (await kb.neighbors(node, relations=relations, limit=limit, after=after)).to_dict()
+            return (await kb.neighbors(node, relations=relations, limit=limit, after=after, at=at)).to_dict()
 
-    async def find_path(self, start: _Node, end: _Node) -> dict[str, Any]:
+    async def find_path(self, start: _Node, end: _Node, at: _At = None) -> dict[str, Any]:
         """Find the shortest connection between two entities or documents; null if there is none."""
         async with self._lease.use() as kb:
-            path = await kb.shortest_path(start, end)
+            path = await kb.shortest_path(start, end, at=at)
         return {"path": None if path is None else path.to_dict()}
 
     async def recall(

@@ -30,12 +30,16 @@ class Fact(BaseModel):
     relation: str = Field(description="In lower case, such as works_for.")
     object: str = Field(description="Name of another entity.")
     fact: str = Field(default="", description="The fact as a sentence.")
+    valid_from: str | None = Field(default=None, description="Since when it holds, if known: an ISO 8601 date.")
+    valid_to: str | None = Field(default=None, description="Since when it does not hold any more, likewise.")
 
     @model_validator(mode="before")
     @classmethod
     def _is_an_object(cls, given: Any) -> Any:
         if not isinstance(given, dict):
-            raise ValueError("a fact is an object with subject, relation, object and optionally fact")
+            raise ValueError(
+                "a fact is an object with subject, relation, object and optionally fact, valid_from, valid_to"
+            )
         return given
 
 
@@ -139,16 +143,24 @@ class WritingTools:
         relation: Annotated[
             str | None, Field(description="Only this relation; without it, all between the two.")
         ] = None,
+        ended: Annotated[
+            str | None,
+            Field(description="The date since when it is not true any more (ISO 8601): it stays, as history."),
+        ] = None,
     ) -> dict[str, Any]:
-        """Remove facts that add_facts stored and that are no longer true; those found in documents stay with these."""
+        """Remove facts that add_facts stored, or end them: with ended, if they were true once; without, if never.
+
+        Those found in documents stay with these.
+        """
         async with self._lease.use() as kb:
-            removed = await kb.unlink(subject, object, relation)
-        if not removed:
+            count = await kb.unlink(subject, object, relation, ended=ended)
+        if not count:
+            held = "" if ended is None else " that held then"
             raise InvalidInputError(
-                f"add_facts stored no such fact about {subject[:100]!r} and {object[:100]!r}. Use neighbors to see what"
-                " there is."
+                f"add_facts stored no such fact about {subject[:100]!r} and {object[:100]!r}{held}. Use neighbors to"
+                " see what there is."
             )
-        return {"removed": removed}
+        return {"removed" if ended is None else "ended": count}
 
     async def rate(
         self,

@@ -6,11 +6,13 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.checks import check_kind, check_text, check_texts
 from core.rag.dbhandler.documents.removing import remove_unused_sources
+from core.rag.dbhandler.knowledge.validity import is_dated, remove_mark
 from core.rag.dbhandler.plain import plain_rows
 from core.rag.dbhandler.revectoring import RevectoringOperations
 from core.rag.dbhandler.vectors import VectorStoreInfo
@@ -150,6 +152,8 @@ class AdminOperations(RevectoringOperations):
             count += written
             if not written:
                 break
+        if await is_dated(self):
+            await self._write(partial(remove_mark, namespace=self._namespace))
         return count
 
     async def _delete_all(self, *labels: Label) -> int:

@@ -20,7 +20,7 @@ from core.rag.dbhandler.store import GraphStore, Row
 from core.rag.schema import Label
 
 if TYPE_CHECKING:
-    from core.rag.dbhandler import MemGraphClient
+    from core.rag.dbhandler.base import ClientBase
 
 #: Maximum number of values that a cache keeps for an open graph: a server may have any number of namespaces.
 MOST: Final = 100
@@ -90,7 +90,7 @@ class Kept[T]:
 
     async def get(
         self,
-        client: MemGraphClient,
+        client: ClientBase,
         make: Callable[[], Awaitable[T]],
         *,
         renew: Callable[[T], Awaitable[T]] | None = None,
@@ -134,7 +134,7 @@ class Kept[T]:
             return False
         return not store.capabilities.shared or made.asked >= min(called, time.monotonic() - self._patience)
 
-    async def _asked(self, client: MemGraphClient, parameters: dict[str, str]) -> Any:
+    async def _asked(self, client: ClientBase, parameters: dict[str, str]) -> Any:
         return self._state(
             [row for statement in self._statements for row in await client.read(statement, **parameters)]
         )

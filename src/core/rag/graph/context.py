@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from core.rag.dbhandler.checks import check_number
+from core.rag.dbhandler.knowledge.periods import Time
 from core.rag.extraction.records import TOGETHER, record_line
 from core.rag.graph.parts import GraphEdge
 from core.rag.graph.searching import KnowledgeHit, fields_of, search_around, shown
@@ -72,11 +73,13 @@ class GraphContext:
         return plain[key] if key in plain else asdict(self)[key]
 
 
-async def ask_context(client: MemGraphClient, question: str, context_depth: int = 2, limit: int = 5) -> GraphContext:
+async def ask_context(
+    client: MemGraphClient, question: str, context_depth: int = 2, limit: int = 5, at: Time | None = None
+) -> GraphContext:
     """See :meth:`core.rag.KnowledgeBase.ask_context`."""
     context_depth = check_number("context_depth", context_depth, 0, _MAX_DEPTH)
     limit = check_number("limit", limit, 1, 100)
-    hits, around = await search_around(client, question, "hybrid", limit, context_depth)
+    hits, around = await search_around(client, question, "hybrid", limit, context_depth, at)
     relations = await _relations(client, around, hits, limit)
     texts = await _lines(client, hits)
     kept = (limit + 1) // 2
@@ -130,7 +133,7 @@ def _sentence(edge: GraphEdge, around: Surroundings) -> str:
         node = around.nodes.get(key)
         return "?" if node is None else f"{node.name} ({node.type})" if node.type else node.name
 
-    return f"{name(edge.source)} → {edge.fact or edge.type} → {name(edge.target)}"
+    return f"{name(edge.source)} → {edge.said} → {name(edge.target)}"
 
 
 async def _lines(client: MemGraphClient, hits: Iterable[KnowledgeHit]) -> list[ContextChunk]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
+    from core.rag.dbhandler.knowledge.periods import Time
     from core.rag.embedder import EmbeddingService
     from core.rag.graph.context import GraphContext
     from core.rag.graph.exploring import Direction, Order
@@ -21,6 +22,10 @@ class Exploration:
     Methods take a node by its name (case-insensitive) or its id. If several nodes have the name, entities take
     precedence over concepts, then topics, then documents (named by their path), then symbols of source code
     (``Loader.run``).
+
+    Facts may have been stated with the period in which they hold. Methods that follow them take ``at``, the time whose
+    facts they see: a date or time (ISO 8601, UTC), ``"ever"`` for those of all times, or ``None`` for now. Facts
+    without times hold at any time.
     """
 
     _client: MemGraphClient
@@ -80,17 +85,20 @@ class Exploration:
 
         return await list_entities(self._client, type, limit, after, order)
 
-    async def edges(self, *, relation: str | None = None, limit: int = 100, after: str = "") -> EdgePage:
+    async def edges(
+        self, *, relation: str | None = None, limit: int = 100, after: str = "", at: Time | None = None
+    ) -> EdgePage:
         """List all edges between entities, in pages.
 
         Args:
             relation: Only edges of this relation, such as ``works_at`` or ``SAME_AS``.
             limit: Maximum number to return, 1 to 10,000.
             after: The ``next`` of the page before.
+            at: When facts hold.
         """
         from core.rag.graph.exploring import list_edges
 
-        return await list_edges(self._client, relation, limit, after)
+        return await list_edges(self._client, relation, limit, after, at)
 
     async def neighbors(
         self,
@@ -100,6 +108,7 @@ class Exploration:
         relations: Sequence[str] | None = None,
         limit: int = 100,
         after: str = "",
+        at: Time | None = None,
     ) -> NeighbourPage:
         """List the neighbours of a node in the order of their names, in pages.
 
@@ -111,13 +120,14 @@ class Exploration:
             relations: Only edges of these relations, such as ``works_at``.
             limit: Maximum number to return, 1 to 10,000.
             after: The ``next`` of the page before.
+            at: When facts hold.
 
         Raises:
             NotFoundError: if there is no such node; the message suggests similar names.
         """
         from core.rag.graph.exploring import neighbours
 
-        return await neighbours(self._client, node, edge_types, limit, after, relations)
+        return await neighbours(self._client, node, edge_types, limit, after, relations, at)
 
     async def traverse(
         self,
@@ -130,6 +140,7 @@ class Exploration:
         limit: int = 100,
         after: str = "",
         induced: bool = False,
+        at: Time | None = None,
     ) -> Piece:
         """List the nodes within some steps of a node (breadth-first search), in pages.
 
@@ -145,6 +156,7 @@ class Exploration:
             after: The ``next`` of the page before; all pages together have up to 10,000 nodes.
             induced: For drawing: also return the edges among the outermost nodes, and around an entity without
                 relations not all passages that mention it, but room for what some of them mention as well.
+            at: When facts hold.
 
         Returns:
             Nodes ordered by distance, then by edge weight (heaviest first), then by name. Of a node with more than
@@ -165,6 +177,7 @@ class Exploration:
             after=after,
             induced=induced,
             relations=relations,
+            at=at,
         )
 
     async def shortest_path(
@@ -176,6 +189,7 @@ class Exploration:
         max_depth: int = 6,
         edge_types: Sequence[str] | None = None,
         relations: Sequence[str] | None = None,
+        at: Time | None = None,
     ) -> Path | None:
         """Find a shortest path between two nodes, following edges in either direction.
 
@@ -189,6 +203,7 @@ class Exploration:
                 MENTIONS (through passages that mention both) and, unless both are entities, CHUNK_OF (from a document
                 through its passages).
             relations: Only edges of these relations, such as ``works_at``.
+            at: When facts hold.
 
         Returns:
             The path, or ``None`` if there is none.
@@ -206,6 +221,7 @@ class Exploration:
             max_depth=max_depth,
             edge_types=edge_types,
             relations=relations,
+            at=at,
         )
 
     async def link(
@@ -217,6 +233,8 @@ class Exploration:
         fact: str = "",
         weight: float = 1.0,
         create: bool = False,
+        valid_from: Time | None = None,
+        valid_to: Time | None = None,
     ) -> GraphEdge:
         """Link two entities, or two concepts, by hand; the link stays until :meth:`unlink`, as long as both exist.
 
@@ -227,38 +245,64 @@ class Exploration:
             fact: The relation as a sentence, for people and language models.
             weight: Weight of the edge, above 0.
             create: Create missing entities. They stay, even if nothing mentions them.
+            valid_from: Since when it holds: a date or time, ISO 8601, UTC; ``None``: nothing is known of that.
+            valid_to: Since when it does not hold any more, likewise; ``None``: it still does.
 
         Returns:
-            The edge, with its ``id``. Linking the same two nodes with the same relation again updates the link.
+            The edge, with its ``id``. Linking the same two nodes with the same relation again updates the link, unless
+            it is for another period: that is a link of its own.
 
         Raises:
             NotFoundError: if either does not exist, with names that were perhaps meant.
-            InvalidInputError: if both are the same node, they have different labels, or a link of two concepts is given
-                a relation or fact.
+            InvalidInputError: if both are the same node, they have different labels, a link of two concepts is given
+                a relation, fact or time, or the period overlaps one that the link has; also if it ended, and nothing
+                says since when it holds again.
         """
         from core.rag.graph.linking import link
 
-        return await link(self._client, source, target, relation, fact=fact, weight=weight, create=create)
+        return await link(
+            self._client,
+            source,
+            target,
+            relation,
+            fact=fact,
+            weight=weight,
+            create=create,
+            valid_from=valid_from,
+            valid_to=valid_to,
+        )
 
-    async def unlink(self, source: str, target: str | None = None, relation: str | None = None) -> int:
-        """Remove links that were added by hand. Links found in documents and records go only with these.
+    async def unlink(
+        self,
+        source: str,
+        target: str | None = None,
+        relation: str | None = None,
+        *,
+        ended: Time | None = None,
+    ) -> int:
+        """Remove or end links that were added by hand. Links found in documents and records go only with these.
 
         Args:
             source: Name or id of one end; or the id of a link, alone.
             target: Name or id of the other end; the order does not matter.
             relation: Only links with this relation.
+            ended: Keep them, as links that have not held since this date or time (ISO 8601, UTC). They stay history:
+                reads with an ``at`` before it, or ``"ever"``, see them. ``None``: remove them, and all their periods.
 
         Returns:
-            How many links were removed.
+            How many links were removed, or ended; those that had ended before are not among these.
 
         Raises:
             NotFoundError: if either does not exist.
+            InvalidInputError: if the links began after ``ended``.
         """
         from core.rag.graph.linking import unlink
 
-        return await unlink(self._client, source, target, relation)
+        return await unlink(self._client, source, target, relation, ended)
 
-    async def search_knowledge(self, query: str, mode: KnowledgeMode = "hybrid", limit: int = 10) -> list[KnowledgeHit]:
+    async def search_knowledge(
+        self, query: str, mode: KnowledgeMode = "hybrid", limit: int = 10, *, at: Time | None = None
+    ) -> list[KnowledgeHit]:
         """Find records and documents.
 
         Args:
@@ -267,25 +311,29 @@ class Exploration:
                 those that the query names, nearest first), or ``hybrid``: 0.4 of the keyword score plus 0.6 of the
                 graph score, each divided by its maximum.
             limit: Maximum number to return, 1 to 1,000.
+            at: When the facts hold that lead from one entity to the next.
 
         Returns:
             Best first, each with all three scores. A row of a file is found as a record, not also as its document.
         """
         from core.rag.graph.searching import search_knowledge
 
-        return await search_knowledge(self._client, query, mode, limit)
+        return await search_knowledge(self._client, query, mode, limit, at)
 
-    async def ask_context(self, question: str, context_depth: int = 2, limit: int = 5) -> GraphContext:
+    async def ask_context(
+        self, question: str, context_depth: int = 2, limit: int = 5, *, at: Time | None = None
+    ) -> GraphContext:
         """Collect the context from the graph with which a language model can answer a question; calls no model.
 
         Args:
             question: The question.
             context_depth: Steps from the entities that it names, 0 to 4.
             limit: Maximum number of lines, 1 to 100.
+            at: When facts hold.
         """
         from core.rag.graph.context import ask_context
 
-        return await ask_context(self._client, question, context_depth, limit)
+        return await ask_context(self._client, question, context_depth, limit, at)
 
     async def create_or_get_concept(self, name: str, description: str | None = None) -> str:
         """See :meth:`core.rag.MemGraphClient.create_or_get_concept`."""

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Literal
 
 from core.rag.dbhandler.checks import check_flags, check_number, check_optional, check_text
 from core.rag.dbhandler.documents.naming import document_named
+from core.rag.dbhandler.knowledge.periods import Time
 from core.rag.dbhandler.knowledge.traversal import Followed, strength
+from core.rag.dbhandler.knowledge.validity import valid_at
 from core.rag.dbhandler.store import MAX_DEPTH, Row
 from core.rag.errors import InvalidInputError, NotFoundError
 from core.rag.extraction.records import record_name
@@ -42,6 +44,9 @@ FAN_OUT = 1_000
 
 #: Of the passages that mention an entity, and of what each of these mentions, so many are drawn at least.
 _FEWEST_DRAWN = 5
+
+#: Edges between entities.
+_LISTED = (EdgeType.RELATED, EdgeType.SAME_AS)
 
 _SUGGESTED = 3
 
@@ -130,12 +135,17 @@ async def list_entities(
 
 
 async def list_edges(
-    client: MemGraphClient, relation: str | None = None, limit: int = 100, after: str = ""
+    client: MemGraphClient,
+    relation: str | None = None,
+    limit: int = 100,
+    after: str = "",
+    at: Time | None = None,
 ) -> EdgePage:
     """See :meth:`core.rag.KnowledgeBase.edges`."""
     limit = check_number("limit", limit, 1, MAX_VISITED)
     check_optional(relation=relation)
-    found = await client.edge_page(relation, _cursor(after, 3), limit + 1)
+    listed = Followed(_LISTED, () if relation is None else (relation,), await valid_at(client, at))
+    found = await client.edge_page(listed, _cursor(after, 3), limit + 1)
     rows = found[:limit]
     names = {row[end]: row[f"{end}_name"] for row in rows for end in ("source", "target")}
     edges = [GraphEdge.of({**row, "here": row["source"], "id": row["target"], "outward": True}) for row in rows]
@@ -150,11 +160,12 @@ async def neighbours(
     limit: int = 100,
     after: str = "",
     relations: Sequence[str] | None = None,
+    at: Time | None = None,
 ) -> NeighbourPage:
     """See :meth:`core.rag.KnowledgeBase.neighbors`."""
     limit = check_number("limit", limit, 1, MAX_VISITED)
     node = await look_up(client, name)
-    edges = await edges_from(client, node, edge_types, relations)
+    edges = await edges_from(client, node, edge_types, relations, await valid_at(client, at))
     label = Label(node.label)
     rows = await client.neighbour_page(label, node.id, edges, _cursor(after), limit + 1)
     page = rows[:limit]
@@ -188,6 +199,7 @@ async def traverse(
     fan_out: int = FAN_OUT,
     induced: bool = False,
     relations: Sequence[str] | None = None,
+    at: Time | None = None,
 ) -> Piece:
     """See :meth:`core.rag.KnowledgeBase.traverse`."""
     check_flags(induced=induced)
@@ -199,7 +211,7 @@ async def traverse(
     skipped = _offset(after)
     wanted = min(skipped + limit, MAX_VISITED)
     begin = await look_up(client, start)
-    edges = await edges_from(client, begin, edge_types, relations)
+    edges = await edges_from(client, begin, edge_types, relations, await valid_at(client, at))
     if induced and edge_types is None and EdgeType.MENTIONS in edges.types:
         fan_out = min(fan_out, max(_FEWEST_DRAWN, isqrt(limit)))
     seen: dict[str, GraphNode] = {begin.id: begin}
@@ -250,6 +262,7 @@ async def shortest_path(
     max_depth: int = 6,
     edge_types: Sequence[str] | None = None,
     relations: Sequence[str] | None = None,
+    at: Time | None = None,
 ) -> Path | None:
     """See :meth:`core.rag.KnowledgeBase.shortest_path`."""
     check_flags(weighted=weighted)
@@ -258,10 +271,11 @@ async def shortest_path(
     if edge_types is None and Label.SYMBOL in (a.label, b.label):
         # What calls a function is asked of the function, not of what texts mention under its name.
         a, b = await _as_symbol(client, start, a), await _as_symbol(client, end, b)
-    edges = edges_between(a, b, edge_types, relations)
+    validity = await valid_at(client, at)
+    edges = edges_between(a, b, edge_types, relations, validity)
     found = await _path(client, a, b, edges, max_depth, weighted=weighted)
     if found is None and edge_types is None and relations is None:
-        edges = through_texts(a, b)
+        edges = through_texts(a, b, validity)
         found = await _path(client, a, b, edges, max_depth, weighted=weighted)
     if found is None:
         return None
@@ -279,25 +293,47 @@ async def shortest_path(
 
 async def stats(client: MemGraphClient) -> GraphStats:
     """See :meth:`core.rag.KnowledgeBase.graph_stats`."""
-    return GraphStats.of(await client.entity_graph_counts())
+    return GraphStats.of(await client.entity_graph_counts(await valid_at(client)))
 
 
 async def _path(
     client: MemGraphClient, a: GraphNode, b: GraphNode, edges: Followed, max_depth: int, *, weighted: bool
 ) -> Found | None:
-    searched = weighted or bool(edges.relations)  # no engine's own search knows weights and relations
+    # No engine's own search knows weights, relations and times. What it finds may hold by chance.
+    if not weighted and not edges.relations:
+        found = await _engines_path(client, a, b, edges, max_depth)
+        if found is None or not edges.validity.condition or await _holds(client, found.ids, edges):
+            return found
     search = Search(client, edges, max_depth, FAN_OUT, weighted=weighted)
-    found = await search.run((a.id, Label(a.label)), (b.id, Label(b.label))) if searched else None
-    if found is None and edges.relations and not search.exact:
+    found = await search.run((a.id, Label(a.label)), (b.id, Label(b.label)))
+    if found is not None or search.exact:
+        return found
+    if edges.narrowed("WHERE"):
+        advice = "Search without relations, or name one" if edges.relations else "Name relations"
         raise InvalidInputError(
             f"No path was found, but there may be one: of nodes with more than {FAN_OUT:,} edges only the heaviest were"
-            " followed. Search without relations, or name one with fewer edges."
+            f" followed. {advice} with fewer edges."
         )
-    if found is not None or edges.relations or (weighted and search.exact):
-        return found
+    found = await _engines_path(client, a, b, edges, max_depth)
+    return None if found is None else replace(found, exact=False)
+
+
+async def _engines_path(
+    client: MemGraphClient, a: GraphNode, b: GraphNode, edges: Followed, max_depth: int
+) -> Found | None:
     store = await client.connect()
     ids = await store.shortest_path(a.id, b.id, edge_types=edges.types, max_depth=max_depth, namespace=client.namespace)
-    return None if ids is None else Found(ids, float(len(ids) - 1), exact=not weighted)
+    return None if ids is None else Found(ids, float(len(ids) - 1))
+
+
+async def _holds(client: MemGraphClient, ids: Sequence[str], edges: Followed) -> bool:
+    """Return whether each step of a path has an edge that is to be followed."""
+    rows = await client.nodes_by_id(ids, tuple(Label))
+    for here, there in pairwise(rows[key] for key in ids if key in rows):
+        ends = {Label(there["label"]): [there["id"]]}
+        if not await client.edges_between(Label(here["label"]), here["id"], ends, edges):
+            return False
+    return True
 
 
 async def _as_symbol(client: MemGraphClient, name: str, node: GraphNode) -> GraphNode:

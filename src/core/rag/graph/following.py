@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from core.rag.dbhandler.checks import check_texts
 from core.rag.dbhandler.knowledge.traversal import DEFINED_EDGES, DOCUMENT_EDGES, GRAPH_EDGES, Followed
+from core.rag.dbhandler.knowledge.validity import UNDATED, Validity
 from core.rag.errors import InvalidInputError
 from core.rag.graph.parts import GraphNode
 from core.rag.schema import EdgeType, Label
@@ -21,7 +22,11 @@ _LINKED_LABELS = frozenset({Label.ENTITY, Label.CONCEPT})
 
 
 async def edges_from(
-    client: MemGraphClient, node: GraphNode, edge_types: Sequence[str] | None, relations: Sequence[str] | None = None
+    client: MemGraphClient,
+    node: GraphNode,
+    edge_types: Sequence[str] | None,
+    relations: Sequence[str] | None,
+    validity: Validity,
 ) -> Followed:
     """Return the edges to follow from a node.
 
@@ -32,44 +37,52 @@ async def edges_from(
             their edges are added, and for source code and tables those to what they define; for an entity without
             relations, the edges of texts that mention it. None of these are where relations are named.
         relations: Only of these relations.
+        validity: Only facts that hold then.
     """
     if edge_types is not None or relations is not None:
-        return named_edges(edge_types, relations)
+        return named_edges(edge_types, relations, validity)
     if node.label == Label.SYMBOL:
         return Followed((EdgeType.DEFINED_IN, EdgeType.CALLS))
     defining = Followed((EdgeType.DEFINED_IN, EdgeType.IMPORTS))
     if node.label == Label.DOCUMENT and await client.has_edges(Label.DOCUMENT, node.id, defining):
-        return Followed((*GRAPH_EDGES, *DOCUMENT_EDGES, *DEFINED_EDGES))
+        return Followed((*GRAPH_EDGES, *DOCUMENT_EDGES, *DEFINED_EDGES), validity=validity)
     if node.label not in _LINKED_LABELS:
-        return Followed((*GRAPH_EDGES, *DOCUMENT_EDGES))
-    if node.label == Label.ENTITY and not await client.has_edges(Label.ENTITY, node.id, Followed(_SAYING)):
-        return Followed((*GRAPH_EDGES, EdgeType.MENTIONS, EdgeType.TITLED))
-    return Followed(GRAPH_EDGES)
+        return Followed((*GRAPH_EDGES, *DOCUMENT_EDGES), validity=validity)
+    saying = Followed(_SAYING, validity=validity)
+    if node.label == Label.ENTITY and not await client.has_edges(Label.ENTITY, node.id, saying):
+        return Followed((*GRAPH_EDGES, EdgeType.MENTIONS, EdgeType.TITLED), validity=validity)
+    return Followed(GRAPH_EDGES, validity=validity)
 
 
 def edges_between(
-    a: GraphNode, b: GraphNode, edge_types: Sequence[str] | None, relations: Sequence[str] | None
+    a: GraphNode,
+    b: GraphNode,
+    edge_types: Sequence[str] | None,
+    relations: Sequence[str] | None,
+    validity: Validity,
 ) -> Followed:
     """Return the edges that a path between two nodes may have; see :func:`edges_from`."""
-    edges = named_edges(edge_types, relations)
+    edges = named_edges(edge_types, relations, validity)
     if edge_types is not None or relations is not None:
         return edges
     if a.label == b.label == Label.SYMBOL:
         # A path through their common file would be trivial, and shorter than any call.
         return Followed((EdgeType.CALLS,))
     if a.label not in _LINKED_LABELS or b.label not in _LINKED_LABELS:
-        return Followed((*GRAPH_EDGES, *DOCUMENT_EDGES, *_code(a, b)))
+        return Followed((*GRAPH_EDGES, *DOCUMENT_EDGES, *_code(a, b)), validity=validity)
     return edges
 
 
-def through_texts(a: GraphNode, b: GraphNode) -> Followed:
+def through_texts(a: GraphNode, b: GraphNode, validity: Validity) -> Followed:
     """Return the edges of a path where there is none of :func:`edges_between`: through texts that mention both."""
     # Two entities are connected by a passage that mentions both, not by a long document.
     through = (EdgeType.MENTIONS,) if a.label == b.label == Label.ENTITY else (EdgeType.MENTIONS, EdgeType.CHUNK_OF)
-    return Followed((*GRAPH_EDGES, *DOCUMENT_EDGES, *_code(a, b), *through))
+    return Followed((*GRAPH_EDGES, *DOCUMENT_EDGES, *_code(a, b), *through), validity=validity)
 
 
-def named_edges(edge_types: Sequence[str] | None, relations: Sequence[str] | None = None) -> Followed:
+def named_edges(
+    edge_types: Sequence[str] | None, relations: Sequence[str] | None = None, validity: Validity = UNDATED
+) -> Followed:
     """Return the edges that a caller names; without types those between entities, and between concepts.
 
     Raises:
@@ -81,7 +94,7 @@ def named_edges(edge_types: Sequence[str] | None, relations: Sequence[str] | Non
         if not relations:
             raise InvalidInputError("relations is empty: name at least one relation to follow, such as works_at.")
     if edge_types is None:
-        return Followed(GRAPH_EDGES, relations or ())
+        return Followed(GRAPH_EDGES, relations or (), validity)
     names = check_texts("edge_types", edge_types)
     if not names:
         raise InvalidInputError("edge_types is empty: name at least one edge type to follow.")
@@ -92,7 +105,7 @@ def named_edges(edge_types: Sequence[str] | None, relations: Sequence[str] | Non
                 f"There is no edge type {name[:50]!r}; the edge types are {', '.join(sorted(known))}."
                 " Relations such as works_at are those of RELATED edges: name them as relations."
             )
-    return Followed(tuple(EdgeType(name) for name in dict.fromkeys(names)), relations or ())
+    return Followed(tuple(EdgeType(name) for name in dict.fromkeys(names)), relations or (), validity)
 
 
 def _code(a: GraphNode, b: GraphNode) -> tuple[EdgeType, ...]:

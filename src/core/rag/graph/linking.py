@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import astuple
+from typing import TYPE_CHECKING, Any
 
 from core.rag.dbhandler.checks import check_flags, check_text, one_line
 from core.rag.dbhandler.documents.rows import MAX_PATH_CHARS
 from core.rag.dbhandler.knowledge.entities import FROM_CALLER
 from core.rag.dbhandler.knowledge.operations import positive
+from core.rag.dbhandler.knowledge.periods import Time, period_of, time_of
+from core.rag.dbhandler.knowledge.placing import Statement
+from core.rag.dbhandler.knowledge.validity import period_in
 from core.rag.errors import InvalidInputError, NotFoundError
 from core.rag.extraction.words import normalize_name
 from core.rag.graph.exploring import find
@@ -33,12 +37,15 @@ async def link(
     fact: str = "",
     weight: float = 1.0,
     create: bool = False,
+    valid_from: Time | None = None,
+    valid_to: Time | None = None,
 ) -> GraphEdge:
     """See :meth:`core.rag.KnowledgeBase.link`."""
     check_flags(create=create)
     relation = one_line(relation, "The relation", _MAX_RELATION_CHARS)
     fact = one_line(fact, "The fact", MAX_PATH_CHARS) if fact else ""
     weight = positive(weight, "The weight")
+    period = period_of(valid_from, valid_to)
     (a, is_new_a), (b, is_new_b) = [await _end(client, name, create=create) for name in (source, target)]
     if a.id == b.id:
         raise InvalidInputError(
@@ -48,13 +55,16 @@ async def link(
         for end, is_new in ((a, is_new_a), (b, is_new_b)):
             if is_new:
                 await client.make_entity(end.name)
-        identifier = await client.link_entities(a.id, b.id, relation, fact, weight)
-        return GraphEdge(a.id, b.id, relation, identifier, fact, weight, FROM_CALLER)
+        words = f"{a.name} {relation} {b.name}"
+        props: dict[str, Any] = {"fact": fact, "weight": weight, "chunk_ids": []}
+        edge = await client.link_entities(Statement(a.id, b.id, relation, words, period, props))
+        stored = period_in(edge["props"])
+        return GraphEdge(a.id, b.id, relation, edge["link"], fact, weight, FROM_CALLER, *astuple(stored))
     if a.label == b.label == Label.CONCEPT:
-        if fact or relation != DEFAULT_RELATION:
+        if fact or period or relation != DEFAULT_RELATION:
             raise InvalidInputError(
-                f"{a.name[:200]!r} and {b.name[:200]!r} are concepts, whose links have no relation and no fact: leave"
-                " these out, or link two entities."
+                f"{a.name[:200]!r} and {b.name[:200]!r} are concepts, whose links have no relation and no fact, and no"
+                " times: leave these out, or link two entities."
             )
         await client.link_concepts([(a.id, b.id, weight)])
         first, second = sorted((a.id, b.id))
@@ -65,8 +75,15 @@ async def link(
     )
 
 
-async def unlink(client: MemGraphClient, source: str, target: str | None = None, relation: str | None = None) -> int:
+async def unlink(
+    client: MemGraphClient,
+    source: str,
+    target: str | None = None,
+    relation: str | None = None,
+    ended: Time | None = None,
+) -> int:
     """See :meth:`core.rag.KnowledgeBase.unlink`."""
+    end = "" if ended is None else time_of(ended, "ended")
     identifier: str | None = None
     if target is None:
         check_text("A link", source)
@@ -76,8 +93,10 @@ async def unlink(client: MemGraphClient, source: str, target: str | None = None,
         source, target = parts[:2]
     a, b = await find(client, source), await find(client, target)
     if a.label == b.label == Label.CONCEPT:
+        if end:
+            raise InvalidInputError("Links between concepts have no times: leave out ended to remove this one.")
         return await client.unlink_concepts([(a.id, b.id)])
-    return await client.unlink_entities(a.id, b.id, relation=relation, link=identifier)
+    return await client.unlink_entities(a.id, b.id, relation=relation, link=identifier, ended=end)
 
 
 async def _end(client: MemGraphClient, name: str, *, create: bool) -> tuple[GraphNode, bool]:

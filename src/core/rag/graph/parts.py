@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from core.rag.dbhandler.knowledge.periods import Period
 from core.rag.keyed import Keyed, Plain
 
 if TYPE_CHECKING:
@@ -49,6 +50,8 @@ class GraphEdge(Plain):
         fact: The relation as a sentence, if known.
         weight: Its weight; 1 by default.
         origin: ``caller`` for a link made by hand.
+        valid_from: When it began to hold, if that was stated: UTC, ISO 8601.
+        valid_to: When it ceased to hold, likewise.
     """
 
     source: str
@@ -58,6 +61,8 @@ class GraphEdge(Plain):
     fact: str = ""
     weight: float = 1.0
     origin: str = ""
+    valid_from: str = ""
+    valid_to: str = ""
 
     @classmethod
     def of(cls, row: Row) -> GraphEdge:
@@ -70,12 +75,20 @@ class GraphEdge(Plain):
             fact=row["fact"] or "",
             weight=weight_of(row),
             origin=row["origin"] or "",
+            valid_from=row.get("valid_from") or "",
+            valid_to=row.get("valid_to") or "",
         )
 
     @property
     def key(self) -> tuple[str, str, str, str]:
         """The fields that identify an edge."""
         return (self.source, self.target, self.type, self.id)
+
+    @property
+    def said(self) -> str:
+        """The relation, as a sentence if it has one, and the period in which it holds."""
+        period = str(Period(self.valid_from, self.valid_to))
+        return f"{self.fact or self.type} ({period})" if period else self.fact or self.type
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +196,7 @@ class GraphStats(Keyed):
         concepts: Nodes of the KnowledgeGraph, including concepts.
         concept_edges: Edges between nodes of the KnowledgeGraph.
         topics: Topics.
+        past: Facts that do not hold now: they ended, or begin later. They are not among the edges.
     """
 
     nodes: int
@@ -194,6 +208,7 @@ class GraphStats(Keyed):
     concepts: int = 0
     concept_edges: int = 0
     topics: int = 0
+    past: int = 0
 
     @classmethod
     def of(cls, counts: dict[str, Any]) -> GraphStats:

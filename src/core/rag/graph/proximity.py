@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from core.rag.analysis.language import question_language
 from core.rag.analysis.stopwords import stop_words
+from core.rag.dbhandler.knowledge.periods import Time
 from core.rag.dbhandler.knowledge.traversal import Followed
+from core.rag.dbhandler.knowledge.validity import valid_at
 from core.rag.extraction.matching import sequences
 from core.rag.extraction.words import is_unspaced, normalized_words
 from core.rag.graph.hops import ring
@@ -19,7 +21,7 @@ from core.rag.schema import EdgeType, Label
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
 
-_EDGES = Followed((EdgeType.RELATED, EdgeType.SAME_AS))
+_EDGES = (EdgeType.RELATED, EdgeType.SAME_AS)
 
 #: Maximum number of words of a question that are used, and of a name.
 _MAX_WORDS = 60
@@ -59,14 +61,16 @@ class Surroundings:
         return total
 
 
-async def surroundings(client: MemGraphClient, question: str, depth: int) -> Surroundings:
+async def surroundings(client: MemGraphClient, question: str, depth: int, at: Time | None = None) -> Surroundings:
     """Find the entities that a question names, and those within some steps of them.
 
     Args:
         client: The graph.
         question: Any text.
         depth: Number of steps along RELATED and SAME_AS, in either direction.
+        at: When facts hold; see :func:`valid_at`.
     """
+    edges = Followed(_EDGES, validity=await valid_at(client, at))
     named = await _named(client, question)
     found = Surroundings({node.id: share for node, share in named})
     for node, _ in named:
@@ -77,7 +81,7 @@ async def surroundings(client: MemGraphClient, question: str, depth: int) -> Sur
         if not level or len(found.nodes) >= _MAX_REACHED:
             break
         below: dict[str, None] = {}
-        around = await ring(client, dict.fromkeys(level, Label.ENTITY), _EDGES, "both", _FAN_OUT)
+        around = await ring(client, dict.fromkeys(level, Label.ENTITY), edges, "both", _FAN_OUT)
         for here in level:
             for row in around.rows.get(here, ()):
                 if row["id"] not in found.nodes:

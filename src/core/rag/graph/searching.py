@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from core.rag.analysis import query_terms
 from core.rag.dbhandler.checks import check_number, check_text
+from core.rag.dbhandler.knowledge.periods import Time
 from core.rag.dbhandler.knowledge.record_rows import DOCUMENTS
 from core.rag.errors import InvalidInputError
 from core.rag.graph.doubles import Candidate, leave_out_doubles
@@ -56,15 +57,15 @@ class KnowledgeHit(Keyed):
 
 
 async def search_knowledge(
-    client: MemGraphClient, query: str, mode: KnowledgeMode = "hybrid", limit: int = 10
+    client: MemGraphClient, query: str, mode: KnowledgeMode = "hybrid", limit: int = 10, at: Time | None = None
 ) -> list[KnowledgeHit]:
     """See :meth:`core.rag.KnowledgeBase.search_knowledge`."""
-    hits, _ = await search_around(client, query, mode, limit, GRAPH_DEPTH)
+    hits, _ = await search_around(client, query, mode, limit, GRAPH_DEPTH, at)
     return hits
 
 
 async def search_around(
-    client: MemGraphClient, query: str, mode: KnowledgeMode, limit: int, depth: int
+    client: MemGraphClient, query: str, mode: KnowledgeMode, limit: int, depth: int, at: Time | None = None
 ) -> tuple[list[KnowledgeHit], Surroundings]:
     """Search as :func:`search_knowledge` does, and also return the entities around those in the query.
 
@@ -78,7 +79,7 @@ async def search_around(
     query = query.encode("utf-8", "replace").decode()
     if not query.strip():
         raise InvalidInputError("The query is empty.")
-    around = Surroundings({}) if mode == "keyword" else await surroundings(client, query, depth)
+    around = Surroundings({}) if mode == "keyword" else await surroundings(client, query, depth, at)
     found: dict[str, Candidate] = {}
     if mode != "graph":
         await _by_words(client, query, found)

@@ -37,7 +37,7 @@ async def sources_of(client: MemGraphClient, edges: Sequence[GraphEdge], shown: 
     found |= _stated(rest, await client.records_of_both([(edge.source, edge.target) for edge in rest]))
     others = [edge for edge in edges if edge.origin != FROM_RECORD]
     supported = await client.chunks_of_facts([(edge.source, edge.target) for edge in others])
-    chunks = {edge.key: supported.get((edge.source, edge.target, edge.type)) for edge in others}
+    chunks = {edge.key: supported.get(edge.id) for edge in others}
     read = await client.chunks_by_id([chunk for chunk in chunks.values() if chunk])
     found |= {key: read[chunk]["document_id"] for key, chunk in chunks.items() if chunk in read}
     rest = [edge for edge in others if edge.key not in found and edge.origin != FROM_CALLER]

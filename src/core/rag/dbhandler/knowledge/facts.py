@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from core.rag.dbhandler.batches import batches, run_for_rows
 from core.rag.dbhandler.knowledge.edge_direction import RELATED, directed
 from core.rag.dbhandler.knowledge.entities import FROM_CALLER, EntityLedger
+from core.rag.dbhandler.knowledge.periods import Period, Time, period_of
+from core.rag.dbhandler.knowledge.placing import Placed
 from core.rag.dbhandler.knowledge.records import relation_id
 from core.rag.dbhandler.knowledge.stated import note
+from core.rag.dbhandler.knowledge.validity import has_times, mark_dated
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.extraction.facts import ChunkFacts, Fact
-from core.rag.identity import entity_id, link_id
 
 #: ``origin`` of a fact that a language model extracted from a chunk.
 FROM_MODEL = "llm"
@@ -32,6 +34,8 @@ class Triple:
         fact: The fact as a sentence.
         weight: Weight of the edge.
         chunk_ids: Chunks that support it: it is removed with the last of them. A fact without chunks stays.
+        valid_from: Since when it holds: a date or time, ISO 8601, UTC. ``None``: always, or since nobody knows when.
+        valid_to: Since when it does not hold any more; ``None``: it still holds.
     """
 
     subject: str
@@ -42,6 +46,17 @@ class Triple:
     fact: str = ""
     weight: float = 1.0
     chunk_ids: tuple[str, ...] = ()
+    valid_from: Time | None = None
+    valid_to: Time | None = None
+
+    @property
+    def period(self) -> Period:
+        """When it holds.
+
+        Raises:
+            InvalidInputError: if one of the times is none, or the later one is not later.
+        """
+        return period_of(self.valid_from, self.valid_to)
 
 
 class FactChanges:
@@ -121,13 +136,19 @@ class FactChanges:
 
 
 async def write_triples(
-    tx: Transaction, triples: Sequence[Triple], names: Mapping[str, str], namespace: str, now: str
+    tx: Transaction,
+    triples: Sequence[Triple],
+    placed: Sequence[Placed],
+    names: Mapping[str, str],
+    namespace: str,
+    now: str,
 ) -> None:
     """Write facts of a caller, and create missing entities.
 
     Args:
         tx: The transaction.
         triples: Checked triples.
+        placed: The edge of each.
         names: The normalised name of each name in them.
         namespace: The namespace.
         now: The time of the write.
@@ -138,29 +159,16 @@ async def write_triples(
     entities: dict[str, Row] = {}
     edges: dict[str, Row] = {}
     cited: dict[str, list[tuple[str, str, str]]] = {}
-    for triple in triples:
-        a, b = entity_id(namespace, names[triple.subject]), entity_id(namespace, names[triple.object])
+    for triple, one in zip(triples, placed, strict=True):
+        a, b, link = one.edge["a"], one.edge["b"], one.edge["link"]
         for identifier, text, kind in (
             (a, triple.subject, triple.subject_type),
             (b, triple.object, triple.object_type),
         ):
             entities.setdefault(identifier, {"id": identifier, "name": text, "normalized": names[text], "type": kind})
-        link = link_id(a, b, triple.relation)
         for chunk in triple.chunk_ids:
             cited.setdefault(chunk, []).append((a, b, link))
-        edges[link] = {
-            "a": a,
-            "b": b,
-            "link": link,
-            "props": {
-                "key": link,
-                "type": triple.relation,
-                "fact": triple.fact,
-                "weight": float(triple.weight),
-                "chunk_ids": list(triple.chunk_ids),
-                "origin": FROM_CALLER,
-            },
-        }
+        edges[link] = one.edge
     await note(tx, cited, namespace)
     await run_for_rows(
         tx,
@@ -174,6 +182,16 @@ async def write_triples(
     )
     for part in batches(list(edges.values())):
         await merge_edges(tx, part, now)
+    await settle_periods(tx, placed, namespace)
+
+
+async def settle_periods(tx: Transaction, placed: Sequence[Placed], namespace: str) -> None:
+    """Remove the edges that others replace, and note if facts have times."""
+    for part in batches([one.instead for one in placed if one.instead is not None]):
+        for backward, rows in await directed(tx, RELATED, part):
+            await tx.run(f"UNWIND $rows AS row MATCH {RELATED.there(backward=backward)} DELETE r", {"rows": rows})
+    if any(has_times(one.edge["props"]) for one in placed):
+        await mark_dated(tx, namespace)
 
 
 async def merge_edges(tx: Transaction, edges: Sequence[Row], now: str) -> None:

@@ -13,13 +13,17 @@ from core.rag.dbhandler.knowledge.entities import EntityLedger
 from core.rag.dbhandler.knowledge.facts import FactChanges, Triple, write_triples
 from core.rag.dbhandler.knowledge.mentions import MentionChanges, chunk_texts, titles_named
 from core.rag.dbhandler.knowledge.operations import positive
+from core.rag.dbhandler.knowledge.periods import period_of
+from core.rag.dbhandler.knowledge.placing import Placed, Statement, placed, undated
 from core.rag.dbhandler.knowledge.stated import check_there
+from core.rag.dbhandler.knowledge.validity import is_dated
 from core.rag.dbhandler.locking import lock_documents_of
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.errors import InvalidInputError
 from core.rag.extraction.facts import ChunkFacts
 from core.rag.extraction.mentions import sought
 from core.rag.extraction.words import MAX_NAME_CHARS, normalize_name
+from core.rag.identity import entity_id
 from core.rag.times import utc_now
 
 _MAX_REASON_CHARS = 500
@@ -102,21 +106,21 @@ class FactOperations(ClientBase):
             f"RETURN c.id AS id, c.path AS path, c.facts_error AS reason ORDER BY path, id LIMIT {check_limit(limit)}"
         )
 
-    async def chunks_of_facts(self, pairs: Iterable[tuple[str, str]]) -> dict[tuple[str, str, str], str]:
-        """Return the chunk that a fact comes from, by the ids of its ends and its relation; the first of several.
+    async def chunks_of_facts(self, pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+        """Return the chunk that a fact comes from, by the id of its edge; the first of several.
 
         Args:
             pairs: Ids of two entities each, in the direction of the fact.
         """
-        found: dict[tuple[str, str, str], str] = {}
+        found: dict[str, str] = {}
         for part in batches([{"a": a, "b": b} for a, b in dict.fromkeys(pairs)], max_rows=100):
             for row in await self.read(
                 "UNWIND $rows AS row MATCH (a:Entity {id: row.a})-[r:RELATED]->(b:Entity {id: row.b}) "
-                "WHERE r.chunk_ids IS NOT NULL RETURN row.a AS a, row.b AS b, r.type AS type, r.chunk_ids AS chunks",
+                "WHERE r.chunk_ids IS NOT NULL RETURN r.id AS id, r.chunk_ids AS chunks",
                 rows=part,
             ):
                 if row["chunks"]:
-                    found[row["a"], row["b"], row["type"]] = row["chunks"][0]
+                    found[row["id"]] = row["chunks"][0]
         return found
 
     async def add_triples(self, triples: Sequence[Triple]) -> int:
@@ -125,25 +129,52 @@ class FactOperations(ClientBase):
         A fact with chunks is removed with the last of them; one without stays until a person removes it.
 
         Returns:
-            How many distinct facts were given.
+            How many distinct facts were given; the periods of one fact count apart.
 
         Raises:
-            InvalidInputError: naming the first invalid one; nothing is stored then.
+            InvalidInputError: naming the first invalid one, or one that contradicts what is stored: see
+                :mod:`core.rag.dbhandler.knowledge.placing`. Nothing is stored then.
         """
         names: dict[str, str] = {}
         clean = [_checked(triple, number, names) for number, triple in enumerate(triples, 1)]
         chunks = sorted({chunk for triple in clean for chunk in triple.chunk_ids})
         found = await self.read_for_ids("UNWIND $ids AS i MATCH (c:DocumentChunk {id: i}) RETURN c.id AS id", chunks)
         check_there(chunks, {row["id"] for row in found}, self._namespace)
-        for part in batches(clean, max_rows=500):
+        now = utc_now()
+        edges = await self._placed([self._statement(triple, names) for triple in clean], now)
+        for part in batches(range(len(clean)), max_rows=500):
             await self._write(
-                partial(write_triples, triples=part, names=names, namespace=self._namespace, now=utc_now())
+                partial(
+                    write_triples,
+                    triples=[clean[place] for place in part],
+                    placed=[edges[place] for place in part],
+                    names=names,
+                    namespace=self._namespace,
+                    now=now,
+                )
             )
-        return len({(names[t.subject], t.relation, names[t.object]) for t in clean})
+        return len({one.edge["link"] for one in edges})
+
+    def _statement(self, triple: Triple, names: Mapping[str, str]) -> Statement:
+        return Statement(
+            entity_id(self._namespace, names[triple.subject]),
+            entity_id(self._namespace, names[triple.object]),
+            triple.relation,
+            f"{triple.subject} {triple.relation} {triple.object}",
+            triple.period,
+            {"fact": triple.fact, "weight": float(triple.weight), "chunk_ids": list(triple.chunk_ids)},
+        )
+
+    async def _placed(self, statements: Sequence[Statement], now: str) -> list[Placed]:
+        """Return the edges of statements. All are found before any is written, so that an error leaves all as it is."""
+        if not any(statement.period for statement in statements) and not await is_dated(self):
+            return undated(statements)
+        return await self._write(partial(placed, statements=statements, now=now))
 
 
 def _checked(triple: Triple, number: int, names: dict[str, str]) -> Triple:
     """Return a triple with cleaned texts; add the normalised names of its ends to ``names``."""
+    period = period_of(triple.valid_from, triple.valid_to, f" of triple {number}")
     clean = replace(
         triple,
         subject=one_line(triple.subject, f"The subject of triple {number}", MAX_NAME_CHARS),
@@ -154,6 +185,8 @@ def _checked(triple: Triple, number: int, names: dict[str, str]) -> Triple:
         fact=one_line(triple.fact, f"The fact of triple {number}", _MAX_FACT_CHARS, least=0),
         weight=positive(triple.weight, f"The weight of triple {number}"),
         chunk_ids=tuple(dict.fromkeys(check_texts(f"chunk_ids of triple {number}", triple.chunk_ids))),
+        valid_from=period.valid_from or None,
+        valid_to=period.valid_to or None,
     )
     for text in (clean.subject, clean.object):
         names[text] = normalize_name(text)

@@ -9,11 +9,15 @@ from core.rag.dbhandler.batches import run_for_rows
 from core.rag.dbhandler.checks import check_optional, check_text, check_texts
 from core.rag.dbhandler.knowledge.edge_direction import RELATED, directed
 from core.rag.dbhandler.knowledge.entities import FROM_CALLER, EntityLedger, remove_unused_entities
+from core.rag.dbhandler.knowledge.facts import settle_periods
+from core.rag.dbhandler.knowledge.periods import Period
+from core.rag.dbhandler.knowledge.placing import Statement, placed, undated
+from core.rag.dbhandler.knowledge.validity import is_dated, mark_dated, period_in
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.dbhandler.vectors import VectorStoreOperations
-from core.rag.errors import NotFoundError
+from core.rag.errors import InvalidInputError, NotFoundError
 from core.rag.extraction.words import normalize_name
-from core.rag.identity import entity_id, link_id
+from core.rag.identity import entity_id
 from core.rag.schema import FROM_TEXT
 from core.rag.times import utc_now
 
@@ -43,41 +47,39 @@ class LinkOperations(VectorStoreOperations):
         )
         return identifier
 
-    async def link_entities(self, source: str, target: str, relation: str, fact: str, weight: float) -> str:
-        """Connect two entities by id; an existing edge of the same relation gets the fact and weight.
+    async def link_entities(self, statement: Statement) -> Row:
+        """Connect two entities by id; an existing edge of the same relation and period gets the other properties.
 
         From then on the edge needs no chunk to support it.
 
         Returns:
-            The id of the link.
+            The edge: ``a``, ``b``, ``link`` and ``props``.
 
         Raises:
             NotFoundError: if either no longer exists.
+            InvalidInputError: if it contradicts what is stored; see :mod:`core.rag.dbhandler.knowledge.placing`.
         """
-        check_texts("the ids of entities", (source, target))
-        identifier = link_id(source, target, check_text("relation", relation))
+        check_texts("the ids of entities", (statement.source, statement.target))
+        check_text("relation", statement.relation)
+        dated, now = bool(statement.period) or await is_dated(self), utc_now()
 
-        async def work(tx: Transaction) -> list[Row]:
-            ((backward, rows),) = await directed(tx, RELATED, [{"a": source, "b": target, "link": identifier}])
-            return await tx.run(
+        async def work(tx: Transaction) -> Row | None:
+            found = await placed(tx, [statement], now) if dated else undated([statement])
+            edge = found[0].edge
+            ((backward, rows),) = await directed(tx, RELATED, [edge])
+            written = await tx.run(
                 "UNWIND $rows AS row MATCH (a:Entity {id: row.a}) MATCH (b:Entity {id: row.b}) "
-                f"{RELATED.merge(backward=backward)} ON CREATE SET r.created_at = $now, r.key = row.link "
-                "SET r.type = $relation, r.fact = $fact, r.weight = $weight, r.chunk_ids = $chunks, "
-                "r.origin = $origin, r.updated_at = $now RETURN r.id AS link",
-                {
-                    "rows": rows,
-                    "relation": relation,
-                    "fact": fact,
-                    "weight": weight,
-                    "chunks": [],
-                    "origin": FROM_CALLER,
-                    "now": utc_now(),
-                },
+                f"{RELATED.merge(backward=backward)} ON CREATE SET r.created_at = $now "
+                "SET r += row.props, r.updated_at = $now RETURN r.id AS link",
+                {"rows": rows, "now": now},
             )
+            await settle_periods(tx, found, self._namespace)
+            return edge if written else None
 
-        if not await self._write(work):
+        edge = await self._write(work)
+        if edge is None:
             raise NotFoundError("One of the entities was removed in the meantime.")
-        return identifier
+        return edge
 
     async def write_inferred_links(self, rows: Sequence[Row]) -> int:
         """Connect entities by links that were inferred, and updated if they exist.
@@ -98,13 +100,25 @@ class LinkOperations(VectorStoreOperations):
         work = partial(run_for_rows, statement=statement, rows=rows, namespace=self._namespace, now=utc_now())
         return len(await self._write(work))
 
-    async def unlink_entities(self, a: str, b: str, *, relation: str | None = None, link: str | None = None) -> int:
+    async def unlink_entities(
+        self, a: str, b: str, *, relation: str | None = None, link: str | None = None, ended: str = ""
+    ) -> int:
         """Remove links made by hand between two entities, in either direction: all, those of a relation, or one.
 
         Entities that only these links supported are removed, too.
 
+        Args:
+            a: Id of one entity.
+            b: Id of the other.
+            relation: Only links of this relation.
+            link: Only the link with this id.
+            ended: A time as it is stored: those that hold until then stay, as ones that ended at this time.
+
         Returns:
-            How many links were removed.
+            How many links were removed, or ended.
+
+        Raises:
+            InvalidInputError: if no link held before ``ended``, but one began later.
         """
         check_texts("the ids of entities", (a, b))
         check_optional(relation=relation, link=link)
@@ -120,13 +134,32 @@ class LinkOperations(VectorStoreOperations):
         }
         pattern = f"MATCH (a:Entity {{id: $a}})-[r:RELATED]-(b:Entity {{id: $b}}) {which}"
 
-        async def work(tx: Transaction) -> int:
+        async def remove(tx: Transaction) -> int:
             rows = await tx.run(f"{pattern}RETURN count(r) AS n", parameters)
             await tx.run(f"{pattern}DELETE r", parameters)
             await remove_unused_entities(tx, [a, b])
             return int(rows[0]["n"])
 
-        return await self._write(work)
+        async def end(tx: Transaction) -> int:
+            rows = await tx.run(
+                f"{pattern}RETURN r.id AS id, r.valid_from AS valid_from, r.valid_to AS valid_to", parameters
+            )
+            lasting = {row["id"]: period for row in rows if not (period := period_in(row)).has_ended(ended)}
+            holding = [identifier for identifier, period in lasting.items() if period.valid_from < ended]
+            if lasting and not holding:
+                raise InvalidInputError(
+                    f"What is stored began later ({min(map(str, lasting.values()))}), so it cannot have held"
+                    f" {Period('', ended)}: give a later time, or remove it."
+                )
+            if holding:
+                await tx.run(
+                    f"{pattern}AND r.id IN $ids SET r.valid_to = $ended, r.updated_at = $now",
+                    {**parameters, "ids": holding, "ended": ended, "now": utc_now()},
+                )
+                await mark_dated(tx, self._namespace)
+            return len(holding)
+
+        return await self._write(end if ended else remove)
 
     async def release_entity(self, identifier: str) -> bool:
         """Remove an entity that a person created, with its links and merges made by hand.

@@ -10,6 +10,7 @@ from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.checks import check_limit, check_mapping, check_texts
 from core.rag.dbhandler.documents.rows import from_json
 from core.rag.dbhandler.knowledge.nodes import NodeOperations, node_columns, plain_node
+from core.rag.dbhandler.knowledge.validity import UNDATED, Validity
 from core.rag.dbhandler.store import Row
 from core.rag.schema import EdgeType, Label, check_name
 
@@ -38,10 +39,12 @@ class Followed:
     Attributes:
         types: Of these types.
         relations: Only those of these relations; of an edge without one, its type. Empty: of all.
+        validity: Only facts that hold then.
     """
 
     types: Sequence[str]
     relations: Sequence[str] = ()
+    validity: Validity = UNDATED
 
     @property
     def pattern(self) -> str:
@@ -49,13 +52,20 @@ class Followed:
         return "|".join(map(check_name, check_texts("edges", self.types)))
 
     def narrowed(self, keyword: str) -> str:
-        """The condition on ``r`` after ``WHERE`` or ``AND``; nothing where all relations are followed."""
-        return f"{keyword} coalesce(r.type, type(r)) IN $relations " if self.relations else ""
+        """The condition on ``r`` after ``WHERE`` or ``AND``; nothing where all facts are followed."""
+        if not self.relations:
+            return self.validity.narrowed(keyword)
+        return f"{keyword} coalesce(r.type, type(r)) IN $relations {self.validity.narrowed('AND')}"
 
     @property
     def parameters(self) -> dict[str, Any]:
         """The parameters of the condition."""
-        return {"relations": list(self.relations)} if self.relations else {}
+        return {**self.validity.parameters, **({"relations": list(self.relations)} if self.relations else {})}
+
+    @property
+    def columns(self) -> str:
+        """The columns of an edge ``r``."""
+        return _EDGE_COLUMNS + self.validity.columns
 
 
 #: Edges to follow; types alone mean all of these types.
@@ -87,7 +97,8 @@ class TraversalOperations(NodeOperations):
 
         Returns:
             Rows of ``here`` (one of the ids), ``outward``, the node at the other end (as from :meth:`nodes_by_id`) and
-            the edge (``edge``, ``edge_id``, ``relation``, ``fact``, ``weight``, ``count``, ``origin``), in any order;
+            the edge (``edge``, ``edge_id``, ``relation``, ``fact``, ``weight``, ``count``, ``origin``, and where facts
+            have times ``valid_from``, ``valid_to``), in any order;
             ``None`` if there are more than ``limit``.
         """
         edges = followed(edges)
@@ -98,7 +109,7 @@ class TraversalOperations(NodeOperations):
                     found = await self.read(
                         f"UNWIND $ids AS i MATCH (n:{check_name(label)} {{id: i}}){pattern} "
                         f"WHERE n.namespace = $namespace {edges.narrowed('AND')}"
-                        f"RETURN i AS here, {node_columns('m')}, {_EDGE_COLUMNS} "
+                        f"RETURN i AS here, {node_columns('m')}, {edges.columns} "
                         f"LIMIT {check_limit(limit) + 1 - len(rows)}",
                         ids=part,
                         **edges.parameters,
@@ -117,7 +128,7 @@ class TraversalOperations(NodeOperations):
                 f"MATCH (n:{check_name(label)} {{id: $id}}){pattern} {edges.narrowed('WHERE')}"
                 f"WITH r, m, coalesce(r.weight, r.count, 0) AS w, {_SHOWN}, "
                 f"m.id AS other ORDER BY w DESC, shown, other LIMIT {check_limit(limit)} "
-                f"RETURN $id AS here, {node_columns('m')}, {_EDGE_COLUMNS}",
+                f"RETURN $id AS here, {node_columns('m')}, {edges.columns}",
                 id=node,
                 **edges.parameters,
             )
@@ -157,7 +168,7 @@ class TraversalOperations(NodeOperations):
                     found = await self.read(
                         f"UNWIND $ids AS i MATCH (m:{check_name(other)} {{id: i}}){pattern}"
                         f"(n:{check_name(label)} {{id: $id}}) WHERE n.namespace = $namespace {edges.narrowed('AND')}"
-                        f"RETURN $id AS here, {node_columns('m')}, {_EDGE_COLUMNS}",
+                        f"RETURN $id AS here, {node_columns('m')}, {edges.columns}",
                         ids=part,
                         id=node,
                         **edges.parameters,
@@ -165,11 +176,11 @@ class TraversalOperations(NodeOperations):
                     rows += [{**row, **plain_node(row), "outward": outward} for row in found]
         return rows
 
-    async def edge_page(self, relation: str | None, after: Sequence[str], limit: int) -> list[Row]:
+    async def edge_page(self, edges: Followed, after: Sequence[str], limit: int) -> list[Row]:
         """Return the edges between entities after ``after``, by the ids of their ends and their own.
 
         Args:
-            relation: Only edges of this relation.
+            edges: The edges.
             after: Source, target and key of the last edge of the previous page; at the beginning three empty strings.
             limit: Maximum number to return.
 
@@ -178,18 +189,18 @@ class TraversalOperations(NodeOperations):
             relation, else the type) and the edge as from :meth:`hop`.
         """
         return await self.read(
-            "MATCH (a:Entity)-[r:RELATED|SAME_AS]->(b:Entity) WHERE a.namespace = $namespace "
+            f"MATCH (a:Entity)-[r:{edges.pattern}]->(b:Entity) WHERE a.namespace = $namespace "
+            f"{edges.narrowed('AND')}"
             "WITH r, a.id AS source, b.id AS target, a.name AS source_name, b.name AS target_name, "
             "coalesce(r.type, type(r)) AS said, coalesce(r.id, r.type, type(r)) AS key "
-            "WHERE (source > $a OR (source = $a AND (target > $b OR (target = $b AND key > $key)))) "
-            + ("AND said = $relation " if relation is not None else "")
-            + "WITH r, source, target, source_name, target_name, said, key "
+            "WHERE source > $a OR (source = $a AND (target > $b OR (target = $b AND key > $key))) "
+            "WITH r, source, target, source_name, target_name, said, key "
             f"ORDER BY source, target, key LIMIT {check_limit(limit)} "
-            f"RETURN source, target, source_name, target_name, said, key, {_EDGE_COLUMNS}",
+            f"RETURN source, target, source_name, target_name, said, key, {edges.columns}",
             a=after[0],
             b=after[1],
             key=after[2],
-            **({} if relation is None else {"relation": relation}),
+            **edges.parameters,
         )
 
     async def degree(self, label: Label, node: str, edges: Edges) -> int:
@@ -229,14 +240,19 @@ class TraversalOperations(NodeOperations):
             found.update((row["i"], row["n"]) for row in rows)
         return found
 
-    async def entity_graph_counts(self) -> dict[str, Any]:
-        """Count entities by type, edges between them by relation, and related nodes and edges."""
+    async def entity_graph_counts(self, validity: Validity = UNDATED) -> dict[str, Any]:
+        """Count entities by type, edges between them by relation, and related nodes and edges.
+
+        Args:
+            validity: Only facts that hold then; the others are counted as ``past``.
+        """
         nodes = await self.read(
             "MATCH (n:Entity) WHERE n.namespace = $namespace RETURN coalesce(n.type, '') AS kind, count(n) AS n"
         )
         related = await self.read(
-            "MATCH (n:Entity)-[r:RELATED]->(:Entity) WHERE n.namespace = $namespace "
-            "RETURN coalesce(r.type, 'related') AS kind, count(r) AS n"
+            f"MATCH (n:Entity)-[r:RELATED]->(:Entity) WHERE n.namespace = $namespace {validity.narrowed('AND')}"
+            "RETURN coalesce(r.type, 'related') AS kind, count(r) AS n",
+            **validity.parameters,
         )
         counts: dict[str, Any] = {
             "nodes": {row["kind"] or "other": row["n"] for row in nodes},
@@ -245,6 +261,9 @@ class TraversalOperations(NodeOperations):
         for key, statement in _COUNTED.items():
             rows = await self.read(f"{statement} RETURN count(x) AS n")
             counts[key] = rows[0]["n"]
+        if validity.dated:
+            rows = await self.read(f"{_ALL_FACTS} RETURN count(x) AS n")
+            counts["past"] = rows[0]["n"] - sum(counts["edges"].values())
         return counts
 
     async def attached(self, entities: Sequence[str], limit: int) -> list[Row]:
@@ -280,6 +299,7 @@ class TraversalOperations(NodeOperations):
         return {row["id"]: {**row, "data": from_json(row["data"])} for row in rows}
 
 
+_ALL_FACTS = "MATCH (n:Entity)-[x:RELATED]->(:Entity) WHERE n.namespace = $namespace"
 _COUNTED = {
     "same_as": "MATCH (n:Entity)-[x:SAME_AS]->(:Entity) WHERE n.namespace = $namespace",
     "mentions": "MATCH (n:DocumentChunk)-[x:MENTIONS]->(:Entity) WHERE n.namespace = $namespace",

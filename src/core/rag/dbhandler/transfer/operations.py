@@ -21,6 +21,7 @@ from core.rag.dbhandler.documents.linking import relink_incoming
 from core.rag.dbhandler.documents.superseding import count_of_gone, make_way, versions_of
 from core.rag.dbhandler.float_rows import float_rows
 from core.rag.dbhandler.knowledge.edge_direction import EdgeKind, directed
+from core.rag.dbhandler.knowledge.validity import has_times, mark_dated
 from core.rag.dbhandler.messages.interactions import renumber_messages
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.dbhandler.transfer.file import (
@@ -305,6 +306,8 @@ class TransferOperations(VectorStoreOperations):
                             "namespace": self._namespace,
                         },
                     )
+            if any(has_times(row["props"]) for row in rows):
+                await mark_dated(tx, self._namespace)
 
         await self._write(work)
 

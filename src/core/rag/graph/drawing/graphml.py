@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING
 
+from core.rag.dbhandler.knowledge.periods import Period
 from core.rag.graph.drawing.texts import printable
 from core.rag.graph.parts import Piece
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def to_graphml(piece: Piece) -> str:
-    """Write GraphML: nodes with ``name, label, type, distance``, and edges with ``type, fact, weight``."""
+    """Write GraphML: nodes with ``name, label, type, distance``, and edges with ``type, fact, weight`` and times."""
     import networkx
 
     buffer = io.BytesIO()
@@ -32,7 +33,13 @@ def to_networkx(piece: Piece) -> networkx.MultiDiGraph:
         )
     for edge in piece.edges:
         if edge.source in graph and edge.target in graph:
+            times = Period(edge.valid_from, edge.valid_to).stored
             graph.add_edge(
-                edge.source, edge.target, type=printable(edge.type), fact=printable(edge.fact), weight=edge.weight
+                edge.source,
+                edge.target,
+                type=printable(edge.type),
+                fact=printable(edge.fact),
+                weight=edge.weight,
+                **times,
             )
     return graph

@@ -126,7 +126,7 @@ def _edges(piece: Piece, points: Mapping[str, Point]) -> str:
             arrow = "" if edge.type == "RELATED_TO" else ' marker-end="url(#arrow)"'
             lines.append(
                 f'<line data-edge="{number}" x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}"{arrow}>'
-                f"<title>{escape(printable(edge.fact or edge.type))}</title></line>"
+                f"<title>{escape(printable(edge.said))}</title></line>"
             )
     return "\n".join(lines)
 
@@ -134,9 +134,6 @@ def _edges(piece: Piece, points: Mapping[str, Point]) -> str:
 def _data(piece: Piece) -> str:
     """Return what the script needs, as JSON that no HTML parser takes for anything else."""
     nodes = {node.id: {"name": printable(node.name), "kind": _kind(node)} for node in (piece.start, *piece.nodes)}
-    edges = [
-        {"source": edge.source, "target": edge.target, "says": printable(edge.fact or edge.type)}
-        for edge in piece.edges
-    ]
+    edges = [{"source": edge.source, "target": edge.target, "says": printable(edge.said)} for edge in piece.edges]
     text = json.dumps({"start": piece.start.id, "nodes": nodes, "edges": edges}, ensure_ascii=True)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping
 
+from core.rag.dbhandler.knowledge.periods import Period
 from core.rag.graph.drawing.texts import printable
 from core.rag.graph.parts import GraphEdge, Piece
 
@@ -47,8 +48,13 @@ def to_mermaid(piece: Piece) -> str:
 
 
 def _arrow(edge: GraphEdge, short: Mapping[str, str]) -> str:
-    arrow, said = ("---", "") if edge.type == "RELATED_TO" else ("-->", f'|"{mermaid_label(edge.type)}"|')
+    arrow, said = ("---", "") if edge.type == "RELATED_TO" else ("-->", f'|"{mermaid_label(_said(edge))}"|')
     return f"    {short[edge.source]} {arrow}{said} {short[edge.target]}"
+
+
+def _said(edge: GraphEdge) -> str:
+    period = str(Period(edge.valid_from, edge.valid_to))
+    return f"{edge.type} ({period})" if period else edge.type
 
 
 def mermaid_label(text: str, max_chars: int = MAX_LABEL_CHARS) -> str:
