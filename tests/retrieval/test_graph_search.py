@@ -300,6 +300,8 @@ async def test_a_stated_fact_is_a_bridge_too(kb: KnowledgeBase) -> None:
     assert found.because is not None
     assert found.because.path == ("Corvan Society", "Isolde Marchetti")
     assert found.because.sentence == "Corvan Society patron Isolde Marchetti"
+    await kb.unlink("Corvan Society", "Isolde Marchetti", ended="2020-01-01")
+    assert "Isolde Marchetti" not in _paths(await kb.search(question, k=3)), "it is one as long as it holds"
 
 
 async def test_without_extraction_it_is_hybrid_search() -> None:

@@ -175,6 +175,7 @@ def _fact_text(fact: FoundFact, numbers: dict[str, int]) -> str:
     cited = "".join(f"[{number}]" for number in sorted({numbers[i] for i in fact.chunk_ids if i in numbers}))
     words = _line(fact.fact).rstrip(".")
     text = f"{_line(fact.source)} {_line(fact.type)} {_line(fact.target)}" + (f", {words}" if words else "")
+    text += f" ({fact.period})" if fact.period else ""
     return f"{text} {cited}." if cited else f"{text}."
 
 

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from core.rag.answering.asked_times import of_times_asked, times_asked
 from core.rag.answering.graph_index.search import GraphSearch
 from core.rag.answering.metrics import Metrics
 from core.rag.answering.of_records import with_records
@@ -123,7 +124,7 @@ class _Retrieval:
         self._kb = kb
         self._options = options
         self._counts = metrics.search_metrics
-        self._graph = GraphSearch(kb.client)
+        self._graph = GraphSearch(kb.client, tuple(times_asked(analysis.query).values()))
         self._terms = search_terms(analysis.entities)
         self._legs = 0
         self._failures: list[Exception] = []
@@ -158,7 +159,7 @@ class _Retrieval:
         named = {entity.id for entity in entities if entity.score > 1}
         for fact in facts:
             fact.score = fact_score(fact, self._terms, named)
-        facts = best_facts(facts)
+        facts = best_facts(of_times_asked(facts, self._analysis.query))
         others = await self._missing_ends(entities, facts)
         asked = await self._leg("records", with_records(self._kb.client, [one for one in entities if one.id in named]))
         entities = best_entities({one.id: one for one in (*entities, *others, *asked)}.values())

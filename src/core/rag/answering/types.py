@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from core.rag.answering.metrics import Metrics
+from core.rag.dbhandler.knowledge.periods import Period
 from core.rag.headings import heading_path
 from core.rag.keyed import Plain
 from core.rag.retrieval.hits import Hit
@@ -85,6 +86,8 @@ class FoundFact:
         score: 2 if the fact contains a name in the question, plus 3 if both ends were found, or 1 if one was.
         similarity: See :class:`FoundEntity`; of the fact.
         method: See :class:`FoundEntity`.
+        valid_from: When it began to hold, if that was stated: UTC, ISO 8601.
+        valid_to: When it ceased to hold, likewise.
     """
 
     source_id: str
@@ -98,11 +101,18 @@ class FoundFact:
     score: float = 0.0
     similarity: float = 0.0
     method: str = ""
+    valid_from: str = ""
+    valid_to: str = ""
 
     @property
-    def key(self) -> tuple[str, str, str, str]:
+    def key(self) -> tuple[str, ...]:
         """The fields that identify a relation."""
-        return (self.source_id, self.type, self.target_id, self.fact)
+        return (self.source_id, self.type, self.target_id, self.fact, self.valid_from)
+
+    @property
+    def period(self) -> Period:
+        """When it holds."""
+        return Period(self.valid_from, self.valid_to)
 
 
 @dataclass(frozen=True, slots=True)

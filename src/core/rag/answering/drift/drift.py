@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
+from core.rag.answering.asked_times import times_asked
 from core.rag.answering.drift.admission import Admission
 from core.rag.answering.drift.base import DRIFTBase
 from core.rag.answering.drift.cache import Entry
@@ -322,7 +323,8 @@ class DRIFTRAG(DRIFTBase):
         admits: Admission | None = None,
     ) -> list[Path]:
         config = self.config
-        reader = GraphReader(self.client)
+        asked = tuple(times_asked(query).values())
+        reader = GraphReader(self.client, asked)
         way = direction or config.traversal_direction
         words = QueryWords(query)
         types = None if edge_types is None else check_edge_types(edge_types)
@@ -331,6 +333,7 @@ class DRIFTRAG(DRIFTBase):
             self.client.namespace,
             tuple((node.id, node.label) for node in entry.nodes),
             words.words,
+            asked,
             depth,
             way,
             types,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from core.rag.answering.analysis import analyze_query
+from core.rag.answering.asked_times import of_times_asked
 from core.rag.answering.drift.admission import Admission
 from core.rag.answering.drift.cache import PathCache
 from core.rag.answering.drift.drift import DRIFTRAG
@@ -68,6 +69,7 @@ async def drift_events(question: str, services: Services) -> AsyncGenerator[Even
         details = found.details()
         limit = max(services.passages, 1)
         knowledge = await knowledge_of(client, found.paths, limit=limit)
+        knowledge.facts = of_times_asked(knowledge.facts, question)
         knowledge.hits = mixed(found.hits[:limit], knowledge.hits, 2 * limit)
         if filters:
             knowledge = await Admission(client, filters).narrowed(knowledge)

@@ -34,7 +34,7 @@ async def knowledge_of(client: MemGraphClient, paths: Sequence[Path], limit: int
         on paths without their chunks, and the chunks that support the facts. Each has the score of its best path.
     """
     entities: dict[str, FoundEntity] = {}
-    facts: dict[tuple[str, str, str, str], FoundFact] = {}
+    facts: dict[tuple[str, ...], FoundFact] = {}
     chunks: dict[str, float] = {}
     opening = await _first_chunks(client, paths)
     for path in paths:
@@ -131,4 +131,6 @@ def _fact(edge: Edge, names: dict[str, str], score: float) -> FoundFact:
         chunk_ids=edge.chunk_ids,
         score=score,
         method="drift",
+        valid_from=edge.period.valid_from,
+        valid_to=edge.period.valid_to,
     )

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from core.rag.dbhandler.knowledge.periods import ALWAYS, Period
 from core.rag.keyed import Plain
 
 
@@ -43,6 +44,7 @@ class Edge:
         fact: The relation as a sentence, if it has one.
         chunk_ids: Ids of the chunks that support it, if known.
         inferred: Whether it was inferred and stored, not found in a source.
+        period: When a fact holds.
     """
 
     source: str
@@ -53,6 +55,7 @@ class Edge:
     fact: str = ""
     chunk_ids: tuple[str, ...] = ()
     inferred: bool = False
+    period: Period = ALWAYS
 
 
 @dataclass(frozen=True, slots=True)

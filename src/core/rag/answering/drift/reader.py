@@ -12,6 +12,7 @@ from core.rag.answering.drift.config import Direction
 from core.rag.answering.drift.paths import Edge, Node
 from core.rag.answering.drift.scoring import clamp
 from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.knowledge.validity import period_in, valid_at
 from core.rag.dbhandler.store import Row
 from core.rag.extraction.records import record_line, record_name
 from core.rag.schema import EdgeType, Label
@@ -102,9 +103,15 @@ class GraphReader:
         statements: How many statements were sent.
     """
 
-    def __init__(self, client: MemGraphClient) -> None:
-        """Prepare a reader."""
+    def __init__(self, client: MemGraphClient, periods: Sequence[tuple[str, str]] = ()) -> None:
+        """Prepare a reader.
+
+        Args:
+            client: The graph.
+            periods: Facts are read that hold now, or at some time of these; see :func:`valid_at`.
+        """
         self._client = client
+        self._periods = periods
         self.statements = 0
         # Texts of rows, each once: what is read is kept by the cache of paths, and every edge of a node has its id.
         self._texts: dict[str, str] = {}
@@ -132,21 +139,24 @@ class GraphReader:
         """
         left, right = ("-", "->") if direction == "forward" else ("<-", "-")
         narrow, given = _narrowed(edge_types)
+        validity = await valid_at(self._client, None, *self._periods)
         found: dict[str, list[Hop]] = {}
 
         async def read(label: Label, part: list[str]) -> list[Row]:
             return await self._read(
                 f"UNWIND $ids AS i MATCH (n:{label} {{id: i}}) WHERE n.namespace = $namespace "
                 f"CALL {{ WITH n MATCH (n){left}[r:{_FOLLOWED}]{right}(m) WHERE ({_KNOWN}){narrow} "
+                f"{validity.narrowed('AND')}"
                 "WITH m, r, coalesce(r.weight, r.count * 1.0 / (1 + coalesce(m.mention_count, 0)), 1.0) AS strength "
                 "ORDER BY CASE WHEN m.id IN $liked THEN 0 ELSE 1 END, strength DESC, m.id "
                 f"LIMIT {int(limit)} RETURN m, r }} "
                 "RETURN i AS id, m.id AS other, labels(m) AS labels, type(r) AS kind, r.type AS type, r.fact AS fact, "
                 "r.weight AS weight, r.count AS count, r.chunk_ids AS chunk_ids, r.inferred AS inferred, "
-                "coalesce(m.mention_count, n.mention_count) AS mentions",
+                f"coalesce(m.mention_count, n.mention_count) AS mentions{validity.columns}",
                 ids=part,
                 liked=list(liked),
                 **given,
+                **validity.parameters,
             )
 
         parts = [(label, part) for label, some in ids.items() for part in batches(sorted(some))]
@@ -322,6 +332,7 @@ def _edge(row: Row, source: str, target: str, once: Callable[[str], str]) -> Edg
         fact=str(row["fact"] or ""),
         chunk_ids=tuple(map(once, row["chunk_ids"] or ())),
         inferred=bool(row["inferred"]),
+        period=period_in(row),
     )
 
 

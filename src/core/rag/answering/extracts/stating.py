@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from core.rag.analysis import analyze, query_terms
+from core.rag.answering.asked_times import times_asked
 from core.rag.answering.checking.citations import citation
 from core.rag.answering.extracts.showing import shown
 from core.rag.answering.intents import subject_of
@@ -103,13 +104,15 @@ def answering_statements(
             if source is not None and not _same_fields(source.hit.fields, entity.summary):
                 source = None
             state(f"{entity.name}: {entity.summary}", source, _says_all(said, named[entity.id]))
+    times = times_asked(question)
     told_facts = [fact for fact in facts if not fact.chunk_ids and fact.type != TOGETHER]
     between = _between(told_facts, {end: named[end] for end in inside})
     for fact in told_facts:
         ends = {fact.source_id, fact.target_id}
         if not ends.isdisjoint(told):
             continue
-        said = _senses(analyze(f"{_relation(fact)}\n{fact.fact}"))
+        when = " ".join(time for time, span in times.items() if fact.period and fact.period.holds(*span))
+        said = _senses(analyze(f"{_relation(fact)}\n{fact.fact}\n{when}"))
         asked = [named[end] for end in ends & named.keys()]
         joins = ends <= inside
         if joins:
@@ -136,14 +139,19 @@ def _relation(fact: FoundFact) -> str:
 
 
 def _sentence(fact: FoundFact) -> str:
-    """Return a fact as it is told: its sentence, which may say more than the relation, but not of what."""
+    """Return a fact as it is told: its sentence, which may say more than the relation, but not of what; and when."""
     words = f"{fact.source} {_relation(fact)} {fact.target}"
     if all(normalize_name(end) in normalize_name(fact.fact) for end in (fact.source, fact.target)):
-        return fact.fact
-    return f"{words}: {fact.fact}" if fact.fact else words
+        words = fact.fact
+    elif fact.fact:
+        words = f"{words}: {fact.fact}"
+    if not fact.period:
+        return words
+    stop = "." if words.endswith(".") else ""
+    return f"{words.removesuffix('.')} ({fact.period}){stop}"
 
 
-def _between(facts: Iterable[FoundFact], named: Mapping[str, Set[str]]) -> set[tuple[str, str, str, str]]:
+def _between(facts: Iterable[FoundFact], named: Mapping[str, Set[str]]) -> set[tuple[str, ...]]:
     """Return the keys of facts that join two names by way of a third, if the question asks for nothing else.
 
     Args:

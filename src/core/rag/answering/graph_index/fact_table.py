@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from core.rag.answering.graph_index.texts import MOST_PLACES, Texts, best_places
 from core.rag.answering.types import FoundFact
+from core.rag.dbhandler.knowledge.periods import ALWAYS, Period
+from core.rag.dbhandler.knowledge.validity import Validity, period_in
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,6 +31,7 @@ class FactColumns:
         chunks: Chunks, as places in ``chunk_ids``.
         sayings: Types with facts, each once.
         chunk_ids: Ids of chunks, each once.
+        periods: When those hold that have times, by their place.
     """
 
     def __init__(self, entity_ids: Iterable[str]) -> None:
@@ -43,9 +46,10 @@ class FactColumns:
         self.starts, self.chunks = array("q", [0]), array("i")
         self.sayings: dict[tuple[str, str], int] = {}
         self.chunk_ids: dict[str, int] = {}
+        self.periods: dict[int, Period] = {}
 
     def add(self, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Add relations: ``source_id, target_id, type, fact, weight, chunk_ids``.
+        """Add relations: ``source_id, target_id, type, fact, weight, chunk_ids``, perhaps ``valid_from, valid_to``.
 
         One whose ends are not known is left out: it was written after the entities were read.
         """
@@ -53,6 +57,8 @@ class FactColumns:
             source, target = self._entity.get(row["source_id"]), self._entity.get(row["target_id"])
             if source is None or target is None:
                 continue
+            if period := period_in(row):
+                self.periods[len(self.sources)] = period
             self.sources.append(source)
             self.targets.append(target)
             self.said.append(self.sayings.setdefault((row["type"] or NO_TYPE, row["fact"] or ""), len(self.sayings)))
@@ -93,6 +99,7 @@ class FactTable:
         columns = self._columns
         source, target = columns.sources[place], columns.targets[place]
         type_, fact = self._sayings[columns.said[place]]
+        period = columns.periods.get(place, ALWAYS)
         chunks = columns.chunks[columns.starts[place] : columns.starts[place + 1]]
         return FoundFact(
             source_id=self._entity_ids[source],
@@ -105,7 +112,13 @@ class FactTable:
             chunk_ids=tuple(self._chunk_ids[chunk] for chunk in chunks),
             similarity=similarity,
             method=method,
+            valid_from=period.valid_from,
+            valid_to=period.valid_to,
         )
+
+    def unseen(self, validity: Validity) -> set[int]:
+        """Return the places of relations that do not hold."""
+        return {place for place, period in self._columns.periods.items() if not validity.sees(period)}
 
     def weight(self, place: int) -> float:
         """Return how certain or frequent the relation at a place is."""
@@ -120,8 +133,20 @@ class FactTable:
         found: list[int] = np.sort(np.concatenate(places))[:MOST_PLACES].tolist() if places else []
         return found
 
-    def similar(self, parts: Sequence[str], limit: int, threshold: float) -> dict[int, float]:
-        """Places of the relations whose words are most similar to any of the parts, with the similarity, best first."""
+    def similar(
+        self, parts: Sequence[str], limit: int, threshold: float, unseen: Collection[int] = ()
+    ) -> dict[int, float]:
+        """Places of the relations whose words are most similar to any of the parts, with the similarity, best first.
+
+        Args:
+            parts: Any texts.
+            limit: Maximum number to return.
+            threshold: Least similarity.
+            unseen: Places to leave out.
+        """
         if not len(self) or not parts:
             return {}
-        return best_places(self._words.similarities(parts)[self._said], limit, threshold)
+        scores = self._words.similarities(parts)[self._said]
+        if unseen:
+            scores[list(unseen)] = -1.0
+        return best_places(scores, limit, threshold)

@@ -16,6 +16,7 @@ from core.rag.answering.graph_index.texts import Texts
 from core.rag.answering.types import FoundFact
 from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.kept import Kept, microseconds
+from core.rag.dbhandler.knowledge.validity import EVER, valid_at
 from core.rag.schema import Label
 
 if TYPE_CHECKING:
@@ -79,6 +80,8 @@ def fact_of(row: Mapping[str, Any], method: str, similarity: float = 0.0) -> Fou
         chunk_ids=tuple(row["chunk_ids"] or ()),
         similarity=similarity,
         method=method,
+        valid_from=row.get("valid_from") or "",
+        valid_to=row.get("valid_to") or "",
     )
 
 
@@ -90,11 +93,12 @@ async def _made(client: MemGraphClient) -> GraphIndex:
     names = [row["name"] or "" for row in entities]
     del entities
     columns = FactColumns(ids)
+    read = _COLUMNS + (await valid_at(client, EVER)).columns
     if counted[0]["n"] <= _FACTS_AT_ONCE:
-        columns.add(_in_order(await client.read(f"{_FACTS} WHERE a.namespace = $namespace {_COLUMNS}")))
+        columns.add(_in_order(await client.read(f"{_FACTS} WHERE a.namespace = $namespace {read}")))
     else:
         for part in batches(ids, max_rows=_ENTITIES_AT_ONCE):
-            rows = await client.read(f"UNWIND $ids AS i {_FACTS_OF} {_COLUMNS}", ids=part)
+            rows = await client.read(f"UNWIND $ids AS i {_FACTS_OF} {read}", ids=part)
             await asyncio.to_thread(columns.add, _in_order(rows))
     facts = await asyncio.to_thread(FactTable, columns, ids, names)
     return GraphIndex(ids, await asyncio.to_thread(Texts, names), facts)
@@ -102,4 +106,6 @@ async def _made(client: MemGraphClient) -> GraphIndex:
 
 def _in_order(relations: list[Row]) -> list[Row]:
     """Return relations by the ids of their ends: every engine reads them in an order of its own."""
-    return sorted(relations, key=lambda row: (row["source_id"], row["target_id"], row["type"] or ""))
+    return sorted(
+        relations, key=lambda row: (row["source_id"], row["target_id"], row["type"] or "", row.get("valid_from") or "")
+    )

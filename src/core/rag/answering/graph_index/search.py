@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.rag.answering.graph_index.index import FACT_COLUMNS, GraphIndex, fact_of, graph_index
 from core.rag.answering.types import FoundEntity, FoundFact
+from core.rag.dbhandler.knowledge.validity import Validity, valid_at
 from core.rag.identity import entity_id
 
 if TYPE_CHECKING:
@@ -28,10 +29,8 @@ MENTIONED = f"UNWIND $ids AS i MATCH (c:DocumentChunk {{id: i}})-[:MENTIONS]->(e
 _FIRST = "ORDER BY weight DESC, source_id, target_id, type LIMIT $limit"
 #: From an entity whose name is known: planned from the left on, so the known end stands there.
 _AT_ENTITY = (
-    "UNWIND $ids AS i MATCH (a:Entity {id: i})-[r:RELATED]->(b:Entity) "
-    f"RETURN a.normalized_name AS term, {FACT_COLUMNS} {_FIRST}",
-    "UNWIND $ids AS i MATCH (b:Entity {id: i})<-[r:RELATED]-(a:Entity) "
-    f"RETURN b.normalized_name AS term, {FACT_COLUMNS} {_FIRST}",
+    ("MATCH (a:Entity {id: i})-[r:RELATED]->(b:Entity)", "a"),
+    ("MATCH (b:Entity {id: i})<-[r:RELATED]-(a:Entity)", "b"),
 )
 #: How many rows a search may give for each one that is wanted.
 _OVERFETCH = 10
@@ -41,13 +40,15 @@ _SHORTEST_PART = 3
 class GraphSearch:
     """Searches the entities and relations of one namespace, for one question."""
 
-    def __init__(self, client: MemGraphClient) -> None:
+    def __init__(self, client: MemGraphClient, periods: Sequence[tuple[str, str]] = ()) -> None:
         """Prepare.
 
         Args:
             client: The graph.
+            periods: Relations are found that hold now, or at some time of these; see :func:`valid_at`.
         """
         self._client = client
+        self._periods = periods
         self._opened: asyncio.Future[GraphIndex] | None = None
 
     async def entities_by_pattern(self, terms: Sequence[str], limit: int) -> list[FoundEntity]:
@@ -94,12 +95,20 @@ class GraphSearch:
         if not terms:
             return []
         ends: list[dict[str, Any]] = []
-        for statement in _AT_ENTITY:
-            ends += await self._client.read(statement, ids=self._ids(terms), limit=limit * _OVERFETCH)
+        validity = await self._validity()
+        for pattern, end in _AT_ENTITY:
+            ends += await self._client.read(
+                f"UNWIND $ids AS i {pattern} {validity.narrowed('WHERE')}"
+                f"RETURN {end}.normalized_name AS term, {FACT_COLUMNS}{validity.columns} {_FIRST}",
+                ids=self._ids(terms),
+                limit=limit * _OVERFETCH,
+                **validity.parameters,
+            )
         index = await self._index()
-        places = sorted({place for term in _parts(terms) for place in index.facts.containing(term)})
-        found: dict[tuple[str, str, str, str], FoundFact] = {}
-        named: dict[tuple[str, str, str, str], set[str]] = {}
+        places = {place for term in _parts(terms) for place in index.facts.containing(term)}
+        places -= index.facts.unseen(validity)
+        found: dict[tuple[str, ...], FoundFact] = {}
+        named: dict[tuple[str, ...], set[str]] = {}
         for row in ends:
             fact = fact_of(row, "pattern")
             found.setdefault(fact.key, fact)
@@ -118,7 +127,8 @@ class GraphSearch:
         if not terms:
             return []
         index = await self._index()
-        best = await asyncio.to_thread(index.facts.similar, terms, limit, SIMILARITY_THRESHOLD)
+        unseen = index.facts.unseen(await self._validity())
+        best = await asyncio.to_thread(index.facts.similar, terms, limit, SIMILARITY_THRESHOLD, unseen)
         return [index.facts.fact(place, "trigram", score) for place, score in best.items()]
 
     async def facts_by_vector(self, nearest: Mapping[str, float], limit: int) -> list[FoundFact]:
@@ -128,14 +138,17 @@ class GraphSearch:
             nearest: Ids of chunks and their cosines.
             limit: Maximum number to return.
         """
+        validity = await self._validity()
         rows = await self._client.read(
             "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i})-[:MENTIONS]->(a:Entity)-[r:RELATED]->(b:Entity) "
-            f"WHERE i IN r.chunk_ids RETURN i AS chunk, {FACT_COLUMNS} {_FIRST}",
+            f"WHERE i IN r.chunk_ids {validity.narrowed('AND')}"
+            f"RETURN i AS chunk, {FACT_COLUMNS}{validity.columns} {_FIRST}",
             ids=list(nearest),
             limit=limit * _OVERFETCH,
+            **validity.parameters,
         )
         rows.sort(key=lambda row: (-nearest[row["chunk"]], row["chunk"]))
-        found: dict[tuple[str, str, str, str], FoundFact] = {}
+        found: dict[tuple[str, ...], FoundFact] = {}
         for row in rows:
             fact = fact_of(row, "vector", max(nearest[row["chunk"]], 0.0))
             found.setdefault(fact.key, fact)
@@ -167,6 +180,9 @@ class GraphSearch:
             ids=list(order),
         )
         return sorted(rows, key=lambda row: order[row["id"]])
+
+    async def _validity(self) -> Validity:
+        return await valid_at(self._client, None, *self._periods)
 
     async def _index(self) -> GraphIndex:
         """Return the index, looked at once for all searches of this object."""

@@ -17,6 +17,7 @@ from core.rag.answering.graph_index.index import FACT_COLUMNS, fact_of
 from core.rag.answering.graph_index.search import MENTIONED, entity_of
 from core.rag.answering.types import FoundEntity, FoundFact
 from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.knowledge.validity import valid_at
 from core.rag.extraction.source_code import is_code
 from core.rag.schema import Label
 
@@ -182,10 +183,13 @@ def _standing_for_all(documents: list[_Seen], shared: Mapping[str, int], most: i
 
 
 async def _facts(client: MemGraphClient, entities: Iterable[str]) -> list[FoundFact]:
+    validity = await valid_at(client)
     rows = await client.read(
-        "UNWIND $ids AS i MATCH (a:Entity {id: i})-[r:RELATED]->(b:Entity) WHERE b.id IN $ids "
-        f"RETURN {FACT_COLUMNS} ORDER BY weight DESC, source_id, target_id, type LIMIT $limit",
+        "UNWIND $ids AS i MATCH (a:Entity {id: i})-[r:RELATED]->(b:Entity) "
+        f"WHERE b.id IN $ids {validity.narrowed('AND')}RETURN {FACT_COLUMNS}{validity.columns} "
+        "ORDER BY weight DESC, source_id, target_id, type LIMIT $limit",
         ids=sorted(entities),
         limit=FACTS,
+        **validity.parameters,
     )
     return [fact_of(row, "survey") for row in rows]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
+from core.rag.dbhandler.knowledge.validity import valid_at
 from core.rag.identity import entity_id
 from core.rag.retrieval.graph.neighbourhood import MAX_HOLDERS, Beginning, Entity, Fact, Neighbourhood
 from core.rag.retrieval.graph.subjects import OPENING_CHARS, place_name
@@ -166,12 +167,15 @@ class GraphReader:
         """
         others: set[str] = set()
         arrows = ("-[r:RELATED]->", "<-[r:RELATED]-")
+        validity = await valid_at(self._client)
         outward, inward = await all_together(
             self._read(
-                f"MATCH (a:Entity {{id: i}}){arrow}(e:Entity) WHERE r.chunk_ids IS NOT NULL OR r.fact IS NOT NULL "
+                f"MATCH (a:Entity {{id: i}}){arrow}(e:Entity) WHERE (r.chunk_ids IS NOT NULL OR r.fact IS NOT NULL) "
+                f"{validity.narrowed('AND')}"
                 f"RETURN i AS entity, a.name AS ours, e.name AS theirs, e.id AS id, {_ENTITY}, "
                 "coalesce(r.type, '') AS type, r.fact AS fact, r.chunk_ids AS chunks",
                 entities,
+                **validity.parameters,
             )
             for arrow in arrows
         )
