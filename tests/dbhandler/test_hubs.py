@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -18,6 +19,7 @@ from core.rag.dbhandler.embedded.store import EmbeddedStore
 from core.rag.dbhandler.knowledge.edge_direction import FEW, RELATED, directed
 from core.rag.dbhandler.knowledge.entities import EntityLedger
 from core.rag.dbhandler.knowledge.facts import FactChanges, Triple, write_triples
+from core.rag.dbhandler.knowledge.placing import placed, undated
 from core.rag.dbhandler.knowledge.records import FROM_RECORD, RecordChanges, RecordRow, relation_id
 from core.rag.dbhandler.store import Transaction
 from core.rag.extraction.facts import ChunkFacts, Fact
@@ -98,8 +100,16 @@ def stores() -> Iterator[tuple[EmbeddedStore, EmbeddedStore]]:
 
 
 async def state(tx: Transaction, names: list[str]) -> None:
-    triples = [Triple("hub", "knows", name) for name in names]
-    await write_triples(tx, triples, {name: name for name in ["hub", *names]}, NAMESPACE, NOW)
+    triples, normalized = [Triple("hub", "knows", name) for name in names], {name: name for name in ["hub", *names]}
+    edges = undated([triple.statement(normalized, NAMESPACE) for triple in triples])
+    await write_triples(tx, triples, edges, normalized, NAMESPACE, NOW)
+
+
+async def date(tx: Transaction, names: list[str]) -> None:
+    triples, normalized = [Triple("hub", "knows", name) for name in names], {name: name for name in ["hub", *names]}
+    triples = [replace(triple, valid_from="2018-01-01") for triple in triples]
+    edges = await placed(tx, [triple.statement(normalized, NAMESPACE) for triple in triples], NOW)
+    await write_triples(tx, triples, edges, normalized, NAMESPACE, NOW)
 
 
 async def record(tx: Transaction, names: list[str]) -> None:
@@ -128,6 +138,7 @@ async def refer(tx: Transaction, names: list[str]) -> None:
 
 WORK: dict[str, Callable[[Transaction, list[str]], Awaitable[None]]] = {
     "state facts": state,
+    "say since when": date,
     "insert records": record,
     "find facts": find,
     "share a vector": embed,

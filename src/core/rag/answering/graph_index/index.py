@@ -16,7 +16,7 @@ from core.rag.answering.graph_index.texts import Texts
 from core.rag.answering.types import FoundFact
 from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.kept import Kept, microseconds
-from core.rag.dbhandler.knowledge.validity import EVER, valid_at
+from core.rag.dbhandler.knowledge.validity import Validity, is_marked
 from core.rag.schema import Label
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ async def _made(client: MemGraphClient) -> GraphIndex:
     names = [row["name"] or "" for row in entities]
     del entities
     columns = FactColumns(ids)
-    read = _COLUMNS + (await valid_at(client, EVER)).columns
+    read = _COLUMNS + Validity(dated=await is_marked(client)).columns
     if counted[0]["n"] <= _FACTS_AT_ONCE:
         columns.add(_in_order(await client.read(f"{_FACTS} WHERE a.namespace = $namespace {read}")))
     else:

@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from core.rag.dbhandler.batches import batches, run_for_rows
 from core.rag.dbhandler.knowledge.edge_direction import RELATED, directed
 from core.rag.dbhandler.knowledge.entities import FROM_CALLER, EntityLedger
-from core.rag.dbhandler.knowledge.periods import Period, Time, period_of
-from core.rag.dbhandler.knowledge.placing import Placed
+from core.rag.dbhandler.knowledge.periods import Time, period_of
+from core.rag.dbhandler.knowledge.placing import Placed, Statement
 from core.rag.dbhandler.knowledge.records import relation_id
 from core.rag.dbhandler.knowledge.stated import note
 from core.rag.dbhandler.knowledge.validity import has_times, mark_dated
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.extraction.facts import ChunkFacts, Fact
+from core.rag.identity import entity_id
 
 #: ``origin`` of a fact that a language model extracted from a chunk.
 FROM_MODEL = "llm"
@@ -49,14 +50,21 @@ class Triple:
     valid_from: Time | None = None
     valid_to: Time | None = None
 
-    @property
-    def period(self) -> Period:
-        """When it holds.
+    def statement(self, names: Mapping[str, str], namespace: str) -> Statement:
+        """Return it as a statement about the entities of a namespace.
 
-        Raises:
-            InvalidInputError: if one of the times is none, or the later one is not later.
+        Args:
+            names: The normalised name of each name in it.
+            namespace: The namespace.
         """
-        return period_of(self.valid_from, self.valid_to)
+        return Statement(
+            entity_id(namespace, names[self.subject]),
+            entity_id(namespace, names[self.object]),
+            self.relation,
+            f"{self.subject} {self.relation} {self.object}",
+            period_of(self.valid_from, self.valid_to),
+            {"fact": self.fact, "weight": float(self.weight), "chunk_ids": list(self.chunk_ids)},
+        )
 
 
 class FactChanges:

@@ -23,7 +23,6 @@ from core.rag.errors import InvalidInputError
 from core.rag.extraction.facts import ChunkFacts
 from core.rag.extraction.mentions import sought
 from core.rag.extraction.words import MAX_NAME_CHARS, normalize_name
-from core.rag.identity import entity_id
 from core.rag.times import utc_now
 
 _MAX_REASON_CHARS = 500
@@ -141,7 +140,7 @@ class FactOperations(ClientBase):
         found = await self.read_for_ids("UNWIND $ids AS i MATCH (c:DocumentChunk {id: i}) RETURN c.id AS id", chunks)
         check_there(chunks, {row["id"] for row in found}, self._namespace)
         now = utc_now()
-        edges = await self._placed([self._statement(triple, names) for triple in clean], now)
+        edges = await self._placed([triple.statement(names, self._namespace) for triple in clean], now)
         for part in batches(range(len(clean)), max_rows=500):
             await self._write(
                 partial(
@@ -154,16 +153,6 @@ class FactOperations(ClientBase):
                 )
             )
         return len({one.edge["link"] for one in edges})
-
-    def _statement(self, triple: Triple, names: Mapping[str, str]) -> Statement:
-        return Statement(
-            entity_id(self._namespace, names[triple.subject]),
-            entity_id(self._namespace, names[triple.object]),
-            triple.relation,
-            f"{triple.subject} {triple.relation} {triple.object}",
-            triple.period,
-            {"fact": triple.fact, "weight": float(triple.weight), "chunk_ids": list(triple.chunk_ids)},
-        )
 
     async def _placed(self, statements: Sequence[Statement], now: str) -> list[Placed]:
         """Return the edges of statements. All are found before any is written, so that an error leaves all as it is."""

@@ -103,12 +103,12 @@ async def valid_at(client: ClientBase, at: Time | None = None, *periods: tuple[s
 
 async def is_dated(client: ClientBase) -> bool:
     """Return whether facts of the namespace have times, or had."""
-    mark = _mark(client.namespace)
+    return await _kept.get(client, lambda: is_marked(client), mark=_mark(client.namespace))
 
-    async def look() -> bool:
-        return bool((await client.read(_COUNT, mark=mark))[0]["n"])
 
-    return await _kept.get(client, look, mark=mark)
+async def is_marked(client: ClientBase) -> bool:
+    """Return what :func:`is_dated` does, from the graph itself: for what is kept longer."""
+    return bool((await client.read(_COUNT, mark=_mark(client.namespace)))[0]["n"])
 
 
 async def mark_dated(tx: Transaction, namespace: str) -> None:
