@@ -272,6 +272,9 @@ async def test_the_graph_is_walked_and_edited() -> None:
         assert [node["name"] for node in path["path"]["nodes"]] == ["Platform Core", "TechCorp", "Backend"]
         node = await ok(await client.get("/db/wiki/graph/node/Platform Core"))
         assert [other["name"] for other in node["nodes"]] == ["TechCorp"]
+        both = {"relation": ["works_at", link["type"]]}
+        near = await ok(await client.get("/db/wiki/graph/node/TechCorp", params=both))
+        assert {edge["type"] for edge in near["edges"]} == set(both["relation"])
         assert await ok(await client.delete(f"/db/wiki/graph/link/{link['id']}")) == {"removed": 1}
         await ok(await client.delete(f"/db/wiki/graph/link/{link['id']}"), 404)
         assert await ok(
@@ -445,6 +448,9 @@ async def test_namespaces_are_apart_listed_and_removed() -> None:
         ("GET", "/nothing", None, 404, "GET /nothing"),
         ("POST", "/db/default/memory", {"content": "without a session"}, 404, "'memory'"),
         ("POST", "/db/default/memory/", {"content": "without a session"}, 404, ""),
+        ("POST", "/db/default/users", {"name": "Ada"}, 405, "a collection cannot be called 'users'"),
+        ("DELETE", "/db/default/graph/link/none", None, 404, "No link has the id 'none'"),
+        ("GET", "/db/default/graph/node/a?limit=1&limit=2", None, 400, "limit can be given once"),
         ("POST", "/db/default/chunks/search", {"query": "x", "filters": {"\ud83d": 1}}, 400, "field"),
     ],
 )
@@ -459,7 +465,16 @@ async def test_bad_requests_are_told(method: str, path: str, body: Any, status: 
     [
         ("PUT", "/db/default/documents", "DELETE, GET, POST"),
         ("PATCH", "/db/default/documents/notes%2Fheron.md", "DELETE, GET"),
-        ("PUT", "/db/default/memory/recall", "DELETE, GET, POST"),
+        ("PUT", "/db/default/memory/recall", "POST"),
+        ("GET", "/db/default/memory/recall", "POST"),
+        ("POST", "/db/default/memory/list", "GET"),
+        ("DELETE", "/db/default/memory/monday/recall", "POST"),
+        ("DELETE", "/db/default/users/ada/history", "GET, POST"),
+        ("DELETE", "/db/default/users/ada/export", "GET"),
+        ("DELETE", "/db/default/users/team%2Fada/anonymize", "POST"),
+        ("PATCH", "/db/default/conversations/monday/messages", "POST"),
+        ("DELETE", "/db/default/graph/stats", "GET"),
+        ("POST", "/db/default/users", "GET"),
         ("PUT", "/db/default/employees", "GET, POST"),
         ("POST", "/db/default/graph/stats", "GET"),
         ("POST", "/health", "GET, HEAD"),

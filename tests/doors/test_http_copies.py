@@ -20,7 +20,7 @@ async def test_a_namespace_is_copied_while_the_server_runs(tmp_path: Path) -> No
     async with with_notes() as client:
         await ok(await client.post("/db/team/documents", json={"documents": NOTES[:1]}))
         response = await client.get("/db/default/export")
-        assert (response.status_code, response.headers["content-type"]) == (200, "application/gzip")
+        assert (response.status_code, response.headers["content-type"]) == (200, "application/octet-stream")
         assert response.headers["content-disposition"] == "attachment; filename*=UTF-8''default.jsonl.gz"
         assert int(response.headers["content-length"]) == len(response.content)
         missing = await ok(await client.get("/db/nowhere/export"), 404)

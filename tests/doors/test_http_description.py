@@ -10,7 +10,7 @@ from typing import Any
 from core.rag import KnowledgeBase
 from doors.kit import ALICE, KEY, NOTES, access, ok, serving
 from libs.dataloader import Document
-from mgrag.http.records import RESERVED
+from mgrag.http.names import RESERVED
 
 LINKING = {"path": "notes/links.md", "content": "# Links\n\nSee [Heron](heron.md) and <https://example.org/>.\n"}
 
@@ -69,9 +69,16 @@ async def test_the_description_is_enough_for_a_generated_client() -> None:
         assert {"text", "citations", "found"} <= schemas["Answer"]["properties"].keys()
         assert schemas["Problem"]["required"] == ["error"]
         copy = {"schema": {"type": "string", "format": "binary"}}
-        assert operations["post", "/db/{namespace}/import"]["requestBody"]["content"] == {"application/gzip": copy}
+        sent = operations["post", "/db/{namespace}/import"]["requestBody"]["content"]
+        assert sent == {"application/octet-stream": copy}
         form = schemas["Body_documents_upload_files"]["properties"]["files"]
         assert form["items"] == {"type": "string", "format": "binary"}
+        asked = schemas["ChunkSearch"]["properties"]
+        assert asked["query"]["pattern"] == r"\S" and asked["userId"]["anyOf"][0]["maxLength"] == 500
+        assert schemas["Recall"]["properties"]["since"]["anyOf"][0]["format"] == "date-time"
+        assert "RELATED" in schemas["Walk"]["properties"]["edgeTypes"]["anyOf"][0]["items"]["enum"]
+        of_records = operations["get", "/db/{namespace}/{collection}"]["parameters"][0]
+        assert of_records["schema"]["not"] == {"enum": sorted(RESERVED)}
     async with serving() as client:
         assert "securitySchemes" not in (await ok(await client.get("/openapi.json")))["components"]
 

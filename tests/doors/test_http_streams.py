@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,10 @@ import pytest
 
 from answering.models import talking
 from core.rag import KnowledgeBase
+from core.rag.answering.events import Event, TokenEvent
 from doors.kit import KEY, NOTES, access, ok, serving, with_notes
 from fakes.openai_chat import Stream
+from mgrag.http.app import build_app
 
 ANALYSIS = json.dumps({"entities": ["Project Heron"], "intent": "factual"})
 
@@ -63,6 +66,41 @@ async def test_who_goes_away_finds_what_was_told_in_the_conversation() -> None:
         ("assistant", "Maria"),
     ]
     assert found[1]["metadata"] == {"cut": "stopped"}
+
+
+async def test_who_goes_away_while_the_next_events_wait_is_no_failure(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    waiting = asyncio.Event()
+
+    async def hurried(*_: Any, **__: Any) -> AsyncIterator[Event]:
+        for number in range(50):
+            if number == 4:  # as many as are kept on the way to somebody who does not read them
+                waiting.set()
+            yield TokenEvent(str(number))
+
+    monkeypatch.setattr(KnowledgeBase, "ask_stream", hurried)
+    sent: list[Any] = []
+    incoming = [{"type": "http.request", "body": b'{"question": "Who leads Project Heron?"}'}]
+
+    async def receive() -> Any:
+        if incoming:
+            return incoming.pop()
+        await asyncio.wait_for(waiting.wait(), 60)
+        for _ in range(20):  # until nothing moves any more
+            await asyncio.sleep(0)
+        return {"type": "http.disconnect"}
+
+    async def send(message: Any) -> None:
+        if message["type"] == "http.response.body" and not sent:
+            sent.append(message)
+            await asyncio.Event().wait()
+
+    headers = [(b"host", b"localhost"), (b"content-type", b"application/json")]
+    scope = {"type": "http", "method": "POST", "path": "/db/default/answer/stream", "query_string": b""}
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await build_app(kb, access())({**scope, "headers": headers}, receive, send)
+    assert not caplog.records
 
 
 async def test_who_may_only_read_may_ask_in_a_conversation_that_nothing_is_recorded_in() -> None:

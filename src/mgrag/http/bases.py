@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
 from fastapi import Depends, Request
-from pydantic import AliasChoices, BaseModel, ConfigDict
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
-from starlette.convertors import Convertor, register_url_convertor
 
 from core.rag.errors import InvalidInputError
 from core.rag.knowledge_base import KnowledgeBase
@@ -21,21 +20,6 @@ if TYPE_CHECKING:
 
 #: Namespaces whose knowledge base is kept.
 _KEPT = 256
-
-
-class _Name(Convertor[str]):
-    """A name in a path that may be anything, such as a URL. Starlette's own ``path`` may be empty, but no two lines."""
-
-    regex = r"[\s\S]+"
-
-    def convert(self, value: str) -> str:
-        return value
-
-    def to_string(self, value: str) -> str:
-        return value
-
-
-register_url_convertor("name", _Name())
 
 
 class Bases:
@@ -60,6 +44,24 @@ class Body(BaseModel):
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid")
 
 
+def described(**limits: Any) -> Any:
+    """Limits of a value, for generated clients only: the library checks them, and tells better what is wrong."""
+    return Field(json_schema_extra=limits)
+
+
+#: A text that says something, such as a question.
+Words = Annotated[str, described(pattern=r"\S")]
+
+#: The name or id of an entity or another node.
+Name = Annotated[str, described(pattern=r"\S", maxLength=200)]
+
+#: An id, such as that of a user, or another text of a line: a role, a tag, a title.
+Short = Annotated[str, described(pattern=r"\S", maxLength=500)]
+
+#: A time, also without a zone, or a date. Not a datetime: to pydantic, "2020" is a second of the year 1970.
+Moment = Annotated[str, described(format="date-time")]
+
+
 def bases_of(request: Request) -> Bases:
     """The knowledge bases of the server."""
     bases: Bases = request.app.state.bases
@@ -75,7 +77,8 @@ def caller_of(request: Request) -> Caller:
 async def check_parameters(request: Request) -> None:
     """Refuse parameters that the route does not have: a misspelt ``before`` would have everything forgotten.
 
-    One that is there twice is refused, too, also by two of its names: only one of the values would count.
+    One that is there twice is refused, too, also by two of its names: only one of the values would count, except where
+    it is a list.
 
     Raises:
         InvalidInputError: naming them, and those that there are.
@@ -86,13 +89,18 @@ async def check_parameters(request: Request) -> None:
     for field in route.dependant.query_params:
         alias = field.field_info.validation_alias
         names = [str(name) for name in alias.choices] if isinstance(alias, AliasChoices) else [field.alias]
-        if len(said := [name for name in given if name in names]) > 1:
+        said = [name for name in given if name in names]
+        if len(said) > 1 and not _is_list(field.field_info.annotation):
             raise InvalidInputError(f"{' and '.join(dict.fromkeys(said))} can be given once only.")
         known += names
     unknown = [name for name in request.query_params if name not in known]
     if unknown:
         there = f"there are {', '.join(known)}" if known else "it has none"
         raise InvalidInputError(f"This route has no parameter {unknown[0][:200]!r} ({there}).")
+
+
+def _is_list(annotation: Any) -> bool:
+    return list in (get_origin(annotation), *map(get_origin, get_args(annotation)))
 
 
 async def _reading(namespace: str, request: Request) -> KnowledgeBase:

@@ -23,7 +23,7 @@ from core.rag.knowledge_base import KnowledgeBase
 from core.rag.retrieval.hits import SearchMode
 from libs.dataloader import Document
 from libs.dataloader.formats import FileData, UnreadableError, read_document
-from mgrag.http.bases import Body, Reading, Writing, bases_of, caller_of
+from mgrag.http.bases import Body, Reading, Short, Words, Writing, bases_of, caller_of
 from mgrag.http.details import ListedDocument, WholeDocument
 from mgrag.http.errors import body_of
 from mgrag.http.results import Deleted, DeletedDocuments, Documents, Ingested, Passages
@@ -58,7 +58,7 @@ class NewDocuments(Body):
 class Sources(Body):
     """What to load."""
 
-    sources: list[str] = Field(min_length=1, max_length=100, description="URLs; or files, if the server allows them.")
+    sources: list[Words] = Field(min_length=1, max_length=100, description="URLs; or files, if the server allows them.")
     max_pages: int = Field(default=50, ge=1, le=10_000, description="Maximum number of pages of a site.")
     url_pattern: str | None = Field(
         default=None, max_length=1000, description="Only pages whose URL matches this regular expression."
@@ -69,7 +69,7 @@ class Sources(Body):
 class ChunkSearch(Body):
     """What to search passages for."""
 
-    query: str
+    query: Words
     k: int = Field(default=5, ge=1, le=1000, validation_alias=AliasChoices("k", "limit"))
     mode: SearchMode = "auto"
     filters: str | dict[str, Any] | None = Field(
@@ -77,19 +77,19 @@ class ChunkSearch(Body):
         description="Such as path:docs/ updated>=2026-01-01, where the path begins like those of GET /documents.",
     )
     expand: int = Field(default=0, ge=0, le=20, description="Neighbouring passages to add on either side.")
-    conversation_id: str | None = None
-    user_id: str | None = None
+    conversation_id: Short | None = None
+    user_id: Short | None = None
 
 
 class Question(Body):
     """A question to answer."""
 
-    question: str
+    question: Words
     strategy: StrategyName = "auto"
     k: int = Field(default=5, ge=1, le=MAX_PASSAGES, validation_alias=AliasChoices("k", "limit"))
     filters: str | dict[str, Any] | None = None
-    conversation_id: str | None = Field(default=None, description="Question and answer are recorded in it.")
-    user_id: str | None = None
+    conversation_id: Short | None = Field(default=None, description="Question and answer are recorded in it.")
+    user_id: Short | None = None
     record: bool = Field(default=True, description="False: the conversation has to exist, and is only read.")
 
 
@@ -134,7 +134,7 @@ async def upload_files(
         # FastAPI describes the items without "format", by which generators of clients know files from texts.
         File(
             description="Files of any supported format.",
-            json_schema_extra={"items": {"type": "string", "format": "binary"}},
+            json_schema_extra={"items": {"type": "string", "format": "binary"}, "minItems": 1},
         ),
     ],
     prefix: Annotated[str, Form(description="Put before their names, such as handbook/.")] = "",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from typing import TYPE_CHECKING, Any
 
 from fastapi.exceptions import RequestValidationError
@@ -14,7 +15,7 @@ from starlette.routing import Match
 from core.rag import errors
 from mgrag.http.access import RefusedError
 from mgrag.http.guard import FAILED, refusal
-from mgrag.http.records import RESERVED
+from mgrag.http.names import RESERVED
 from mgrag.http.request_ids import HEADER, request_id
 
 if TYPE_CHECKING:
@@ -43,6 +44,9 @@ _STATUS: tuple[tuple[type[errors.MGRagError], int], ...] = (
 
 #: What FastAPI says of a body that Python's decoder of JSON raises another error on than one of syntax.
 _UNREADABLE = "There was an error parsing the body"
+
+#: What is right below a database: a collection, or another route.
+_IN_DATABASE = re.compile(r"/db/[^/]+/([^/]+)\Z")
 
 #: How many of the problems of a request are told.
 _PROBLEMS = 5
@@ -173,7 +177,9 @@ async def _http(request: Request, error: Exception) -> JSONResponse:
     message = str(error.detail)
     headers = dict(error.headers or {})
     if error.status_code in (404, 405):  # raised by the router only, which says no more than the name of the status
-        message = f"There is no route {request.method} {request.url.path[:200]}; /openapi.json lists all routes."
+        called = _IN_DATABASE.search(request.scope["path"])
+        taken = f", and a collection cannot be called {called[1]!r}" if called and called[1] in RESERVED else ""
+        message = f"There is no route {request.method} {request.url.path[:200]}{taken}; /openapi.json lists all routes."
         if error.status_code == 405:
             headers["Allow"] = ", ".join(_methods_at(request))
     elif message == _UNREADABLE:
@@ -186,14 +192,11 @@ async def _http(request: Request, error: Exception) -> JSONResponse:
 
 def _methods_at(request: Request) -> list[str]:
     """The methods that there are for a path: the router names those of the first route that has it, and no others."""
-    routes = request.app.routes
-    if not RESERVED.isdisjoint(request.scope["path"].split("/")[3:4]):
-        routes = routes[:-1]  # those of records: they have it, but refuse it
     about = {name: request.scope[name] for name in ("type", "path", "root_path", "headers")}
     return [
         method
         for method in ("DELETE", "GET", "HEAD", "PATCH", "POST")
-        if any(route.matches({**about, "method": method})[0] == Match.FULL for route in routes)
+        if any(route.matches({**about, "method": method})[0] == Match.FULL for route in request.app.routes)
     ]
 
 

@@ -7,12 +7,13 @@ from typing import Annotated, cast
 from fastapi import APIRouter, Query
 from pydantic import AliasChoices, Field
 
-from core.rag.errors import NotFoundError
+from core.rag.errors import InvalidInputError, NotFoundError
 from core.rag.graph.exploring import Direction, Order
 from core.rag.graph.parts import EdgePage, GraphEdge, GraphStats, NeighbourPage, Piece
 from core.rag.graph.searching import KnowledgeMode
 from core.rag.indexing.resolving import ResolutionReport
-from mgrag.http.bases import Body, Reading, Writing
+from core.rag.schema import EdgeType
+from mgrag.http.bases import Body, Name, Reading, Words, Writing, described
 from mgrag.http.results import Collections, Context, Deleted, FoundWay, NodePage, Nodes, Results, Way
 from mgrag.messages import not_added_by_hand
 
@@ -26,11 +27,14 @@ _At = Annotated[str | None, Query(description=_WHEN)]
 _VALID_FROM = "Since when it holds: ISO 8601, UTC; a date is enough."
 _VALID_TO = "Since when it does not hold any more."
 
+_EdgeTypes = Annotated[list[Annotated[str, described(enum=sorted(EdgeType))]], described(minItems=1)]
+_Relations = Annotated[list[str], described(minItems=1)]
+
 
 class KnowledgeSearch(Body):
     """What to search records and documents for."""
 
-    query: str
+    query: Words
     mode: KnowledgeMode = "hybrid"
     limit: int = Field(default=10, ge=1, le=1000)
     at: str | None = Field(default=None, description=_WHEN)
@@ -39,7 +43,7 @@ class KnowledgeSearch(Body):
 class ContextQuestion(Body):
     """A question for a language model of the caller's."""
 
-    question: str
+    question: Words
     context_depth: int = Field(default=2, ge=0, le=4)
     limit: int = Field(default=5, ge=1, le=100)
     at: str | None = Field(default=None, description=_WHEN)
@@ -48,10 +52,10 @@ class ContextQuestion(Body):
 class Walk(Body):
     """Where to walk."""
 
-    start: str = Field(description="Name or id.", validation_alias=AliasChoices("start", "startNode", "nodeId"))
+    start: Words = Field(description="Name or id.", validation_alias=AliasChoices("start", "startNode", "nodeId"))
     depth: int = Field(default=2, ge=1, le=64, validation_alias=AliasChoices("depth", "maxDepth"))
-    edge_types: list[str] | None = None
-    relations: list[str] | None = Field(default=None, description="Only edges of these relations.")
+    edge_types: _EdgeTypes | None = Field(default=None, description="Only these edges.")
+    relations: _Relations | None = Field(default=None, description="Only edges of these relations.")
     direction: Direction = "both"
     limit: int = Field(default=100, ge=1, le=10_000)
     after: str = ""
@@ -61,21 +65,21 @@ class Walk(Body):
 class Ends(Body):
     """The ends of a path."""
 
-    start: str = Field(description="Name or id.", validation_alias=AliasChoices("start", "from", "source"))
-    end: str = Field(description="Name or id.", validation_alias=AliasChoices("end", "to", "target"))
+    start: Words = Field(description="Name or id.", validation_alias=AliasChoices("start", "from", "source"))
+    end: Words = Field(description="Name or id.", validation_alias=AliasChoices("end", "to", "target"))
     weighted: bool = False
     max_depth: int = Field(default=6, ge=1, le=64)
-    edge_types: list[str] | None = None
-    relations: list[str] | None = Field(default=None, description="Only edges of these relations.")
+    edge_types: _EdgeTypes | None = Field(default=None, description="Only these edges.")
+    relations: _Relations | None = Field(default=None, description="Only edges of these relations.")
     at: str | None = Field(default=None, description=_WHEN)
 
 
 class Link(Body):
     """A link between two entities."""
 
-    source: str = Field(description="Name or id.", validation_alias=AliasChoices("source", "from"))
-    target: str = Field(description="Name or id.", validation_alias=AliasChoices("target", "to"))
-    relation: str = "related"
+    source: Name = Field(description="Name or id.", validation_alias=AliasChoices("source", "from"))
+    target: Name = Field(description="Name or id.", validation_alias=AliasChoices("target", "to"))
+    relation: Name = "related"
     fact: str = Field(default="", description="The same in words.")
     weight: float = Field(default=1.0, gt=0)
     create: bool = Field(default=False, description="Make entities that are not there.")
@@ -92,23 +96,23 @@ class Resolution(Body):
 class Merge(Body):
     """Two entities that are the same."""
 
-    alias: str = Field(description="Name or id.")
-    entity: str = Field(description="Name or id of the one whose name stands for both.")
+    alias: Name = Field(description="Name or id.")
+    entity: Name = Field(description="Name or id of the one whose name stands for both.")
 
 
 class Split(Body):
     """An entity that is not what it was merged with."""
 
-    entity: str = Field(description="Name or id.")
-    other: str | None = Field(default=None, description="What it is not; without it, all that it was merged with.")
+    entity: Name = Field(description="Name or id.")
+    other: Name | None = Field(default=None, description="What it is not; without it, all that it was merged with.")
 
 
 class Triple(Body):
     """A fact."""
 
-    subject: str
-    relation: str
-    object: str
+    subject: Name
+    relation: Name
+    object: Name
     subject_type: str = ""
     object_type: str = ""
     fact: str = ""
@@ -122,6 +126,10 @@ class Triples(Body):
     """Facts to be stored."""
 
     triples: list[Triple] = Field(min_length=1, max_length=1000)
+
+
+#: A body that may be missing, but is not null.
+_ANY_WAY = Resolution()
 
 
 @router.post("/search")
@@ -147,7 +155,7 @@ async def stats(kb: Reading) -> GraphStats:
 @router.get("/graph/search")
 async def search_nodes(
     kb: Reading,
-    q: str,
+    q: Words,
     limit: _Limit = 20,
     type: str | None = None,  # noqa: A002
 ) -> Nodes:
@@ -223,17 +231,23 @@ async def unlink(
     ended: Annotated[str | None, Query(description="Keep it as history: it held until then (ISO 8601, UTC).")] = None,
 ) -> dict[str, int]:
     """Remove a link that was added by hand, or say until when it held."""
-    count = await kb.unlink(edge_id, ended=ended)
+    held = "" if ended is None else " and held then"
+    missing = NotFoundError(f"No link has the id {edge_id[:200]!r}{held}.")
+    try:
+        count = await kb.unlink(edge_id, ended=ended)
+    except InvalidInputError as error:  # the id of none: what the library says is for who may name two ends instead
+        if ended is not None:
+            raise
+        raise missing from error
     if not count:
-        held = "" if ended is None else " and held then"
-        raise NotFoundError(f"No link has the id {edge_id[:200]!r}{held}.")
+        raise missing
     return {"removed" if ended is None else "ended": count}
 
 
 @router.post("/graph/resolve")
-async def resolve(kb: Writing, body: Resolution | None = None) -> ResolutionReport:
+async def resolve(kb: Writing, body: Resolution = _ANY_WAY) -> ResolutionReport:
     """Find entities that have several names, and connect these."""
-    return await kb.resolve_entities(vectors=(body or Resolution()).vectors)
+    return await kb.resolve_entities(vectors=body.vectors)
 
 
 @router.post("/graph/merge")

@@ -8,6 +8,7 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from anyio import BrokenResourceError
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
@@ -123,7 +124,9 @@ class Guard:
                 await JSONResponse({"error": _ENDING}, 503)(scope, receive, send)
             elif streams:
                 await send(_last_event(_ENDING))
-        except Exception:  # a bug, which is logged behind this
+        except Exception as error:  # a bug, which is logged behind this
+            if streams and _left(error):
+                return
             if streams:
                 await send(_last_event(FAILED, request_id=scope["state"]["request_id"]))
             raise
@@ -156,6 +159,11 @@ class Guard:
 
     def _too_large(self) -> str:
         return f"The request is larger than {self._max_bytes:,} bytes; MGRAG_MAX_FILE_BYTES sets the limit."
+
+
+def _left(error: Exception) -> bool:
+    """Whether only the caller went away: FastAPI then closes a stream, though the next events wait to be sent."""
+    return isinstance(error, ExceptionGroup) and error.split(BrokenResourceError)[1] is None
 
 
 def _last_event(error: str, **more: str) -> Message:

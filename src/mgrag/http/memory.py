@@ -15,7 +15,7 @@ from core.rag.errors import NotFoundError
 from core.rag.memory.records import Forgotten
 from core.rag.memory.records import Memory as Recalled
 from core.rag.times import moment
-from mgrag.http.bases import Body, Reading, Writing, caller_of
+from mgrag.http.bases import Body, Moment, Reading, Short, Words, Writing, caller_of
 from mgrag.http.details import ListedConversation, ListedUser, PersonalData, View, WholeConversation
 from mgrag.http.results import (
     Anonymized,
@@ -52,11 +52,11 @@ _Session = AliasChoices("sessionId", "session_id", "agentId", "agent_id")
 class NewMemory(Body):
     """What to remember in the session of the path."""
 
-    role: str = "user"
-    content: str
-    tags: list[str] = Field(default_factory=list)
+    role: Short = "user"
+    content: Words
+    tags: list[Short] = Field(default_factory=list)
     metadata: dict[str, Any] | None = None
-    user_id: str | None = Field(default=None, description="To recall it in other sessions.")
+    user_id: Short | None = Field(default=None, description="To recall it in other sessions.")
     timestamp: _Time | None = None
 
 
@@ -75,7 +75,7 @@ _NewMemories = Annotated[
 class SessionMemory(NewMemory):
     """What to remember, and where."""
 
-    session_id: str = Field(validation_alias=_Session)
+    session_id: Short = Field(validation_alias=_Session)
 
 
 class Recall(Body):
@@ -83,23 +83,22 @@ class Recall(Body):
 
     query: str = Field(default="", description="Without one: what the rest says, the latest first.")
     limit: int = Field(default=5, ge=1, le=1000)
-    user_id: str | None = None
-    tags: list[str] = Field(default_factory=list, description="Only what has all of these tags.")
-    # Not datetimes: they would take "2020" for a second of the year 1970.
-    since: str | None = Field(default=None, description="Only what was said then or later (ISO 8601).")
-    before: str | None = Field(default=None, description="Only what was said before (ISO 8601).")
+    user_id: Short | None = None
+    tags: list[Short] = Field(default_factory=list, description="Only what has all of these tags.")
+    since: Moment | None = Field(default=None, description="Only what was said then or later (ISO 8601).")
+    before: Moment | None = Field(default=None, description="Only what was said before (ISO 8601).")
 
 
 class SessionRecall(Recall):
     """What to recall, and from where; without a session: of the user, or everything."""
 
-    session_id: str | None = Field(default=None, validation_alias=_Session)
+    session_id: Short | None = Field(default=None, validation_alias=_Session)
 
 
 class Compaction(Body):
     """The session whose older memories a summary replaces."""
 
-    session_id: str = Field(validation_alias=_Session)
+    session_id: Short = Field(validation_alias=_Session)
     keep: int = Field(default=20, ge=0, description="How many of the last memories stay as they are.")
 
 
@@ -112,40 +111,45 @@ class Anonymizing(Body):
 class NewTitle(Body):
     """How a conversation is called from now on."""
 
-    title: str
+    title: Short
 
 
 class Feedback(Body):
     """How helpful something was."""
 
-    target: str = Field(description="Id of a chunk, or path of a document.")
+    target: Words = Field(description="Id of a chunk, or path of a document.")
     value: float = Field(ge=-1, le=1)
     query: str | None = None
-    user_id: str | None = None
+    user_id: Short | None = None
 
 
 class Viewed(Body):
     """What somebody viewed."""
 
-    document: str = Field(description="Path, URL or id.")
+    document: Words = Field(description="Path, URL or id.")
 
 
 class NewConversation(Body):
     """A conversation to begin."""
 
-    title: str | None = None
-    user_id: str | None = None
-    conversation_id: str | None = None
+    title: Short | None = None
+    user_id: Short | None = None
+    conversation_id: Short | None = None
 
 
 class NewMessage(Body):
     """A message of a conversation."""
 
     content: str
-    role: str = "user"
-    user_id: str | None = None
+    role: Short = "user"
+    user_id: Short | None = None
     timestamp: _Time | None = None
-    references: list[str] = Field(default_factory=list, description="Documents or resources that it refers to.")
+    references: list[Words] = Field(default_factory=list, description="Documents or resources that it refers to.")
+
+
+#: Bodies that may be missing, but are not null: generators of clients get that wrong.
+_ANY_REGION = Anonymizing()
+_UNTITLED = NewConversation()
 
 
 @router.post("/memory/remember")
@@ -171,11 +175,10 @@ async def compact(kb: Writing, body: Compaction) -> Compacted:
 @router.delete("/memory/forget")
 async def forget(
     kb: Writing,
-    session_id: Annotated[str | None, Query(validation_alias=_Session)] = None,
-    memory_id: Annotated[str | None, Query(validation_alias=AliasChoices("memoryId", "memory_id"))] = None,
-    user_id: Annotated[str | None, Query(validation_alias=AliasChoices("userId", "user_id"))] = None,
-    # Not a datetime: it would take 2020 for a second of the year 1970.
-    before: Annotated[str | None, Query(json_schema_extra={"format": "date-time"}, description="ISO 8601.")] = None,
+    session_id: Annotated[Short | None, Query(validation_alias=_Session)] = None,
+    memory_id: Annotated[Short | None, Query(validation_alias=AliasChoices("memoryId", "memory_id"))] = None,
+    user_id: Annotated[Short | None, Query(validation_alias=AliasChoices("userId", "user_id"))] = None,
+    before: Annotated[Moment | None, Query(description="ISO 8601.")] = None,
 ) -> Forgotten:
     """Forget a memory, a session, a user, or what is older than a time."""
     return await kb.forget(session_id=session_id, memory_id=memory_id, user_id=user_id, before=before)
@@ -184,7 +187,7 @@ async def forget(
 @router.get("/memory/list")
 async def list_memories(
     kb: Reading,
-    session_id: Annotated[str, Query(validation_alias=_Session)],
+    session_id: Annotated[Short, Query(validation_alias=_Session)],
     limit: _Limit = None,
     before: _Before = None,
 ) -> Memories:
@@ -200,7 +203,7 @@ async def recall_in(kb: Reading, session: str, body: Recall, request: Request) -
     return _told(found)
 
 
-@router.post("/memory/{session:name}")
+@router.post("/memory/{session:session}")
 async def remember_in(kb: Writing, session: str, body: _NewMemories) -> Remembered | RememberedAll:
     """Remember something in a session; or an array of up to 1,000 in their order, all of them or none."""
     if isinstance(body, list):
@@ -208,13 +211,13 @@ async def remember_in(kb: Writing, session: str, body: _NewMemories) -> Remember
     return {"memoryId": await kb.remember(session, **body.model_dump())}
 
 
-@router.get("/memory/{session:name}")
+@router.get("/memory/{session:session}")
 async def memories_of(kb: Reading, session: str, limit: _Limit = None, before: _Before = None) -> Memories:
     """List the memories of a session in order; with a limit, the latest."""
     return _told(await kb.memories(session, limit=limit, before=before))
 
 
-@router.delete("/memory/{session:name}")
+@router.delete("/memory/{session:session}")
 async def forget_session(kb: Writing, session: str) -> Forgotten:
     """Forget a session."""
     return await kb.forget(session_id=session)
@@ -257,12 +260,12 @@ async def view(kb: Writing, user: str, body: Viewed) -> Views:
 
 
 @router.post("/users/{user:name}/anonymize")
-async def anonymize_user(kb: Writing, user: str, body: Anonymizing | None = None) -> Anonymized:
+async def anonymize_user(kb: Writing, user: str, body: Anonymizing = _ANY_REGION) -> Anonymized:
     """Keep what a user said, without a name and without what identifies them. This cannot be undone."""
-    return cast("Anonymized", await kb.anonymize(user_id=user, region=None if body is None else body.region))
+    return cast("Anonymized", await kb.anonymize(user_id=user, region=body.region))
 
 
-@router.delete("/users/{user:name}")
+@router.delete("/users/{user:user}")
 async def forget_user(kb: Writing, user: str) -> Forgotten:
     """Forget everything about a user; documents stay."""
     return await kb.forget(user_id=user)
@@ -271,7 +274,7 @@ async def forget_user(kb: Writing, user: str) -> Forgotten:
 @router.get("/conversations")
 async def list_conversations(
     kb: Reading,
-    user_id: Annotated[str | None, Query(validation_alias=AliasChoices("userId", "user_id"))] = None,
+    user_id: Annotated[Short | None, Query(validation_alias=AliasChoices("userId", "user_id"))] = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 50,
     after: Annotated[str, Query(description="The next of the page before.")] = "",
 ) -> Conversations:
@@ -281,12 +284,12 @@ async def list_conversations(
 
 
 @router.post("/conversations")
-async def create_conversation(kb: Writing, body: NewConversation | None = None) -> NewConversationId:
+async def create_conversation(kb: Writing, body: NewConversation = _UNTITLED) -> NewConversationId:
     """Begin a conversation."""
-    return {"conversationId": await kb.client.create_conversation(**(body or NewConversation()).model_dump())}
+    return {"conversationId": await kb.client.create_conversation(**body.model_dump())}
 
 
-@router.get("/conversations/{conversation:name}")
+@router.get("/conversations/{conversation:conversation}")
 async def read_conversation(
     kb: Reading,
     conversation: str,
@@ -308,14 +311,14 @@ async def add_message(kb: Writing, conversation: str, body: NewMessage) -> NewMe
     return {"messageId": await kb.client.add_message(conversation, **body.model_dump())}
 
 
-@router.patch("/conversations/{conversation:name}")
+@router.patch("/conversations/{conversation:conversation}")
 async def rename_conversation(kb: Writing, conversation: str, body: NewTitle) -> NewConversationId:
     """Give a conversation another title."""
     await kb.client.rename_conversation(conversation, body.title)
     return {"conversationId": conversation}
 
 
-@router.delete("/conversations/{conversation:name}")
+@router.delete("/conversations/{conversation:conversation}")
 async def delete_conversation(kb: Writing, conversation: str) -> Deleted:
     """Delete a conversation with its messages."""
     if not await kb.client.delete_conversation(conversation):

@@ -5,51 +5,24 @@ from __future__ import annotations
 from operator import itemgetter
 from typing import Annotated, Any, cast
 
-from fastapi import APIRouter, Body, Depends, Query
+from fastapi import APIRouter, Body, Query
 
 from core.rag.dbhandler.knowledge.recording import Inserted
 from core.rag.errors import InvalidInputError, NotFoundError
 from mgrag.http.bases import Reading, Writing
+from mgrag.http.names import Collection
 from mgrag.http.results import Deleted, InsertedRecords, Record, Records
 from mgrag.pages import page
-
-#: The first words of all other routes: no collections, so that a request that misses its route stores nothing.
-RESERVED = frozenset(
-    (
-        *(
-            "answer",
-            "ask",
-            "chunks",
-            "collections",
-            "conversations",
-            "documents",
-            "export",
-            "feedback",
-            "files",
-            "graph",
-            "import",
-            "ingest",
-        ),
-        *("memory", "search", "status", "users"),
-    )
-)
 
 _AT_ONCE = 1000
 
 
-async def _check_collection(collection: str) -> None:
-    if collection in RESERVED:
-        raise NotFoundError(
-            f"There is no such route, and a collection cannot be called {collection!r}; /openapi.json lists the routes."
-        )
+router = APIRouter(tags=["records"])
 
 
-router = APIRouter(tags=["records"], dependencies=[Depends(_check_collection)])
-
-
-@router.post("/{collection}", status_code=201)
+@router.post("/{collection:collection}", status_code=201)
 async def insert(
-    kb: Writing, collection: str, body: Annotated[dict[str, Any] | list[dict[str, Any]], Body()]
+    kb: Writing, collection: Collection, body: Annotated[dict[str, Any] | list[dict[str, Any]], Body()]
 ) -> Inserted | InsertedRecords:
     """Insert a record, or an array of up to 1,000; fields that name somebody or something become entities."""
     if isinstance(body, dict):
@@ -59,10 +32,10 @@ async def insert(
     return {"inserted": await kb.insert_many(collection, body)}
 
 
-@router.get("/{collection}")
+@router.get("/{collection:collection}")
 async def list_records(
     kb: Reading,
-    collection: str,
+    collection: Collection,
     limit: Annotated[int, Query(ge=1, le=_AT_ONCE)] = 100,
     after: Annotated[str, Query(description="The next of the page before.")] = "",
 ) -> Records:
@@ -71,8 +44,8 @@ async def list_records(
     return {"records": cast("list[Record]", shown), "next": more}
 
 
-@router.get("/{collection}/{record}")
-async def read(kb: Reading, collection: str, record: str) -> Record:
+@router.get("/{collection:collection}/{record}")
+async def read(kb: Reading, collection: Collection, record: str) -> Record:
     """Return a record."""
     found = await kb.record(record)
     if found is None or found["collection"] != collection:
@@ -80,8 +53,8 @@ async def read(kb: Reading, collection: str, record: str) -> Record:
     return cast("Record", found)
 
 
-@router.delete("/{collection}/{record}")
-async def delete(kb: Writing, collection: str, record: str) -> Deleted:
+@router.delete("/{collection:collection}/{record}")
+async def delete(kb: Writing, collection: Collection, record: str) -> Deleted:
     """Remove a record, with the entities that nothing else supports."""
     await read(kb, collection, record)  # an id of another collection is a mistake of the caller
     if not await kb.delete_record(record):

@@ -1,0 +1,73 @@
+"""Names in paths: which there may be, so that a request that misses its route is not one about something else.
+
+A slash is a part of a name, also where it is not percent-encoded. With a method that a route does not have, its path
+would be that of another: ``DELETE /users/ada/history`` would forget a user ``ada/history``, and tell that it did.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Path
+from starlette.convertors import Convertor, register_url_convertor
+
+#: The first words of all other routes: no collections.
+RESERVED = frozenset(
+    (
+        *(
+            "answer",
+            "ask",
+            "chunks",
+            "collections",
+            "conversations",
+            "documents",
+            "export",
+            "feedback",
+            "files",
+            "graph",
+            "import",
+            "ingest",
+        ),
+        *("memory", "search", "status", "users"),
+    )
+)
+
+#: A collection, as it is described; which there are not, the convertor says.
+Collection = Annotated[str, Path(json_schema_extra={"not": {"enum": sorted(RESERVED)}})]
+
+
+class _Text(Convertor[str]):
+    def convert(self, value: str) -> str:
+        return value
+
+    def to_string(self, value: str) -> str:
+        return value
+
+
+class _Name(_Text):
+    """Anything, such as a URL. Starlette's own ``path`` may be empty, but no two lines."""
+
+    regex = r"[\s\S]+"
+
+
+class _User(_Text):
+    regex = r"(?![\s\S]+/(?:export|history|anonymize)\Z)[\s\S]+"
+
+
+class _Conversation(_Text):
+    regex = r"(?![\s\S]+/messages\Z)[\s\S]+"
+
+
+class _Session(_Text):
+    regex = r"(?!(?:remember|recall|list|compact|forget|[\s\S]+/recall)\Z)[\s\S]+"
+
+
+class _Collection(_Text):
+    regex = rf"(?!(?:{'|'.join(sorted(RESERVED))})(?:/|\Z))[^/]+"
+
+
+register_url_convertor("name", _Name())
+register_url_convertor("user", _User())
+register_url_convertor("conversation", _Conversation())
+register_url_convertor("session", _Session())
+register_url_convertor("collection", _Collection())
