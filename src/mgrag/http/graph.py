@@ -155,7 +155,7 @@ async def stats(kb: Reading) -> GraphStats:
 @router.get("/graph/search")
 async def search_nodes(
     kb: Reading,
-    q: Words,
+    q: str,
     limit: _Limit = 20,
     type: str | None = None,  # noqa: A002
 ) -> Nodes:
