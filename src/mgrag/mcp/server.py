@@ -24,7 +24,10 @@ try:
     from mcp.server import MCPServer
     from mcp.server.mcpserver import Context
     from mcp.server.mcpserver.exceptions import ToolError
+    from mcp.server.stdio import stdio_server
     from mcp.types import CallToolResult, InputRequiredResult, Tool, ToolAnnotations
+
+    from mgrag.mcp.unreadable import answered
 except ImportError as error:
     raise MissingDependencyError("mcp", "mcp", "The MCP server") from error
 
@@ -54,6 +57,11 @@ class _Server(MCPServer[None]):
     """
 
     arguments: dict[str, Mapping[str, inspect.Parameter]]
+
+    async def run_stdio_async(self) -> None:
+        async with stdio_server() as (incoming, outgoing), answered(incoming, outgoing.send) as messages:
+            options = self._lowlevel_server.create_initialization_options()
+            await self._lowlevel_server.run(messages, outgoing, options)
 
     async def list_tools(self) -> list[Tool]:
         tools = await super().list_tools()
