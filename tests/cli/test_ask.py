@@ -228,6 +228,12 @@ def test_chat_goes_on_after_a_question_that_failed(graph: Path, mgrag: Command, 
     assert "It stood still from 1936 [1]." in done.out
 
 
+def test_chat_goes_on_after_a_line_that_is_no_text(graph: Path, mgrag: Command) -> None:
+    done = mgrag("chat", "--json", stdin=b"\xff\xfe\n" + QUESTION.encode() + b"\n")
+    assert done.code == 0
+    assert json.loads(done.out.splitlines()[-1])["citations"]
+
+
 def test_ctrl_c_leaves_a_chat_cleanly(graph: Path, bare: Path) -> None:
     with subprocess.Popen(
         [*ENTRY, "chat", "--conversation", "talk"], cwd=bare, env={**os.environ, "PYTHONUNBUFFERED": ""},

@@ -178,8 +178,8 @@ def _question() -> str | None:
     """Return what is typed next; ``None`` at the end of the input."""
     sys.stdout.flush()  # whoever reads the answers through a pipe has them before the next question
     if not sys.stdin.isatty():
-        text = sys.stdin.readline()
-        return text.rstrip("\n") if text else None
+        line = sys.stdin.buffer.readline()  # bytes that are no text in UTF-8 do not end the conversation
+        return line.decode("utf-8", "replace").rstrip("\r\n") if line else None
     with suppress(ImportError):
         import readline  # noqa: F401 - lines can be edited, and come back with the arrow keys
     try:
