@@ -247,6 +247,17 @@ async def test_facts_are_stated_for_a_time_and_end() -> None:
         assert (await ok(await client.get("/db/wiki/graph/stats")))["past"] == 1
 
 
+async def test_records_of_a_file_are_listed_though_it_is_called_like_a_route() -> None:
+    async with serving() as client:
+        rows = {"files": ("users.csv", b"name,company\nAlice Johnson,TechCorp\nBob Smith,TechCorp\n")}
+        await ok(await client.post("/db/wiki/files", files=rows))
+        assert (await ok(await client.get("/db/wiki/collections")))["collections"] == [{"name": "users", "records": 2}]
+        first = await ok(await client.get("/db/wiki/collections/users?limit=1"))
+        rest = await ok(await client.get("/db/wiki/collections/users", params={"after": first["next"]}))
+        names = {record["data"]["name"] for record in (*first["records"], *rest["records"])}
+        assert names == {"Alice Johnson", "Bob Smith"} and rest["next"] == ""
+
+
 async def test_the_graph_is_walked_and_edited() -> None:
     async with serving() as client:
         await ok(await client.post("/db/wiki/employees", json=ALICE), 201)

@@ -44,6 +44,17 @@ async def list_records(
     return {"records": cast("list[Record]", shown), "next": more}
 
 
+@router.get("/collections/{collection:name}")
+async def list_collection(
+    kb: Reading,
+    collection: str,
+    limit: Annotated[int, Query(ge=1, le=_AT_ONCE)] = 100,
+    after: Annotated[str, Query(description="The next of the page before.")] = "",
+) -> Records:
+    """List the records of a collection that may be called like a route: of a file users.csv, or with a slash."""
+    return await list_records(kb, collection, limit, after)
+
+
 @router.get("/{collection:collection}/{record}")
 async def read(kb: Reading, collection: Collection, record: str) -> Record:
     """Return a record."""
