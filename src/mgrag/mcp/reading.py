@@ -17,8 +17,8 @@ _Limit = Annotated[int, Field(ge=1, le=50, description="At most this many.")]
 _Filters = Annotated[
     str | None,
     Field(
-        description="Restricts the documents: 'path:docs/ updated>=2026-01-01', where the path begins like those that"
-        " list_documents returns. Rarely needed."
+        description="Restricts the documents: 'path:docs/ updated>=2026-01-01 metadata.author=Ada', where the path"
+        " begins like those that list_documents returns. Rarely needed."
     ),
 ]
 _Conversation = Annotated[
@@ -96,7 +96,8 @@ class ReadingTools:
         """Answer a question from the documents, with citations that have been checked against their sources.
 
         Without a language model on the server, the answer consists of the most relevant sentences, quoted verbatim.
-        "found" says whether anything relevant was found, and "supported" whether the sources support the answer.
+        "found" says whether anything relevant was found, and "supported" whether the sources support the answer:
+        "unsupported" are sentences that they do not support, "missing" sentences that cite nothing.
         With conversation_id, question and answer are recorded there, unless the server is for reading only.
         """
         async with self._lease.use() as kb:
@@ -177,7 +178,7 @@ class ReadingTools:
         after: Annotated[str, Field(description="The next of the previous page.")] = "",
         at: _At = None,
     ) -> dict[str, Any]:
-        """List what an entity or a document is connected to in the graph, and how."""
+        """List what an entity or a document is connected to in the graph, and how; "next" is empty at the end."""
         async with self._lease.use() as kb:
             return (await kb.neighbors(node, relations=relations, limit=limit, after=after, at=at)).to_dict()
 

@@ -68,13 +68,15 @@ class WritingTools:
         path: Annotated[str, Field(description="Its name, such as notes/2026-01-31 kick-off.")],
         content: Annotated[str, Field(description="The text, in Markdown.")],
         title: Annotated[str | None, Field(description="Its title, if other than that of the text.")] = None,
-        metadata: Annotated[dict[str, Any] | None, Field(description="Values to filter by later.")] = None,
+        metadata: Annotated[
+            dict[str, Any] | None, Field(description="Values to filter by later: metadata.NAME=VALUE.")
+        ] = None,
     ) -> dict[str, Any]:
         """Store a text as a document; replaces the document of the same name, if there is one."""
         try:
             document = read_text(path, content, "text/markdown", title=title, metadata=metadata)
         except UnreadableError as error:
-            raise InvalidInputError(f"{path}: {error.reason}.") from error
+            raise InvalidInputError(f"{path or 'The document'}: {error.reason}.") from error
         async with self._lease.use(create=True) as kb:
             return _outcome(await kb.ingest(document))
 
