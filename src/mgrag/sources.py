@@ -62,7 +62,7 @@ class Allowed:
             return source, {"max_urls": max_pages, "url_pattern": url_pattern, "allow_private": self._allow_private}
         try:
             place = Path(source).expanduser()
-        except RuntimeError:  # ~NAME, and there is no such user
+        except (RuntimeError, ValueError):  # ~NAME, and there is no such user, or cannot be: it has a NUL
             place = Path(source)
         if self._is_allowed(place):
             return source, {"within": self._roots}

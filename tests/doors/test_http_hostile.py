@@ -62,7 +62,9 @@ async def test_json_that_cannot_be_read_is_told(body: bytes) -> None:
         assert "UTF-8" in told["error"] and "digits" in told["error"]
 
 
-@pytest.mark.parametrize("source", ["~nobody-of-this-name/a.md", "a\0b", "a" * 300, f"/{'a' * 300}", "circle/a"])
+@pytest.mark.parametrize(
+    "source", ["~nobody-of-this-name/a.md", "~a\0b", "a\0b", "a" * 300, f"/{'a' * 300}", "circle/a"]
+)
 async def test_a_source_that_no_file_can_have_is_told(source: str, tmp_path: Path) -> None:
     (tmp_path / "circle").symlink_to(tmp_path / "circle")
     async with serving(roots=[tmp_path]) as client:
