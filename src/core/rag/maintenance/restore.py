@@ -130,7 +130,7 @@ def _existing(file: str | os.PathLike[str]) -> Path:
     except PermissionError as error:
         raise BackupError(f"{source} cannot be read: this user may not enter its folder {source.parent}.") from error
     except (OSError, ValueError, RuntimeError) as error:
-        raise BackupError(f"{str(file)[:500]!r} cannot be the name of a backup: {error}.") from error
+        raise BackupError(f"{str(file)[:500]!r} cannot be the name of a backup: {str(error).rstrip('.')}.") from error
     if status is not None and stat.S_ISREG(status.st_mode):
         return source
     if status is not None:

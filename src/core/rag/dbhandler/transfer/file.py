@@ -355,4 +355,4 @@ def _short(embedding: Any) -> str | None:
 
 
 def _reason(error: Exception) -> str:
-    return str(getattr(error, "strerror", None) or error)
+    return str(getattr(error, "strerror", None) or error).rstrip(".")
