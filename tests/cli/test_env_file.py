@@ -96,6 +96,7 @@ def test_the_file_cannot_say_where_values_are_from(env_file: Path, monkeypatch: 
     monkeypatch.setenv("OPENAI_API_KEY", "sk-real")
     monkeypatch.setenv("IN_ENV_FILE", "OPENAI_API_KEY")
     assert load_settings().in_env_file == {"OPENAI_BASE_URL"}
+    assert Settings(_env_file=None, in_env_file={"OPENAI_API_KEY"}).in_env_file == set()
     assert load_settings().model_copy(update={"chunk_size": 99}).in_env_file == load_settings().in_env_file
 
 

@@ -159,6 +159,8 @@ class Settings(BaseSettings):
         init_settings = InitSettingsSource(settings_cls, passed)
         given = cast(DotEnvSettingsSource, dotenv_settings).env_file
         file = _EnvFile(settings_cls, ENV_FILE if given == _NO_FILES else given)
+        if not file.env_vars:  # as is usual: each source that is asked takes more than a millisecond
+            return InitSettingsSource(settings_cls, {"in_env_file": frozenset()}), init_settings, env_settings
         names = file().keys() - init_settings().keys() - env_settings().keys()
         origins = InitSettingsSource(settings_cls, {"in_env_file": frozenset(names)})
         return origins, init_settings, env_settings, file
