@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, cast
 
 from core.rag.errors import ConfigurationError, MissingDependencyError, NotFoundError
@@ -12,7 +14,7 @@ try:
     from fastapi import APIRouter, Depends, FastAPI, Request, Response, Security
     from fastapi.middleware.cors import CORSMiddleware
     from fastapi.security import APIKeyHeader, HTTPBearer
-    from starlette.routing import Route
+    from starlette.routing import BaseRoute, Route
 except ImportError as error:
     raise MissingDependencyError("fastapi", "http", "The HTTP API") from error
 
@@ -74,6 +76,7 @@ def build_app(
             "Without keys, every web page could use the server through a browser: name the origins that may, or set"
             " MGRAG_API_KEYS."
         )
+    routes, paths = _routes(access.open)
     app = FastAPI(
         title="memgraph-rag",
         version=__version__,
@@ -81,21 +84,11 @@ def build_app(
         docs_url=None,  # both load their scripts from somebody else's server
         redoc_url=None,
         redirect_slashes=False,
-        generate_unique_id_function=lambda route: f"{route.tags[0]}_{route.name}",  # functions of generated clients
-        responses={500: DESCRIBED[500]},
     )
+    app.routes.extend(routes)  # those of records have to be the last
     app.state.bases = Bases(kb, Allowed(roots, allow_private=allow_private), max_bytes)
-    paths = {route.endpoint: route.path_format for route in (*app.routes, *_open.routes) if isinstance(route, Route)}
-    # Where the model is given, too, it gets into the description.
-    app.include_router(_open, responses={500: {**DESCRIBED[500], "model": Problem}})
-    checks = [Depends(check_parameters)]
-    if not access.open:  # the guard has checked them; this describes them
-        checks += [Security(APIKeyHeader(name="X-API-Key", auto_error=False)), Security(HTTPBearer(auto_error=False))]
-    for router in (_own, documents.router, graph.router, memory.router, copies.router, _database, records.router):
-        prefix = "" if router is _own else "/db/{namespace}"
-        app.include_router(router, prefix=prefix, dependencies=checks, responses=DESCRIBED)
-        paths |= {route.endpoint: prefix + route.path_format for route in router.routes if isinstance(route, Route)}
-    app.state.metrics = Metrics(paths)
+    own = {route.endpoint: route.path_format for route in app.routes if isinstance(route, Route)}
+    app.state.metrics = Metrics({**paths, **own})
     add_handlers(app)
     open_paths = {HEALTH, METRICS} if open_metrics else {HEALTH}
     app.add_middleware(Guard, access=access, max_bytes=max_bytes + _FORM_BYTES, origins=origins, open_paths=open_paths)
@@ -111,6 +104,32 @@ def build_app(
     app.add_middleware(RequestIds)
     app.add_middleware(Measured, metrics=app.state.metrics)
     return app
+
+
+@cache
+def _routes(is_open: bool) -> tuple[Sequence[BaseRoute], Mapping[Callable[..., object], str]]:
+    """Return all routes, and the path of each by its function.
+
+    They are the same for every application: the first request to each that is made anew takes a fifth of a second.
+
+    Args:
+        is_open: Whether callers need no key.
+    """
+    every = APIRouter(
+        generate_unique_id_function=lambda route: f"{route.tags[0]}_{route.name}",  # functions of generated clients
+        responses={500: DESCRIBED[500]},
+    )
+    # Where the model is given, too, it gets into the description.
+    every.include_router(_open, responses={500: {**DESCRIBED[500], "model": Problem}})
+    paths = {route.endpoint: route.path_format for route in _open.routes if isinstance(route, Route)}
+    checks = [Depends(check_parameters)]
+    if not is_open:  # the guard has checked them; this describes them
+        checks += [Security(APIKeyHeader(name="X-API-Key", auto_error=False)), Security(HTTPBearer(auto_error=False))]
+    for router in (_own, documents.router, graph.router, memory.router, copies.router, _database, records.router):
+        prefix = "" if router is _own else "/db/{namespace}"
+        every.include_router(router, prefix=prefix, dependencies=checks, responses=DESCRIBED)
+        paths |= {route.endpoint: prefix + route.path_format for route in router.routes if isinstance(route, Route)}
+    return every.routes, MappingProxyType(paths)
 
 
 @_open.head(HEALTH, include_in_schema=False)  # some load balancers ask so
