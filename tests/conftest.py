@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import functools
+import gc
 import os
+import ssl
 from collections.abc import AsyncIterator, Generator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -35,6 +39,9 @@ TOO_LONG = {"test_the_cache_is_bounded", "test_a_cached_traversal_equals_a_fresh
 settings.register_profile("always the same", deadline=None, derandomize=True)
 settings.register_profile("random", deadline=None, print_blob=True)
 settings.load_profile("always the same")
+
+# Hundreds of tests open a client of HTTP, and each loads the certificates of all authorities, which takes 30 ms.
+ssl.create_default_context = functools.cache(ssl.create_default_context)
 
 REQUIRED = os.environ.get("MGRAG_TEST_REQUIRE_BOLT", "") not in {"", "0"}
 
@@ -76,6 +83,24 @@ def pytest_configure(config: pytest.Config) -> None:
     """Refuse to run without a server where one is required (tests marked java start their own)."""
     if REQUIRED and config.option.markexpr != "java" and not os.environ.get("MGRAG_TEST_BOLT_URI"):
         raise pytest.UsageError("MGRAG_TEST_REQUIRE_BOLT is set, but MGRAG_TEST_BOLT_URI names no server.")
+
+
+def pytest_sessionstart() -> None:
+    """Nothing that is made while tests are collected is garbage: looking for some took a tenth of that time."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage again, but not among what has been collected."""
+    gc.freeze()
+    gc.enable()
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not import all files for the few that start servers of their own: they name the mark themselves."""
+    if config.option.markexpr == "java" and collection_path.name.startswith("test_"):
+        return "mark.java" not in collection_path.read_text(encoding="utf-8") or None
+    return None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -30,8 +30,12 @@ def normalized(name: str) -> str:
 
 REQUIRED = {normalized(name) for name in PROJECT["dependencies"]}
 OPTIONAL = {normalized(name) for extra in PROJECT["optional-dependencies"].values() for name in extra}
-#: By module the distributions that it is part of.
-DISTRIBUTIONS = {module: {*map(normalized, names)} for module, names in packages_distributions().items()}
+
+
+@pytest.fixture(scope="module")
+def distributions() -> dict[str, set[str]]:
+    """By module the distributions that it is part of; a look at all that is installed takes a second."""
+    return {module: {*map(normalized, names)} for module, names in packages_distributions().items()}
 
 
 def imported() -> Iterator[str]:
@@ -44,14 +48,14 @@ def imported() -> Iterator[str]:
                 yield node.module.partition(".")[0]
 
 
-def test_what_is_imported_is_declared() -> None:
+def test_what_is_imported_is_declared(distributions: dict[str, set[str]]) -> None:
     others = set(imported()) - sys.stdlib_module_names - {"__future__", "core", "libs", "mgrag"}
-    assert {name for name in others if not DISTRIBUTIONS[name] & (REQUIRED | OPTIONAL)} == set()
+    assert {name for name in others if not distributions[name] & (REQUIRED | OPTIONAL)} == set()
 
 
-def test_what_is_declared_is_used() -> None:
+def test_what_is_declared_is_used(distributions: dict[str, set[str]]) -> None:
     words = {word for source in SOURCES for word in re.findall(r"\w+", source)}  # some are imported by their names
-    used = {name for module, names in DISTRIBUTIONS.items() if module in words for name in names}
+    used = {name for module, names in distributions.items() if module in words for name in names}
     assert REQUIRED - used == set()
 
 
