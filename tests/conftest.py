@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 import functools
 import gc
 import os
 import ssl
-from collections.abc import AsyncIterator, Generator
+from collections.abc import AsyncIterator, Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
 
-from dbhandler.kit import BOLT_URI, ENGINES, Engine, bolt_engine_for_a_test, drop_vector_indexes
+from dbhandler.kit import BOLT_URI, ENGINES, Engine, bolt_engine_for_a_test, sweep_up
 
 if TYPE_CHECKING:
     from core.rag import KnowledgeBase
@@ -54,21 +53,21 @@ def bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(params=[name for name in ENGINES if name != "embedded-file"])
-async def engine(request: pytest.FixtureRequest) -> AsyncIterator[Engine]:
+def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
     """Where a graph is: in memory, and on a server where there is one. What a test leaves there is removed."""
     if request.param == "bolt":
-        async with bolt_engine_for_a_test() as server:
+        with bolt_engine_for_a_test() as server:
             yield server
     else:
         yield Engine("embedded::memory:")
 
 
 @pytest.fixture
-async def server_engine() -> AsyncIterator[Engine]:
+def server_engine() -> Iterator[Engine]:
     """A graph on the server that the tests were told about, for those that are about servers."""
     if not BOLT_URI:
         pytest.skip("MGRAG_TEST_BOLT_URI names no server")
-    async with bolt_engine_for_a_test() as server:
+    with bolt_engine_for_a_test() as server:
         yield server
 
 
@@ -131,4 +130,4 @@ def pytest_runtest_makereport(
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Leave a server as it was."""
-    asyncio.run(drop_vector_indexes())
+    sweep_up()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
@@ -15,10 +15,10 @@ MEMORY_DISK = Path("/dev/shm")
 
 
 @pytest.fixture(params=ENGINES)
-async def engine(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Engine]:
+def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
     """Where a graph is; what a test leaves in its namespaces is removed."""
     if request.param == "bolt":
-        async with bolt_engine_for_a_test() as server:
+        with bolt_engine_for_a_test() as server:
             yield server
     elif request.param == "embedded-file":
         # What is stored durably is tested elsewhere; here the disk would only make a hundred tests wait.

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import os
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import pytest
@@ -112,16 +113,10 @@ _left: list[str] = []
 _vector_indexes: set[VectorIndex] = set()
 
 
-async def drop_vector_indexes() -> None:
+def sweep_up() -> None:
     """Drop the vector indexes that this run has left on the server."""
-    if not _vector_indexes:
-        return
-    store = await bolt_engine().open()
-    try:
-        for index in _vector_indexes:
-            await store.drop_vector_index(index)
-    finally:
-        await store.close()
+    if _vector_indexes or _sweeper.cache_info().currsize:
+        _sweeper().close()
 
 
 def bolt_engine() -> Engine:
@@ -130,17 +125,38 @@ def bolt_engine() -> Engine:
     return Engine(BOLT_URI, *_BOLT_LOGIN)
 
 
-@asynccontextmanager
-async def bolt_engine_for_a_test() -> AsyncIterator[Engine]:
+@contextmanager
+def bolt_engine_for_a_test() -> Iterator[Engine]:
     """The server that tests were told about; what is left in the namespaces of this engine is removed afterwards."""
     engine = bolt_engine()
     yield engine
-    store = await engine.open()
-    try:
+    if engine.namespaces:
+        _sweeper().sweep(engine)
+
+
+class Sweeper:
+    """Removes what tests leave on the server: one client for all of them, since most of the work is to connect."""
+
+    def __init__(self) -> None:
+        self._runner = asyncio.Runner()
+        self._store = self._runner.run(bolt_engine().open())
+
+    def sweep(self, engine: Engine) -> None:
+        """Remove everything in the namespaces of a test, and let another one use them."""
         for namespace in list(engine.namespaces):
-            await engine.leave(store, namespace)
-    finally:
-        await store.close()
+            self._runner.run(engine.leave(self._store, namespace))
+
+    def close(self) -> None:
+        """Drop the vector indexes of all of them."""
+        for index in _vector_indexes:
+            self._runner.run(self._store.drop_vector_index(index))
+        self._runner.run(self._store.close())
+        self._runner.close()
+
+
+@cache
+def _sweeper() -> Sweeper:
+    return Sweeper()
 
 
 class Corner:
@@ -278,12 +294,15 @@ async def clean_namespace(store: GraphStore, namespace: str) -> None:
     async def work(tx: Transaction) -> list[Row]:
         return await tx.run(_DELETE_SOME, {"namespace": namespace})
 
-    while (await store.transaction(work))[0]["deleted"]:
+    while (await store.transaction(work))[0]["deleted"] == _AT_ONCE:
         pass
 
 
+_AT_ONCE = 1000
 # It reads all nodes there are, which are few: a union over all labels took Neo4j long to plan, again and again.
-_DELETE_SOME = "MATCH (n) WHERE n.namespace = $namespace WITH n LIMIT 1000 DETACH DELETE n RETURN count(*) AS deleted"
+_DELETE_SOME = (
+    f"MATCH (n) WHERE n.namespace = $namespace WITH n LIMIT {_AT_ONCE} DETACH DELETE n RETURN count(*) AS deleted"
+)
 
 
 async def write(store: GraphStore, statement: str, **parameters: Any) -> None:

@@ -15,7 +15,7 @@ import pytest
 from core.rag import KnowledgeBase
 from core.rag.errors import StoreTimeoutError
 from core.rag.indexing.report import IngestReport
-from dbhandler.kit import bolt_engine_for_a_test
+from dbhandler.kit import Engine
 from doors.kit import ALICE, KEY, NOTES, access, events, ok, serving, with_notes
 
 
@@ -700,21 +700,20 @@ async def test_a_request_that_is_too_large_is_refused_also_without_saying_so() -
 
 
 @pytest.mark.bolt
-async def test_a_graph_on_a_server_is_served() -> None:
-    async with bolt_engine_for_a_test() as engine:
-        namespace = engine.namespace()
-        async with serving(knowledge=engine.knowledge(namespace)) as client:
-            report = await ok(await client.post(f"/db/{namespace}/documents", json={"documents": NOTES}))
-            assert report["documents"]["added"] == 2
-            inserted = await ok(await client.post(f"/db/{namespace}/employees", json=ALICE), 201)
-            assert (inserted["nodes"], inserted["edges"]) == (5, 10)
-            together = await asyncio.gather(
-                *(client.post(f"/db/{namespace}/chunks/search", json={"query": "Maria Lindqvist"}) for _ in range(8))
-            )
-            for response in together:
-                assert {hit["path"] for hit in (await ok(response))["hits"]} == {note["path"] for note in NOTES}
-            said = events(
-                (await client.post(f"/db/{namespace}/answer/stream", json={"question": "What is Heron's budget?"})).text
-            )
-            assert said[-1][0] == "done" and "42,000" in said[-1][1]["text"]
-            assert namespace in {one["name"] for one in (await ok(await client.get("/db")))["databases"]}
+async def test_a_graph_on_a_server_is_served(server_engine: Engine) -> None:
+    namespace = server_engine.namespace()
+    async with serving(knowledge=server_engine.knowledge(namespace)) as client:
+        report = await ok(await client.post(f"/db/{namespace}/documents", json={"documents": NOTES}))
+        assert report["documents"]["added"] == 2
+        inserted = await ok(await client.post(f"/db/{namespace}/employees", json=ALICE), 201)
+        assert (inserted["nodes"], inserted["edges"]) == (5, 10)
+        together = await asyncio.gather(
+            *(client.post(f"/db/{namespace}/chunks/search", json={"query": "Maria Lindqvist"}) for _ in range(8))
+        )
+        for response in together:
+            assert {hit["path"] for hit in (await ok(response))["hits"]} == {note["path"] for note in NOTES}
+        said = events(
+            (await client.post(f"/db/{namespace}/answer/stream", json={"question": "What is Heron's budget?"})).text
+        )
+        assert said[-1][0] == "done" and "42,000" in said[-1][1]["text"]
+        assert namespace in {one["name"] for one in (await ok(await client.get("/db")))["databases"]}

@@ -1,28 +1,28 @@
-"""One of several processes that ingest: `python -m tests.faults.ingesting URI NAMESPACE FOLDER…`.
-
-It says `ready`, and begins when it is told to.
-"""
+"""What one of several processes does that ingest at the same time."""
 
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
+from collections.abc import Sequence
+from multiprocessing.synchronize import Barrier
+from pathlib import Path
 
+# What an ingest would load when it begins.
+import core.rag.dbhandler.bolt.store
+import core.rag.indexing.run  # noqa: F401
 from dbhandler.kit import Engine
 from faults.kit import DEADLINE, knowledge
 
 
-async def main(uri: str, namespace: str, *folders: str) -> None:
-    """Ingest the folders; fails unless all of their documents are in."""
-    engine = Engine(uri, os.environ["MEMGRAPH_USERNAME"] or None, os.environ["MEMGRAPH_PASSWORD"] or None)
+def ingest(together: Barrier, engine: Engine, namespace: str, folders: Sequence[Path]) -> None:
+    """Ingest folders as soon as all of the processes are there; fails unless all of their documents are in."""
+    asyncio.run(_ingest(together, engine, namespace, folders))
+
+
+async def _ingest(together: Barrier, engine: Engine, namespace: str, folders: Sequence[Path]) -> None:
     async with knowledge(engine, namespace, MGRAG_RETRY_DEADLINE=4 * DEADLINE) as kb:
-        print("ready", flush=True)
-        await asyncio.to_thread(sys.stdin.readline)
-        report = await kb.ingest(folders)
+        await asyncio.to_thread(together.wait)
+        report = await kb.ingest([str(folder) for folder in folders])
     if report.documents.failed:
         sys.exit(str(report.documents.failed))
-
-
-if __name__ == "__main__":
-    asyncio.run(main(*sys.argv[1:]))

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import os
+import multiprocessing
 import random
-import sys
 import zlib
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -19,13 +18,13 @@ from tests.servers.proxy import BoltProxy
 from core.rag.dbhandler.store import Transaction
 from core.rag.schema import Label
 from dbhandler.kit import Corner, Engine
+from faults.ingesting import ingest
 from faults.kit import DEADLINE, assert_found, assert_sound, documents, knowledge
 from libs.dataloader import Document
 
 pytestmark = pytest.mark.bolt
 
 PROCESSES = 8
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.fault(f"{PROCESSES} processes ingest overlapping folders into a new namespace at the same time")
@@ -38,30 +37,18 @@ async def test_processes_ingest_overlapping_folders_at_once(engine: Engine, tmp_
         path = folders[number // 5] / f"{number}.md"
         path.parent.mkdir(exist_ok=True)
         path.write_text(document.content, encoding="utf-8")
-    environment = {
-        **os.environ,
-        "PYTHONPATH": f"{ROOT / 'src'}:{ROOT / 'tests'}:{ROOT}",
-        "MEMGRAPH_USERNAME": engine.username or "",
-        "MEMGRAPH_PASSWORD": engine.password or "",
-    }
+    processes = multiprocessing.get_context("forkserver")
+    processes.set_forkserver_preload([ingest.__module__])  # else each of them would load all of it
+    together = processes.Barrier(PROCESSES)
     children = [
-        await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "tests.faults.ingesting", engine.uri, namespace, *folders[number : number + 3]),
-            cwd=ROOT,
-            env=environment,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
-        )
+        processes.Process(target=ingest, args=(together, engine, namespace, folders[number : number + 3]))
         for number in range(PROCESSES)
     ]
     for child in children:
-        assert child.stdout is not None
-        assert await child.stdout.readline() == b"ready\n"
-    said = await asyncio.gather(*(child.communicate(b"go\n") for child in children))
-    assert [(child.returncode, text[0].decode()) for child, text in zip(children, said, strict=True)] == [
-        (0, "")
-    ] * PROCESSES
+        child.start()
+    for child in children:
+        await asyncio.to_thread(child.join)
+    assert [child.exitcode for child in children] == [0] * PROCESSES
     everything = [
         Document(path=str(folders[number // 5] / f"{number}.md"), content=document.content)
         for number, document in enumerate(given)
