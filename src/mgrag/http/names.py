@@ -11,26 +11,12 @@ from typing import Annotated
 from fastapi import Path
 from starlette.convertors import Convertor, register_url_convertor
 
-#: The first words of all other routes: no collections.
-RESERVED = frozenset(
-    (
-        *(
-            "answer",
-            "ask",
-            "chunks",
-            "collections",
-            "conversations",
-            "documents",
-            "export",
-            "feedback",
-            "files",
-            "graph",
-            "import",
-            "ingest",
-        ),
-        *("memory", "search", "status", "users"),
-    )
+_TAKEN = (
+    "answer|ask|chunks|collections|conversations|documents|export|feedback|files|graph|import|ingest|memory|search"
+    "|status|users"
 )
+#: The first words of all other routes: no collections.
+RESERVED = frozenset(_TAKEN.split("|"))
 
 #: A collection, as it is described; which there are not, the convertor says.
 Collection = Annotated[str, Path(json_schema_extra={"not": {"enum": sorted(RESERVED)}})]
@@ -63,7 +49,7 @@ class _Session(_Text):
 
 
 class _Collection(_Text):
-    regex = rf"(?!(?:{'|'.join(sorted(RESERVED))})(?:/|\Z))[^/]+"
+    regex = rf"(?!(?:{_TAKEN})(?:/|\Z))[^/]+"
 
 
 register_url_convertor("name", _Name())
