@@ -105,6 +105,7 @@ async def test_a_wrong_password_and_none() -> None:
     assert SECRET not in str(caught.value)
     with pytest.raises(StoreAuthError, match="wants a user"):
         await open_store(engine.uri, username="", settings=settings)
+    await (await engine.open()).close()  # after three wrong ones in a row, a Neo4j refuses everybody for a while
 
 
 @pytest.mark.bolt
