@@ -61,14 +61,18 @@ STATEMENTS = if [ -s "$$MGRAG_TEST_STATEMENTS" ]; then PYTHONPATH=tests $(BIN)/p
 	$(BIN)/pytest -q -n auto --maxprocesses 4 --dist worksteal -p tests.statements -m "not bolt and not java" \
 	$$(PYTHONPATH=tests $(BIN)/python -m tests.statements tests); fi
 
+# For a run of this length, the second compiler of Java pays, unlike for tests that start servers of their own; but only
+# for what is hot indeed: by default, it takes as long as all that Neo4j does in the first minutes.
+HOT = $(addprefix --java=-XX:,TieredStopAtLevel=4 Tier4InvocationThreshold=25000 Tier4MinInvocationThreshold=3000 \
+	Tier4CompileThreshold=75000 Tier4BackEdgeThreshold=200000)
+
 # A Neo4j that is ours is two, one for each process; on a server that is given, one test runs at a time.
-# For a run of this length, the second compiler of Java pays, unlike for tests that start servers of their own.
 BOLT_TESTS = env MGRAG_TEST_REQUIRE_BOLT=1 sh -c '$(BIN)/pytest -q $(1) -m bolt $(ARGS) && $(STATEMENTS)'
 
 .PHONY: test-bolt
 test-bolt: $(VENV)/.dev ## Run the tests on a server: MGRAG_TEST_BOLT_URI, or a Neo4j of their own (Java 17)
 	@if [ -n "$$MGRAG_TEST_BOLT_URI" ]; then $(call BOLT_TESTS); \
-	else $(BIN)/python -m tests.servers.neo4j run --servers 2 --java=-XX:TieredStopAtLevel=4 -- \
+	else $(BIN)/python -m tests.servers.neo4j run --servers 2 $(HOT) -- \
 	$(call BOLT_TESTS,-n 2 --dist worksteal); fi
 
 .PHONY: test-java
