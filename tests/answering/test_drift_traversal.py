@@ -13,7 +13,7 @@ from core.rag.answering.drift.scoring import path_score
 from core.rag.answering.drift.words import QueryWords
 from core.rag.errors import InvalidInputError, NotFoundError
 from core.rag.schema import Label
-from dbhandler.kit import Engine
+from dbhandler.kit import BOLT_URI, Engine
 from libs.dataloader import Document
 
 WORDS = ("tide", "mill", "wheel", "oak", "grain", "ferry")
@@ -49,7 +49,9 @@ graphs = st.lists(
 )
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=8 if BOLT_URI else 25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(edges=graphs, depth=st.integers(1, 4), direction=st.sampled_from(["forward", "backward", "bidirectional"]))
 async def test_every_path_is_found_once_with_its_score(
     kb: KnowledgeBase, edges: list[tuple[int, int, float]], depth: int, direction: str
