@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
-from fastapi import Depends, Request
+from fastapi import Depends, Query, Request
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
@@ -60,6 +60,9 @@ Short = Annotated[str, described(pattern=r"\S", maxLength=500)]
 
 #: A time, also without a zone, or a date. Not a datetime: to pydantic, "2020" is a second of the year 1970.
 Moment = Annotated[str, described(format="date-time")]
+
+#: Where a page of a list begins.
+After = Annotated[str, Query(description="The next of the page before.")]
 
 
 def bases_of(request: Request) -> Bases:

@@ -23,7 +23,7 @@ from core.rag.knowledge_base import KnowledgeBase
 from core.rag.retrieval.hits import SearchMode
 from libs.dataloader import Document
 from libs.dataloader.formats import FileData, UnreadableError, read_document
-from mgrag.http.bases import Body, Reading, Short, Words, Writing, bases_of, caller_of
+from mgrag.http.bases import After, Body, Reading, Short, Words, Writing, bases_of, caller_of
 from mgrag.http.details import ListedDocument, WholeDocument
 from mgrag.http.errors import body_of
 from mgrag.http.results import Deleted, DeletedDocuments, Documents, Ingested, Passages
@@ -98,7 +98,7 @@ async def list_documents(
     kb: Reading,
     prefix: str = "",
     limit: Annotated[int, Query(ge=1, le=_AT_ONCE)] = 100,
-    after: Annotated[str, Query(description="The next of the page before.")] = "",
+    after: After = "",
 ) -> Documents:
     """List documents by path."""
     found = await kb.documents(prefix=prefix, limit=limit, after=after)

@@ -13,7 +13,7 @@ from core.rag.graph.parts import EdgePage, GraphEdge, GraphStats, NeighbourPage,
 from core.rag.graph.searching import KnowledgeMode
 from core.rag.indexing.resolving import ResolutionReport
 from core.rag.schema import EdgeType
-from mgrag.http.bases import Body, Name, Reading, Words, Writing, described
+from mgrag.http.bases import After, Body, Name, Reading, Words, Writing, described
 from mgrag.http.results import Collections, Context, Deleted, FoundWay, NodePage, Nodes, Results, Way
 from mgrag.messages import not_added_by_hand
 
@@ -21,7 +21,6 @@ router = APIRouter(tags=["graph"])
 
 #: Of entities and edges in a page.
 _Limit = Annotated[int, Query(ge=1, le=1000)]
-_After = Annotated[str, Query(description="The next of the page before.")]
 _WHEN = "Facts that held then (ISO 8601, UTC), or ever for all; now by default."
 _At = Annotated[str | None, Query(description=_WHEN)]
 _VALID_FROM = "Since when it holds: ISO 8601, UTC; a date is enough."
@@ -168,7 +167,7 @@ async def nodes(
     kb: Reading,
     type: str | None = None,  # noqa: A002
     limit: _Limit = 100,
-    after: _After = "",
+    after: After = "",
     order: Order = "name",
 ) -> NodePage:
     """List entities by name, or the most mentioned first."""
@@ -178,7 +177,7 @@ async def nodes(
 
 @router.get("/graph/edges")
 async def edges(
-    kb: Reading, relation: str | None = None, limit: _Limit = 100, after: _After = "", at: _At = None
+    kb: Reading, relation: str | None = None, limit: _Limit = 100, after: After = "", at: _At = None
 ) -> EdgePage:
     """List the edges between entities."""
     return await kb.edges(relation=relation, limit=limit, after=after, at=at)
@@ -190,7 +189,7 @@ async def neighbors(
     node: str,
     relation: Annotated[list[str] | None, Query(description="Only edges of this relation; repeatable.")] = None,
     limit: _Limit = 100,
-    after: _After = "",
+    after: After = "",
     at: _At = None,
 ) -> NeighbourPage:
     """Show a node (name or id; path of a document) and its neighbours."""

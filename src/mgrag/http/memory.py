@@ -15,7 +15,7 @@ from core.rag.errors import NotFoundError
 from core.rag.memory.records import Forgotten
 from core.rag.memory.records import Memory as Recalled
 from core.rag.times import moment
-from mgrag.http.bases import Body, Moment, Reading, Short, Words, Writing, caller_of
+from mgrag.http.bases import After, Body, Moment, Reading, Short, Words, Writing, caller_of
 from mgrag.http.details import ListedConversation, ListedUser, PersonalData, View, WholeConversation
 from mgrag.http.results import (
     Anonymized,
@@ -233,7 +233,7 @@ async def feedback(kb: Writing, body: Feedback) -> Rated:
 async def list_users(
     kb: Reading,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
-    after: Annotated[str, Query(description="The next of the page before.")] = "",
+    after: After = "",
 ) -> Users:
     """List the users of whom anything is stored, by id."""
     shown, more = page(await kb.users(limit + 1, after=after), limit, itemgetter("id"))
@@ -276,7 +276,7 @@ async def list_conversations(
     kb: Reading,
     user_id: Annotated[Short | None, Query(validation_alias=AliasChoices("userId", "user_id"))] = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 50,
-    after: Annotated[str, Query(description="The next of the page before.")] = "",
+    after: After = "",
 ) -> Conversations:
     """List conversations, the latest first."""
     shown, more = page(await kb.client.list_conversations(user_id, limit + 1, after=after), limit, mark_of)

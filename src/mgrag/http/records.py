@@ -9,12 +9,14 @@ from fastapi import APIRouter, Body, Query
 
 from core.rag.dbhandler.knowledge.recording import Inserted
 from core.rag.errors import InvalidInputError, NotFoundError
-from mgrag.http.bases import Reading, Writing
+from mgrag.http.bases import After, Reading, Writing
 from mgrag.http.names import Collection
 from mgrag.http.results import Deleted, InsertedRecords, Record, Records
 from mgrag.pages import page
 
 _AT_ONCE = 1000
+
+_Limit = Annotated[int, Query(ge=1, le=_AT_ONCE)]
 
 
 router = APIRouter(tags=["records"])
@@ -36,8 +38,8 @@ async def insert(
 async def list_records(
     kb: Reading,
     collection: Collection,
-    limit: Annotated[int, Query(ge=1, le=_AT_ONCE)] = 100,
-    after: Annotated[str, Query(description="The next of the page before.")] = "",
+    limit: _Limit = 100,
+    after: After = "",
 ) -> Records:
     """List the records of a collection by id."""
     shown, more = page(await kb.records(collection, limit=limit + 1, after=after), limit, itemgetter("id"))
@@ -48,8 +50,8 @@ async def list_records(
 async def list_collection(
     kb: Reading,
     collection: str,
-    limit: Annotated[int, Query(ge=1, le=_AT_ONCE)] = 100,
-    after: Annotated[str, Query(description="The next of the page before.")] = "",
+    limit: _Limit = 100,
+    after: After = "",
 ) -> Records:
     """List the records of a collection that may be called like a route: of a file users.csv, or with a slash."""
     return await list_records(kb, collection, limit, after)
