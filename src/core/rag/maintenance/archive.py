@@ -53,6 +53,9 @@ async def import_namespaces(
     there = await client.namespaces()
     with reading_export(source) as reader:
         for name in reader.sections():
+            await client.in_namespace(name).check_ids(reader)
+    with reading_export(source) as reader:
+        for name in reader.sections():
             await client.in_namespace(name).make_way(reader)
     with reading_export(source) as reader:
         for name in reader.sections():

@@ -239,8 +239,9 @@ async def refer(tx: Transaction, messages: Sequence[InteractionRow], *, namespac
     await run_for_rows(
         tx,
         "UNWIND $rows AS row MATCH (m:Interaction {id: row.message}) MATCH (c:DocumentChunk {id: row.chunk}) "
-        "MERGE (m)-[r:RETRIEVED]->(c) SET r.rank = row.rank, r.score = row.score",
+        "WHERE c.namespace = $namespace MERGE (m)-[r:RETRIEVED]->(c) SET r.rank = row.rank, r.score = row.score",
         retrieved,
+        namespace=namespace,
     )
 
 

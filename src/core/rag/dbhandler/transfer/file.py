@@ -188,6 +188,7 @@ class ExportReader:
         self._source = source
         self._lines = enumerate(lines, 1)
         self._digest = hashlib.sha256()
+        self._namespace = ""
 
     def sections(self) -> Iterator[str]:
         """Yield the namespace of each section; read its :meth:`entries` before the next one.
@@ -208,13 +209,14 @@ class ExportReader:
                 raise BackupError(f"{self._source} was written by a newer version of memgraph-rag; update this one.")
             first = False
             self._digest = hashlib.sha256(line.encode("utf-8", "surrogatepass"))
-            yield header["namespace"]
+            self._namespace = header["namespace"]
+            yield self._namespace
 
     def entries(self) -> Iterator[tuple[tuple[str, ...], dict[str, Any]]]:
         """Yield nodes and edges of the section, each with its kind: lines of one kind can share a statement.
 
         Raises:
-            BackupError: if the section is truncated or damaged.
+            BackupError: if the section is truncated or damaged, or holds a node of another namespace.
         """
         report = TransferReport()
         nodes: set[tuple[str, str]] = set()
@@ -225,6 +227,12 @@ class ExportReader:
                 return
             kind = _kind(entry, number, self._source)
             if kind[0] == "node":
+                if (other := entry["props"].get("namespace", self._namespace)) != self._namespace:
+                    raise BackupError(
+                        f"{self._source} was changed: line {number} is a node of the namespace {str(other)[:200]!r},"
+                        f" in an export of {self._namespace!r}. Ids belong to their namespace; to have the documents in"
+                        " another one, ingest them there."
+                    )
                 report.nodes[kind[1]] += 1
                 nodes.add((kind[1], entry["id"]))
             else:

@@ -147,7 +147,7 @@ _ABSENT: Final = {"titled": None, "recorded": None, "forms": None}
 async def join_nodes(tx: Transaction, label: Label, rows: Sequence[Row], namespace: str) -> list[Row]:
     """Return the rows (``id``, ``props``) of nodes to write, joined with the stored nodes."""
     if label is Label.DISTINCTION:
-        await _part(tx, rows)
+        await _part(tx, rows, namespace)
     if label not in _NODES:
         return list(rows)
     found = await tx.run(
@@ -196,11 +196,13 @@ async def _stand_by(tx: Transaction, stores: list[Row], namespace: str) -> list[
     ]
 
 
-async def _part(tx: Transaction, distinctions: Sequence[Row]) -> None:
-    """Undo merges of entities that the file declares to be different."""
+async def _part(tx: Transaction, distinctions: Sequence[Row], namespace: str) -> None:
+    """Undo merges of entities of the namespace that the file declares to be different."""
     pairs = [{"a": row["props"]["entity"], "b": row["props"]["other"]} for row in distinctions]
     await tx.run(
-        "UNWIND $rows AS row MATCH (a:Entity {id: row.a})-[s:SAME_AS]-(b:Entity {id: row.b}) DELETE s", {"rows": pairs}
+        "UNWIND $rows AS row MATCH (a:Entity {id: row.a})-[s:SAME_AS]-(b:Entity {id: row.b}) "
+        "WHERE a.namespace = $namespace DELETE s",
+        {"rows": pairs, "namespace": namespace},
     )
 
 

@@ -69,8 +69,8 @@ class TransferOperations(VectorStoreOperations):
         ``mgrag doctor --repair`` do that.
 
         Raises:
-            BackupError: if the file is not an export, is truncated or damaged, or belongs to another namespace; the
-                whole file is checked before anything is written.
+            BackupError: if the file is not an export, is truncated or damaged, or it or a node of it belongs to another
+                namespace; the whole file is checked before anything is written.
         """
         source = check_file(file)
         found = await asyncio.to_thread(check_export, source)
@@ -80,6 +80,9 @@ class TransferOperations(VectorStoreOperations):
                     f"{source} holds the namespace {namespace!r}, not {self._namespace!r}. Ids belong to their"
                     f" namespace: import it with --namespace {namespace!r}."
                 )
+        with reading_export(source) as reader:
+            for _ in reader.sections():
+                await self.check_ids(reader)
         with reading_export(source) as reader:
             for _ in reader.sections():
                 await self.make_way(reader)
@@ -100,6 +103,19 @@ class TransferOperations(VectorStoreOperations):
             await self._write_nodes(out)
             await self._write_edges(out)
             return out.end()
+
+    async def check_ids(self, reader: ExportReader) -> None:
+        """Check that no node of a section is in the graph as one of another namespace; nothing is written.
+
+        Raises:
+            BackupError: if one is, as in a file that was changed by hand.
+        """
+        ids: dict[str, list[str]] = {}
+        for kind, entry in reader.entries():
+            if kind[0] == "node":
+                ids.setdefault(kind[1], []).append(entry["id"])
+        for label, wanted in ids.items():
+            _refuse_taken(label, await self.read_for_ids(_taken(label), wanted))
 
     async def make_way(self, reader: ExportReader) -> None:
         """Prepare for :meth:`read_section`: remove parts of documents that the section's versions do not have.
@@ -272,13 +288,9 @@ class TransferOperations(VectorStoreOperations):
 
         async def work(tx: Transaction) -> None:
             for part in batches(rows):
-                taken = await tx.run(
-                    f"UNWIND $ids AS i MATCH (n:{label} {{id: i}}) WHERE n.namespace <> $namespace "
-                    "RETURN n.id AS id LIMIT 1",
-                    {"ids": [row["id"] for row in part], "namespace": self._namespace},
-                )
-                if taken:
-                    raise BackupError(f"The {label} {taken[0]['id']} of the export is there, in another namespace.")
+                # Again, as another section of the file, or another client, may have created it meanwhile.
+                ids = [row["id"] for row in part]
+                _refuse_taken(label, await tx.run(_taken(label), {"ids": ids, "namespace": self._namespace}))
                 await tx.run(
                     f"UNWIND $rows AS row MERGE (n:{label} {{id: row.id}}) SET {second}{vector}n += row.props",
                     {"rows": await join_nodes(tx, label, part, self._namespace)},
@@ -310,6 +322,22 @@ class TransferOperations(VectorStoreOperations):
                 await mark_dated(tx, self._namespace)
 
         await self._write(work)
+
+
+def _taken(label: str) -> str:
+    return (
+        f"UNWIND $ids AS i MATCH (n:{check_name(label)} {{id: i}}) WHERE n.namespace <> $namespace "
+        "RETURN n.id AS id, n.namespace AS namespace LIMIT 1"
+    )
+
+
+def _refuse_taken(label: str, taken: Sequence[Row]) -> None:
+    if taken:
+        raise BackupError(
+            f"The {label} {taken[0]['id']} of the export is in the graph already, in the namespace"
+            f" {taken[0]['namespace']!r}. Ids belong to their namespace: import the file that mgrag export wrote, as it"
+            " was written."
+        )
 
 
 def _grouped(entries: list[dict[str, Any]], key: Any) -> Iterable[tuple[str, list[dict[str, Any]]]]:
