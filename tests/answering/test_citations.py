@@ -196,7 +196,12 @@ async def test_numbers_have_to_be_in_the_source() -> None:
         ("It rains [9].", "It rains."),
         ("It rains [9][2].", "It rains[2]."),
         ("It rains [2; 9].", "It rains [2]."),
-        ("See [1](https://example.org).", "See [1](https://example.org)."),
+        ("It rains [2](notes/rain.md).", "It rains [2]."),
+        ("It rains [1](a.md)[2](b_(old).md), see [1](https://example.org).", "It rains [1][2], see [1]."),
+        ("It rains [9](notes/rain.md).", "It rains."),
+        ("It rains [2](and snows).", "It rains [2](and snows)."),
+        ("The plan of [2024](plan.md), [1](", "The plan of [2024](plan.md), [1]("),
+        ("It calls handlers[1](event) and [text](a.md).", "It calls handlers[1](event) and [text](a.md)."),
         ("An array a[i] and [text].", "An array a[i] and [text]."),
         ("It rains [", "It rains ["),
         ("It rains [12345].", "It rains [12345]."),
@@ -209,6 +214,14 @@ async def test_numbers_have_to_be_in_the_source() -> None:
 def test_markers_are_written_plainly_and_those_of_nothing_taken_out(written: str, plain: str) -> None:
     cleaner = MarkerFilter({1, 2, 3})
     assert cleaner.feed(written) + cleaner.end() == plain
+
+
+async def test_the_link_of_a_citation_is_one() -> None:
+    """It was taken for a link, and the sentence for one that cites nothing."""
+    checked = await check_citations("The Lighthouse Fund gave 120,000 pounds [5](docs/fund.md).", passages())
+    assert checked.supported
+    assert [one.number for one in checked.citations] == [5]
+    assert checked.text == "The Lighthouse Fund gave 120,000 pounds [5]."
 
 
 @given(
@@ -229,6 +242,9 @@ def test_markers_are_written_plainly_and_those_of_nothing_taken_out(written: str
                 " ",
                 "\n",
                 "[x]",
+                "(",
+                ")",
+                "(a)",
                 "【3】",
                 "`",
                 "``",

@@ -11,10 +11,15 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 
 from core.rag.extraction.code_blocks import block_before
 
-#: ``[1]``, ``[1, 2]``, ``[1-3]``, and what models write instead: ``[ 1 ]``, ``【1】``, ``[^1]``, ``[Source 1]``.
+#: Where a link may lead: no spaces, and parentheses in pairs only (``wiki/Mill_(tool)``).
+_LONGEST_TARGET = 300
+_TARGET = rf"(?:[^()\s]|\([^()\s]*\)){{1,{_LONGEST_TARGET}}}"
+#: ``[1]``, ``[1, 2]``, ``[1-3]``, and what models write instead: ``[ 1 ]``, ``【1】``, ``[^1]``, ``[Source 1]``,
+#: ``[1](path)``. But ``x[1](y)`` is code, and ``[2024](path)`` the link of a year.
 MARKER = re.compile(
+    r"(?!(?:(?<=\w)[^\]】\n]{0,60}|\[\d{4})[\]】]\()"
     r"[\[【][ \t\xa0]*\^?(?:(?:sources?|passages?|citations?|refs?)\s*)?"
-    r"(\d{1,4}(?:\s*[,;–-]\s*\^?\d{1,4})*)[ \t\xa0]*[\]】](?!\()",
+    rf"(\d{{1,4}}(?:\s*[,;–-]\s*\^?\d{{1,4}})*)[ \t\xa0]*[\]】](?:\({_TARGET}\))?",
     re.IGNORECASE,
 )
 #: A block of code, up to its end or that of the text.
@@ -27,7 +32,7 @@ _SPAN = re.compile(rf"(?P<ticks>(?<!`)`{{1,2}}(?!`))[^`\n]{{1,{_LONGEST_SPAN}}}(
 #: Code, as a block or in a line.
 CODE = re.compile(rf"(?s:{BLOCK.pattern})|{_SPAN.pattern}")
 _MARKER_OR_CODE = re.compile(rf"{MARKER.pattern}|{CODE.pattern}", re.IGNORECASE)
-_BEGUN = re.compile(r"[\[【][^\]】\n]{0,40}$")
+_BEGUN = re.compile(rf"[\[【][^\]】\n]{{0,60}}(?:[\]】](?:\(\S{{0,{2 * _LONGEST_TARGET}}})?)?$")
 _RANGE = re.compile(r"(\d+)\s*[–-]\s*(\d+)")
 _LONGEST_RANGE = 50
 #: A name with an index, in code; anywhere with the index 0, which cites nothing. ``list[int]`` is none.
@@ -125,7 +130,7 @@ class MarkerFilter:
         """Take the next part of the text.
 
         Returns:
-            The text that can be passed on; only a bracket or inline code that is not closed yet is held back, with the
+            The text that can be passed on; only a bracket, a link or inline code that may go on is held back, with the
             space before it.
         """
         text = self._held + text
