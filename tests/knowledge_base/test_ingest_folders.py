@@ -115,3 +115,33 @@ async def test_a_missing_source_alone_is_an_error_and_among_others_a_failure(kb:
     report = await kb.ingest([tmp_path / "nowhere", document("a", text(0))])
     assert report.documents.added == 1
     assert "nowhere" in report.documents.failed[0].path
+
+
+async def test_a_part_of_a_folder_that_is_ingested_again_keeps_its_links_to_the_rest(
+    kb: KnowledgeBase, tmp_path: Path
+) -> None:
+    """A note that was ingested alone lost its links to notes of other folders."""
+    files = {
+        "notes/a.md": "See [[Mill]], [the dam](/works/Dam.md) and [[Nobody]].",
+        "works/Mill.md": "A mill.",
+        "works/Dam.md": "A dam, see [[a]].",
+    }
+    for name, content in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(content)
+
+    async def links() -> list[tuple[str, str]]:
+        rows = await kb.client.read(
+            "MATCH (a:Document)-[:REFERENCES]->(b:Document) RETURN a.uri AS a, b.uri AS b ORDER BY a, b"
+        )
+        return [(row["a"].rsplit("/", 1)[1], row["b"].rsplit("/", 1)[1]) for row in rows]
+
+    await kb.ingest(tmp_path)
+    every = [("a.md", "Dam.md"), ("a.md", "Mill.md"), ("Dam.md", "a.md")]
+    assert sorted(await links()) == sorted(every)
+    for part in ("notes/a.md", "works", "notes"):
+        assert (await kb.ingest(tmp_path / part)).documents.updated == 0
+        assert sorted(await links()) == sorted(every)
+    (tmp_path / "notes/a.md").write_text("Look at [[Mill]] and [the dam](/works/Dam.md).")
+    assert (await kb.ingest(tmp_path / "notes/a.md")).documents.updated == 1
+    assert sorted(await links()) == sorted(every)

@@ -119,6 +119,7 @@ class DocumentLoader:
             readers = checked_readers(readers, self._given)
         self._place = os.path.abspath(self._given)  # noqa: PTH100 - resolves ".." but not links, like the URIs
         self._uri = uri_of_path(self._place)
+        self._root = self._place  # what links are below
         self._reader = FileReader(self._place, self._uri, max_bytes=max_bytes, encoding=encoding, readers=readers or {})
         shown = printable(self._given).replace("\\", "/") if os.sep == "\\" else printable(self._given)
         self._shown = shown.rstrip("/") or "/"
@@ -141,6 +142,22 @@ class DocumentLoader:
         never = self._selection.never.union(os.path.realpath(place) for place in places)
         other = copy.copy(self)
         other._selection = replace(self._selection, never=never)
+        return other
+
+    def below(self, folder: str) -> Self:
+        """Return a copy of this loader that takes links as a load of a folder above does.
+
+        Args:
+            folder: The ``file://`` URI of the folder: ``[[Name]]`` may mean any file in it, and ``/…`` begins there.
+        """
+        folder = folder.rstrip("/")
+        if not self._uri.startswith(f"{folder}/"):
+            raise InvalidSourceError(self._shown, f"{folder} is not a folder above it")
+        other = copy.copy(self)
+        other._root = self._place
+        for _ in range(self._uri.removeprefix(folder).count("/")):
+            other._root = os.path.dirname(other._root)  # noqa: PTH120
+        other._reader = self._reader.of(other._root, folder)
         return other
 
     async def load(self, known: Known | None = None) -> AsyncIterator[LoadResult]:
@@ -216,7 +233,8 @@ class DocumentLoader:
         """Yield files with their bytes and hashes, in batches that fit a fixed amount of memory."""
         batch: list[File] = []
         size = 0
-        notes = Notes(self._uri, self._names) if self._is_folder() else None
+        has_others = self._root != self._place or self._is_folder()
+        notes = Notes(uri_of_path(self._root), self._names) if has_others else None
         for file in self._files():
             if file.trouble is None:
                 self._reader.read(file, notes)
@@ -230,7 +248,7 @@ class DocumentLoader:
 
     def _names(self) -> Iterator[str]:
         every = replace(self._selection, include=())  # a link to what is not loaded this time is one, too
-        return (printable(found.relative) for found in Walker(self._place, every).walk() if not found.trouble)
+        return (printable(found.relative) for found in Walker(self._root, every).walk() if not found.trouble)
 
     def _files(self) -> Iterator[File]:
         if not self._is_folder():

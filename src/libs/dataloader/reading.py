@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import os
 import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Self
 
 from libs.dataloader.formats import FORMATS, MARKDOWN, FileData, UnreadableError, read_document
 from libs.dataloader.formats.archive import size_text
@@ -62,6 +63,12 @@ class FileReader:
         self._max_bytes = max_bytes
         self._encoding = encoding
         self._readers = readers
+
+    def of(self, place: str, uri: str) -> Self:
+        """Return a copy of this reader for files of another folder."""
+        other = copy.copy(self)
+        other._place, other._uri = place, uri
+        return other
 
     def read(self, file: File, notes: Notes | None) -> None:
         """Read the bytes of a file and make its fingerprint, or note what is wrong with it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Collection, Iterable, Mapping, Sequence
 from os import PathLike, fspath
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, cast
 
 from core.rag.errors import InvalidInputError
@@ -11,6 +12,7 @@ from core.rag.indexing.storable import no_text_in
 from libs.dataloader import Document, Known, Loader, LoadError, LoadResult, SourceInfo
 
 if TYPE_CHECKING:
+    from core.rag.dbhandler import MemGraphClient
     from core.rag.settings import Settings
 
 #: A path, a URL, a loader, a document, or an iterable of documents.
@@ -95,6 +97,20 @@ def passing_over(places: Collection[PathLike[str]], loaders: Sequence[Loader]) -
     from libs.dataloader import DocumentLoader
 
     return [loader.without(places) if isinstance(loader, DocumentLoader) else loader for loader in loaders]
+
+
+async def in_its_folder(client: MemGraphClient, loader: Loader) -> Loader:
+    """Return the loader; that of files within a folder that the graph has as a source takes links as that folder does.
+
+    Otherwise, links to files elsewhere in the folder would be lost when a part of it is ingested again.
+    """
+    from libs.dataloader import DocumentLoader
+
+    if not isinstance(loader, DocumentLoader):
+        return loader
+    above = [str(folder) for folder in PurePosixPath(loader.source.uri.removeprefix("file://")).parents[:-1]]
+    around = await client.sources_there([f"file://{folder}" for folder in above])
+    return loader.below(min(around, key=len)) if around else loader
 
 
 _FILE_OPTIONS = frozenset({"include", "exclude", "gitignore", "recursive", "hidden", "within"})

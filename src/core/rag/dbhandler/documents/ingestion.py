@@ -200,6 +200,12 @@ class IngestOperations(VectorStoreOperations):
         )
         return int(rows[0]["n"])
 
+    async def sources_there(self, uris: Iterable[str]) -> list[str]:
+        """Return those of the URIs that are sources in the graph."""
+        ids = {source_id(self._namespace, standardize_resource_uri(uri)): uri for uri in uris}
+        rows = await self.read_for_ids("UNWIND $ids AS i MATCH (s:Source {id: i}) RETURN s.id AS id", ids)
+        return [ids[row["id"]] for row in rows]
+
     async def documents_of_source(self, source: str) -> list[dict[str, Any]]:
         """Return id, URI and the URIs of all sources (``sources``) of the documents of a source."""
         rows = await self.read(
