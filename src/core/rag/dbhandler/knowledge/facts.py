@@ -202,11 +202,19 @@ async def settle_periods(tx: Transaction, placed: Sequence[Placed], namespace: s
         await mark_dated(tx, namespace)
 
 
-async def merge_edges(tx: Transaction, edges: Sequence[Row], now: str) -> None:
-    """Create or update RELATED edges, a batch of rows with ``a``, ``b``, ``link`` and ``props``."""
+async def merge_edges(tx: Transaction, edges: Sequence[Row], now: str) -> int:
+    """Create or update RELATED edges, a batch of rows with ``a``, ``b``, ``link`` and ``props``.
+
+    Returns:
+        How many of them are there now; those of entities that no longer exist are not.
+    """
+    written = 0
     for backward, rows in await directed(tx, RELATED, edges):
-        await tx.run(
+        found = await tx.run(
             "UNWIND $rows AS row MATCH (a:Entity {id: row.a}) MATCH (b:Entity {id: row.b}) "
-            f"{RELATED.merge(backward=backward)} SET r += row.props, r.updated_at = $now",
+            f"{RELATED.merge(backward=backward)} ON CREATE SET r.created_at = $now "
+            "SET r += row.props, r.updated_at = $now RETURN r.id AS link",
             {"rows": rows, "now": now},
         )
+        written += len(found)
+    return written

@@ -7,9 +7,8 @@ from functools import partial
 
 from core.rag.dbhandler.batches import run_for_rows
 from core.rag.dbhandler.checks import check_optional, check_text, check_texts
-from core.rag.dbhandler.knowledge.edge_direction import RELATED, directed
 from core.rag.dbhandler.knowledge.entities import FROM_CALLER, EntityLedger, remove_unused_entities
-from core.rag.dbhandler.knowledge.facts import settle_periods
+from core.rag.dbhandler.knowledge.facts import merge_edges, settle_periods
 from core.rag.dbhandler.knowledge.periods import Period
 from core.rag.dbhandler.knowledge.placing import Statement, placed, undated
 from core.rag.dbhandler.knowledge.validity import is_dated, mark_dated, period_in
@@ -66,13 +65,7 @@ class LinkOperations(VectorStoreOperations):
         async def work(tx: Transaction) -> Row | None:
             found = await placed(tx, [statement], now) if dated else undated([statement])
             edge = found[0].edge
-            ((backward, rows),) = await directed(tx, RELATED, [edge])
-            written = await tx.run(
-                "UNWIND $rows AS row MATCH (a:Entity {id: row.a}) MATCH (b:Entity {id: row.b}) "
-                f"{RELATED.merge(backward=backward)} ON CREATE SET r.created_at = $now "
-                "SET r += row.props, r.updated_at = $now RETURN r.id AS link",
-                {"rows": rows, "now": now},
-            )
+            written = await merge_edges(tx, [edge], now)
             await settle_periods(tx, found, self._namespace)
             return edge if written else None
 
