@@ -6,6 +6,22 @@ import re
 import unicodedata
 
 from libs.dataloader.formats.base import Content, FileData, check_length, fenced, sensible_title
+from libs.dataloader.formats.latex_names import (
+    ACCENTS,
+    CODE,
+    DROPPED,
+    ENVIRONMENT_ARGUMENTS,
+    LETTER_ACCENTS,
+    LEVELS,
+    LISTS,
+    MATH,
+    NOT_SHOWN,
+    REFERENCES,
+    SIGNS,
+    STATEMENTS,
+    TABLES,
+    WORDS,
+)
 from libs.dataloader.formats.markdown import first_heading
 from libs.dataloader.formats.registry import Format
 from libs.dataloader.links import LinkCollector
@@ -27,58 +43,9 @@ _MACRO = re.compile(
 )
 _DEFINED = re.compile(r"[ \t]*=?\\[A-Za-z@]+[ \t]*(?:#[^{}\n]{0,100})?")
 _BODY = re.compile(r"\\begin[ \t]*\{document\}")
-_LEVELS = {
-    "part": 1,
-    "chapter": 1,
-    "section": 2,
-    "subsection": 3,
-    "subsubsection": 4,
-    "paragraph": 5,
-    "subparagraph": 6,
-}
-_CODE = frozenset(("verbatim", "Verbatim", "lstlisting", "minted", "alltt", "Highlighting"))
-_MATH = frozenset(
-    "equation align gather multline eqnarray displaymath math alignat flalign".split()  # noqa: SIM905
-)
-_NOT_SHOWN = frozenset(("comment", "tikzpicture", "picture", "filecontents", "pgfpicture"))
-_LISTS = frozenset(("itemize", "enumerate", "description"))
-_TABLES = {"tabular": 1, "tabularx": 2, "tabulary": 2, "longtable": 1, "array": 1}
-_ENVIRONMENT_ARGUMENTS = {"minipage": 1, "multicols": 1, "wrapfigure": 2, "thebibliography": 1, "column": 1}
-_STATEMENTS = frozenset(
-    "theorem lemma proof definition corollary proposition remark example exercise conjecture claim".split()  # noqa: SIM905
-)
 # What pandoc makes of code: each part of it in a command, and signs as in text.
 _HIGHLIGHTED = re.compile(r"\\[A-Za-z]{1,30}Tok\{((?:[^{}\\]|\\.|\{[^{}]{0,100}\}){0,10000})\}", re.DOTALL)
 _ESCAPED = re.compile(r"\\([A-Za-z]{1,30})\{\}|\{([^{}\n]{0,10})\}|\\([^A-Za-z])")
-_DROPPED = {  # with so many arguments
-    name: arguments
-    for arguments, names in (
-        (1, "label vspace hspace includegraphics usepackage RequirePackage documentclass bibliographystyle"),
-        (1, "pagestyle thispagestyle pagenumbering index color textcolor hypersetup cline cmidrule graphicspath newif"),
-        (1, "texorpdfstring captionsetup geometry addbibresource usetheme usetikzlibrary hyphenation bibliography"),
-        (2, "newcommand renewcommand providecommand def gdef let setlength setcounter addtocounter rule markboth"),
-        (2, "DeclareMathOperator newtheorem multicolumn multirow fontsize"),
-        (3, "addcontentsline newenvironment renewenvironment NewDocumentCommand RenewDocumentCommand"),
-    )
-    for name in names.split()
-}
-_REFERENCES = re.compile(r"(?:[Cc]ite|autocite|parencite|textcite|footcite|nocite)\w*|(?:eq|auto|page|name|[cC])?ref")
-# fmt: off
-_WORDS = {
-    "ldots": "…", "dots": "…", "LaTeX": "LaTeX", "TeX": "TeX", "quad": " ", "qquad": " ", "newline": "\n",
-    "par": "\n\n", "ss": "ß", "ae": "æ", "oe": "œ", "o": "ø", "O": "Ø", "l": "ł", "L": "Ł", "aa": "å", "AA": "Å",
-    "AE": "Æ", "OE": "Œ", "i": "i", "j": "j", "S": "§", "and": "; ", "copyright": "©", "pounds": "£", "euro": "€",
-    "texteuro": "€", "textasciitilde": "~", "textendash": "–", "textemdash": "—", "textdegree": "°",
-    "textbackslash": "\\", "textquotesingle": "'", "textgreater": ">", "textless": "<", "textbar": "|",
-    "textasciicircum": "^", "textasciigrave": "`", "textunderscore": "_", "textbullet": "•", "textdollar": "$",
-    "textbraceleft": "{", "textbraceright": "}", "textellipsis": "…", "textquoteleft": "‘", "textquoteright": "’",
-    "textquotedblleft": "“", "textquotedblright": "”", "textregistered": "®", "texttrademark": "™", "textmu": "µ",
-    "textperiodcentered": "·", "textonehalf": "½", "slash": "/", "dag": "†", "ddag": "‡", "P": "¶", "checkmark": "✓"
-}
-# fmt: on
-_SIGNS = {"---": "—", "--": "–", "``": "“", "''": "”", "~": " "}
-_ACCENTS = {"'": "\u0301", "`": "\u0300", "^": "\u0302", '"': "\u0308", "~": "\u0303", "=": "\u0304", ".": "\u0307"}
-_LETTER_ACCENTS = {"c": "\u0327", "v": "\u030c", "u": "\u0306", "H": "\u030b", "k": "\u0328", "r": "\u030a"}
 _ACCENTED = re.compile(r"[ \t]*(?:\{[ \t]*(\\?[A-Za-z])[ \t]*\}|(\\?[A-Za-z]))")
 _DEEPEST = 20
 _LEAST_SHOWN = 0.3
@@ -167,8 +134,8 @@ class _Reader:
                 option = _OPTION.match(self._source, place)
                 out.append(" " if self._nested else "\x1e" if self._in_table() else "\n")
                 return option.end() if option and not self._in_table() else place
-            if sign in _ACCENTS and (letter := _ACCENTED.match(self._source, place)):
-                out.append((letter[1] or letter[2]).lstrip("\\") + _ACCENTS[sign])
+            if sign in ACCENTS and (letter := _ACCENTED.match(self._source, place)):
+                out.append((letter[1] or letter[2]).lstrip("\\") + ACCENTS[sign])
                 return letter.end()
             out.append(
                 {",": " ", ";": " ", ":": " ", " ": " ", "\n": " ", "-": "", "/": "", "!": "", "@": ""}.get(sign, sign)
@@ -182,7 +149,7 @@ class _Reader:
         elif what[0] == "\n":
             out.append(" " if token.start() < self._heading_until else "\n\n")
         elif what[0] not in "%{":
-            out.append(_SIGNS[what])
+            out.append(SIGNS[what])
         return place
 
     # -- commands ----------------------------------------------------------------------------------------------
@@ -192,11 +159,11 @@ class _Reader:
             self._room -= len(self._macros[name])
             self._out.append(self._macros[name] + " ")
             return place
-        if name in _WORDS:
-            self._out.append(_WORDS[name])
+        if name in WORDS:
+            self._out.append(WORDS[name])
             return place
-        if name in _LETTER_ACCENTS and (letter := _ACCENTED.match(self._source, place)) and letter[1]:
-            self._out.append(letter[1].lstrip("\\") + _LETTER_ACCENTS[name])
+        if name in LETTER_ACCENTS and (letter := _ACCENTED.match(self._source, place)) and letter[1]:
+            self._out.append(letter[1].lstrip("\\") + LETTER_ACCENTS[name])
             return letter.end()
         if name in ("verb", "lstinline") and place < len(self._source):
             closed = self._source.find(self._source[place], place + 1, place + 500)
@@ -218,13 +185,13 @@ class _Reader:
             return place
         while option:
             place, option = option.end(), _OPTION.match(self._source, option.end())
-        if name in _DROPPED:
-            return self._after_arguments(place, _DROPPED[name])
+        if name in DROPPED:
+            return self._after_arguments(place, DROPPED[name])
         if (end := self._ends.get(place)) is None:
             return place
         argument = self._source[place + 1 : end]
-        if name in _LEVELS or name == "frametitle":
-            self._out.append(f"\n\n{'#' * _LEVELS.get(name, 3)} ")
+        if name in LEVELS or name == "frametitle":
+            self._out.append(f"\n\n{'#' * LEVELS.get(name, 3)} ")
             self._at_end[end], self._heading_until = "\n\n", end
         elif name in ("title", "author", "date"):
             self._outer.append((name, self._out))
@@ -242,7 +209,7 @@ class _Reader:
         elif name == "bibitem":
             self._out.append(f"\n- [{argument}] ")
             return end + 1
-        elif _REFERENCES.fullmatch(name):
+        elif REFERENCES.fullmatch(name):
             self._out.append(argument if name.endswith("ref") else f"[{argument}]" if name != "nocite" else "")
             return end + 1
         elif name in ("footnote", "thanks"):
@@ -303,38 +270,38 @@ class _Reader:
     def _environment(self, begins: bool, name: str, token: re.Match[str]) -> int:
         place = token.end()
         if not begins:
-            if name in _TABLES and self._in_table():
+            if name in TABLES and self._in_table():
                 if not self._nested:
                     self._close()
                 self._nested = max(0, self._nested - 1)
-            if name in _LISTS and self._lists:
+            if name in LISTS and self._lists:
                 self._lists.pop()
-            self._out.append("\n\n" if name not in _LISTS or not self._lists else "\n")
+            self._out.append("\n\n" if name not in LISTS or not self._lists else "\n")
             return place
-        if name in _CODE or name in _MATH or name in _NOT_SHOWN:
+        if name in CODE or name in MATH or name in NOT_SHOWN:
             return self._raw(token, place, token[0].replace("begin", "end", 1), name)
         option = _OPTION.match(self._source, place)
         place = option.end() if option else place
-        if name in _TABLES:
+        if name in TABLES:
             if self._in_table():
                 self._nested += 1  # it arranges a cell
             else:
                 self._outer.append(("table", self._out))
                 self._out, self._head = [], -1
-            return self._after_arguments(place, _TABLES[name])
-        if name in _LISTS:
+            return self._after_arguments(place, TABLES[name])
+        if name in LISTS:
             self._lists.append(0 if name == "enumerate" else None)
         if name == "abstract":
             self._out.append("\n\n## Abstract\n\n")
-        elif name in _STATEMENTS:
+        elif name in STATEMENTS:
             self._out.append(f"\n\n{name.capitalize()}{f' ({option[1]})' if option else ''}. ")
         elif name == "frame" and place in self._ends:
             self._out.append("\n\n### ")
             self._at_end[self._ends[place]], self._heading_until = "\n\n", self._ends[place]
             return place + 1
         else:
-            self._out.append("\n" if name in _LISTS else "\n\n")
-        return self._after_arguments(place, _ENVIRONMENT_ARGUMENTS.get(name, 0))
+            self._out.append("\n" if name in LISTS else "\n\n")
+        return self._after_arguments(place, ENVIRONMENT_ARGUMENTS.get(name, 0))
 
     def _raw(self, token: re.Match[str], place: int, closing: str, kind: str) -> int:
         """Write the code or mathematics up to the closing mark, and return the place after the mark."""
@@ -349,10 +316,10 @@ class _Reader:
             return place
         if kind == "$":
             self._out.append(self._kept(f"${' '.join(inside.split())}$"))
-        elif kind == "$$" or kind in _MATH:
+        elif kind == "$$" or kind in MATH:
             lines = (line.strip() for line in re.sub(r"(?<!\\)%[^\n]*|\\label\{[^{}]{0,200}\}", "", inside).split("\n"))
             self._out.append(f"\n\n{self._kept('$$' + ' '.join(filter(None, lines)) + '$$')}\n\n")
-        elif kind in _CODE:
+        elif kind in CODE:
             option = _OPTION.match(inside)
             language = re.search(r"language=\{?(\w+)", option[1]) if option else None
             inside = inside[option.end() :] if option else inside
@@ -391,7 +358,7 @@ class _Reader:
 def _unescaped(match: re.Match[str]) -> str:
     """Return what a sign of highlighted code stands for."""
     if match[1]:
-        return _WORDS.get(match[1], "")
+        return WORDS.get(match[1], "")
     return match[2] if match[2] is not None else match[3]
 
 
