@@ -13,7 +13,7 @@ import pytest
 from neo4j import AsyncDriver, AsyncGraphDatabase
 from tests.servers.proxy import BoltProxy
 
-from core.rag.dbhandler.bolt import store as bolt
+from core.rag.dbhandler.bolt import defining
 from core.rag.dbhandler.bolt.dialect import MAX_WORDS, text_index_name
 from core.rag.dbhandler.bolt.errors import Again, Failure
 from core.rag.dbhandler.bolt.memgraph import MemgraphDialect
@@ -242,7 +242,7 @@ async def test_an_index_that_was_done_without_is_created_later_by_the_same_clien
                 assert not await store.ensure_vector_index(index, patient=False)
                 assert not await store.ensure_vector_index(index), "tried again at once"
         assert any("missing" in note for note in store.capabilities.notes)
-        monkeypatch.setattr(bolt, "_AGAIN_SECONDS", 0.0)
+        monkeypatch.setattr(defining, "_AGAIN_SECONDS", 0.0)
         assert await store.ensure_vector_index(index)
         assert await store.has_vector_index(index)
         assert store.capabilities.notes == ()

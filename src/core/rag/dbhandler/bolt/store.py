@@ -8,13 +8,13 @@ may be repeated.
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from core.rag.dbhandler.bolt.address import bolt_address
+from core.rag.dbhandler.bolt.defining import Defining
 from core.rag.dbhandler.bolt.dialect import Dialect, IndexMissingError, labels_statement, plain_words
 from core.rag.dbhandler.bolt.drivers import Drivers
 from core.rag.dbhandler.bolt.greeting import check_database, greet, recognise
@@ -54,14 +54,6 @@ _log = logging.getLogger("mgrag")
 #: Maximum time of a transaction in query timeouts, after which the server ends it if the client does not.
 _STATEMENTS = 10
 
-#: Impatient callers still wait this many seconds for an index to be created, as most writes that block it are short:
-#: at first, when several clients begin at once, and when it is tried again.
-_FIRST_SECONDS = 3.0
-_BRIEFLY_SECONDS = 1.0
-
-#: Seconds until the creation of an index, which other writers prevented, is tried again.
-_AGAIN_SECONDS = 60.0
-
 _WITHOUT_NAMESPACES = "The indexes on namespaces are missing: statements about one read the nodes of all."
 
 
@@ -77,9 +69,7 @@ class BoltStore:
         # Until the server is known, only the time to connect is allowed.
         self._patience = self._retry_deadline = settings.connect_timeout
         self._gate = WriterGate()
-        self._defining = WriterGate()
-        self._define_deadline = self._retry_deadline  # changed only while holding the gate
-        self._given_up: dict[str, float] = {}  # time when creating an index was given up, by note
+        self._defining: Defining
         self._commits = Commits()
         self._known = KnownIndexes()
         self._dialect: Dialect
@@ -131,7 +121,8 @@ class BoltStore:
         store._turns = Turns(store._dialect.turn)
         store._words = WordSearch(store, store._dialect)
         store._patience = settings.query_timeout + min(GRACE_SECONDS, settings.query_timeout)
-        store._retry_deadline = store._define_deadline = settings.retry_deadline
+        store._retry_deadline = settings.retry_deadline
+        store._defining = Defining(settings.retry_deadline, store._note, store._forget)
         abilities = store._dialect.abilities
         store._capabilities = Capabilities(
             engine=store._dialect.name,
@@ -170,7 +161,7 @@ class BoltStore:
         """See :class:`~core.rag.dbhandler.bolt.dialect.Runner`."""
         self._check_open(what)
         self._check_writable()
-        await attempts(lambda: self._once(statement, None, what, reading=False), self._define_deadline)
+        await attempts(lambda: self._once(statement, None, what, reading=False), self._defining.deadline)
 
     async def _once(self, statement: str, parameters: Parameters | None, what: str, *, reading: bool) -> list[Row]:
         from neo4j import Query
@@ -251,7 +242,8 @@ class BoltStore:
             return
         async with self._defining.hold():
             await self._dialect.ensure_schema()
-        await self._unless_busy(self._dialect.ensure_namespace_indexes, _WITHOUT_NAMESPACES, patient=False, quiet=True)
+        create = self._dialect.ensure_namespace_indexes
+        await self._defining.unless_busy(create, _WITHOUT_NAMESPACES, patient=False, quiet=True)
 
     async def ensure_text_index(self, index: TextIndex, *, patient: bool = True) -> bool:
         """See :class:`~core.rag.dbhandler.store.GraphStore`. One index serves all namespaces.
@@ -262,7 +254,7 @@ class BoltStore:
         if not patient and index in self._known:
             return True
         moment = self._known.moment()
-        there = await self._unless_busy(
+        there = await self._defining.unless_busy(
             lambda: self._dialect.ensure_text_index(index.label), _without_words(index), patient=patient
         )
         if there:
@@ -277,7 +269,7 @@ class BoltStore:
         """See :class:`~core.rag.dbhandler.store.GraphStore`."""
         check_name(index.label)
         self._check_open("Creating a vector index")
-        return await self._unless_busy(
+        return await self._defining.unless_busy(
             lambda: self._dialect.ensure_vector_index(index), _without(index), patient=patient
         )
 
@@ -362,48 +354,15 @@ class BoltStore:
         """See :class:`~core.rag.dbhandler.store.GraphStore`."""
         await self._drivers.close()
 
-    async def _unless_busy(
-        self, create: Callable[[], Awaitable[None]], note: str, *, patient: bool, quiet: bool = False
-    ) -> bool:
-        """Create an index, or do without it if other writers prevent that now, and try again later.
-
-        A server that needs exclusive access for it may never get it, so callers do not wait long more than once.
-        Nothing is created if the store is read-only.
-
-        Args:
-            create: Creates the index unless it exists.
-            note: The note in ``capabilities`` as long as it does not exist.
-            patient: Whether to wait as long as for any other write.
-            quiet: Whether everything works as well without it, only slower, so that nobody is told.
-        """
-        async with self._defining.hold():
-            given_up = self._given_up.get(note)
-            if given_up is not None and time.monotonic() - given_up < _AGAIN_SECONDS:
-                return False
-            if given_up is not None:
-                self._define_deadline = min(_BRIEFLY_SECONDS, self._retry_deadline)
-            elif not patient:
-                self._define_deadline = min(_FIRST_SECONDS, self._retry_deadline)
-            try:
-                await create()
-            except (StoreConflictError, StoreReadOnlyError) as error:
-                self._given_up[note] = time.monotonic()
-                _log.info("%s", error)
-                if not quiet:
-                    self._note(note)
-                return False
-            finally:
-                self._define_deadline = self._retry_deadline
-            if self._given_up.pop(note, None) is not None:
-                notes = tuple(said for said in self._capabilities.notes if said != note)
-                self._capabilities = replace(self._capabilities, notes=notes)
-            return True
-
     def _note(self, note: str) -> None:
         """Add a note about something that does not work as it should, once."""
         if note not in self._capabilities.notes:
             self._capabilities = replace(self._capabilities, notes=(*self._capabilities.notes, note))
             _log.warning("%s", note)
+
+    def _forget(self, note: str) -> None:
+        notes = tuple(said for said in self._capabilities.notes if said != note)
+        self._capabilities = replace(self._capabilities, notes=notes)
 
     def _check_writable(self) -> None:
         if self._read_only:
