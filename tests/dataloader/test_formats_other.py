@@ -458,3 +458,33 @@ def test_a_board_of_cards() -> None:
 @pytest.mark.parametrize("data", [{"nodes": [], "edges": []}, {"nodes": [{"id": "a", "type": "text", "text": "b"}]}])
 def test_what_is_no_board_stays_data(data: Any) -> None:
     assert convert("a.canvas", json.dumps(data)).format != "markdown"
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.jsonl"])
+@pytest.mark.parametrize("end", range(3, 75))
+def test_data_that_is_cut_short_says_so(name: str, end: int) -> None:
+    """In a JSON file at any place; in JSON Lines in the last one."""
+    whole = json.dumps({"mill": [{"wheel": 'east "one"', "turns": -12.5e3}, {"leaks": False}], "x": "é"})
+    before = "" if name == "a.json" else '{"a": 1}\n' * 9
+    cut = convert(name, before + whole[:end])
+    assert cut.metadata.get("cut_short_in_line") == (1 if name == "a.json" else 10), whole[:end]
+    assert "mill" in cut.content or end < 7
+    assert "cut_short_in_line" not in convert(name, before + whole).metadata
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a": 1,}',
+        '{"a": 1} // done',
+        '/* settings */ {"a": "b"',
+        "[1, 2, 3,]",
+        '{"a": 1}\n[2]',
+        "{'a': 'b'}",
+        "mill",
+        "{{ template }}",
+        "[" * 5000,
+    ],
+)
+def test_what_is_no_json_for_another_reason_is_not_cut_short(text: str) -> None:
+    assert "cut_short_in_line" not in convert("a.json", text).metadata

@@ -312,6 +312,16 @@ async def test_a_document_that_cannot_be_stored_any_more_is_reported_and_the_res
     assert [item.path for item in report.documents.failed] == ["note"] and report.documents.added == 1
 
 
+async def test_a_file_that_is_cut_short_is_told(kb: KnowledgeBase, tmp_path: Path) -> None:
+    """It was read as text without a word."""
+    (tmp_path / "mills.json").write_text('[\n  {"mill": "Harrow", "wheels": 2},\n  {"mill": "Low')
+    report = await kb.ingest(tmp_path)
+    assert report.documents.added == 1
+    assert report.warnings == [
+        f"{tmp_path}/mills.json: it ends in line 3, in the middle of its data; what is there was read."
+    ]
+
+
 async def test_pages_that_are_images_are_told(kb: KnowledgeBase) -> None:
     many = document("many.pdf", text(0), metadata={"page_count": 9, "pages_without_text": [2, 4, 5, 6, 9]})
     one = document("one.pdf", text(1), metadata={"page_count": 3, "pages_without_text": [3]})

@@ -11,7 +11,8 @@ class DocumentMetadata(dict[str, Any]):
     """Metadata of a document; JSON-serialisable, except for dates and times. A plain ``dict`` works as well.
 
     Loaders fill in what they find: ``author``, ``created``, ``modified``, ``language``, ``page_count`` …
-    ``pages_without_text`` are the numbers of the pages of a PDF file that are images.
+    ``pages_without_text`` are the numbers of the pages of a PDF file that are images; ``cut_short_in_line`` is the last
+    line of a JSON file that ends in the middle of its data.
     """
 
 

@@ -13,7 +13,17 @@ from core.rag.extraction.records import DEEPEST, FIELD_HINTS, texts_of, type_of_
 _ITSELF: Final = frozenset({"name", "title", "email"})
 #: Metadata that loaders find in files and pages, and that nobody wrote down to say what a document is about.
 _OF_THE_FILE: Final = frozenset(
-    {"size", "modified", "language", "page_count", "pages_without_text", "message_id", "id", "_id"}
+    {
+        "size",
+        "modified",
+        "language",
+        "page_count",
+        "pages_without_text",
+        "cut_short_in_line",
+        "message_id",
+        "id",
+        "_id",
+    }
 )
 #: What programs write where nobody said who the author is.
 _NOBODY: Final = frozenset(

@@ -65,8 +65,10 @@ class IngestReport:
         """Record a document that could not be ingested."""
         self.documents.failed.append(FailedDocument(path, reason))
 
-    def note_images(self, document: Document) -> None:
-        """Warn if some pages of a document are images, of which nothing can be found."""
+    def note_gaps(self, document: Document) -> None:
+        """Warn if some pages of a document are images, of which nothing can be found, or its file was cut short."""
+        if (line := document.metadata.get("cut_short_in_line")) is not None:
+            self._warn(f"{document.path}: it ends in line {line}, in the middle of its data; what is there was read.")
         pages = document.metadata.get("pages_without_text")
         if isinstance(pages, list) and pages:
             called = "pages" if len(pages) > 1 else "page"
@@ -74,8 +76,11 @@ class IngestReport:
                 f"{document.path}: its {called} {_ranges(pages)} of {document.metadata.get('page_count')} hold"
                 f"{'' if len(pages) > 1 else 's'} no text (scanned pages need OCR)."
             )
-            if warning not in self.warnings:  # the file may be in several sources
-                self.warnings.append(warning)
+            self._warn(warning)
+
+    def _warn(self, warning: str) -> None:
+        if warning not in self.warnings:  # the file may be in several sources
+            self.warnings.append(warning)
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to plain values that JSON can hold."""

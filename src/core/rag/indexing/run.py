@@ -191,7 +191,7 @@ class Run:
                     result = _storable(loaded)
                     found = found or not isinstance(result, LoadFailure)
                     if isinstance(result, Document):
-                        self._report.note_images(result)
+                        self._report.note_gaps(result)
                         batch = await self._collect(batch, result, read.seen)
                     else:
                         self._note(result, read)

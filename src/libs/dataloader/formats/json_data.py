@@ -17,21 +17,24 @@ from libs.dataloader.text import clean_text
 _MAX_DEPTH = 50
 _MOSTLY = 0.8
 _LONGEST_LINE = 500
+_CLOSING = {"{": "}", "[": "]"}
+_LONGEST_WORD = 5  # false, of which half may be there
 
 
 def read(file: FileData, kind: Format) -> Content:
     """One paragraph of ``name: value`` lines per record where it is a list of objects; else an indented outline.
 
     Exports of conversations and boards of cards become these.
-    What is not JSON after all stays as it is: it is still text.
+    What is not JSON after all stays as it is: it is still text. If that is because the file was cut short, the metadata
+    ``cut_short_in_line`` says where.
     """
     text = file.text()
     if kind is JSONL:
         return _lines(text) or Content(text)
     try:
         data = json.loads(text)
-    except (ValueError, RecursionError):  # comments, several values, nested too deeply
-        return _lines(text) or Content(text)
+    except (ValueError, RecursionError):  # comments, several values, nested too deeply, a half file
+        return _lines(text) or Content(text, metadata=_cut_short(text, text.count("\n", 0, len(text.rstrip())) + 1))
     if (known := read_chats(data, file) or read_canvas(data, file)) is not None:
         return known
     title = (
@@ -56,6 +59,22 @@ def read(file: FileData, kind: Format) -> Content:
     return Content(clean_text(join_lines(_outline(data))), "text", _one_line(title))
 
 
+def _cut_short(text: str, line: int) -> dict[str, Any]:
+    """Return as metadata that a text ends in a line, if it is not JSON but would be if it went on."""
+    text = text.strip()
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        left = len(text) - error.pos
+        unfinished = error.msg.startswith("Unterminated") or (left < _LONGEST_WORD and "Extra data" not in error.msg)
+        closing = _CLOSING.get(text[:1])
+        if closing and (left <= 0 or (unfinished and not text.endswith(closing))):
+            return {"cut_short_in_line": line}
+    except RecursionError:
+        pass
+    return {}
+
+
 def _lines(text: str) -> Content | None:
     """Convert JSON Lines; ``None`` unless most lines are objects."""
     lines: list[str] = []
@@ -68,7 +87,9 @@ def _lines(text: str) -> Content | None:
             good += isinstance(_parse(line), dict)
     if not lines or good < _MOSTLY * len(lines):
         return None
-    return _records(numbers, partial(_record, lines))
+    content = _records(numbers, partial(_record, lines))
+    content.metadata |= _cut_short(lines[-1], numbers[-1])
+    return content
 
 
 def _record(lines: Sequence[str], index: int) -> Mapping[str, Any]:
