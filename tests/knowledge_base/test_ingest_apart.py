@@ -10,7 +10,7 @@ from tests.embedders import HashEmbedder
 from tests.knowledge_base.notes import PARAGRAPHS, document, text
 
 from core.rag import KnowledgeBase, UndirectedNode
-from core.rag.errors import InvalidInputError, LanguageModelError, ModelMismatchError
+from core.rag.errors import EmbeddingError, InvalidInputError, LanguageModelError, ModelMismatchError
 from core.rag.llm import Message
 from core.rag.schema import VectorIndex
 from core.rag.settings import Settings
@@ -135,6 +135,21 @@ async def test_all_namespaces_share_one_language_model_which_is_closed_with_the_
         other = kb.in_namespace("other").in_namespace("third")
         model = other.language_model
         assert model is not None and model is kb.language_model
+    with pytest.raises(LanguageModelError, match="the connection was closed by this program"):
+        await model.complete([Message("user", "Who owns the mill?")], temperature=0, max_tokens=9)
+
+
+async def test_the_language_model_is_closed_though_the_embedder_cannot_be() -> None:
+    class Stuck(HashEmbedder):
+        async def close(self) -> None:
+            raise EmbeddingError("The connection is stuck.")
+
+    settings = Settings(_env_file=None, MGRAG_LLM_MODEL="m", OPENAI_BASE_URL="http://localhost:1/v1")  # type: ignore[call-arg]
+    kb = KnowledgeBase.open("embedded::memory:", embedder=Stuck(), settings=settings)
+    model = kb.language_model
+    assert model is not None
+    with pytest.raises(EmbeddingError, match="stuck"):
+        await kb.close()
     with pytest.raises(LanguageModelError, match="the connection was closed by this program"):
         await model.complete([Message("user", "Who owns the mill?")], temperature=0, max_tokens=9)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import copy
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import AsyncExitStack
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -234,15 +235,11 @@ class KnowledgeBase(Knowledge, Removal, Exploration, Answers, Upkeep, Memories, 
         return self
 
     async def close(self) -> None:
-        """Close the graph and the embedding service."""
-        try:
-            await self._client.close()
-        finally:
-            if self._embedder is not None:
-                await self._embedder.close()
-            for model in (self._language_model, self._reranker):
-                if model is not None:
-                    await model.close()
+        """Close the graph and the services; each of them, even if another one cannot be closed."""
+        async with AsyncExitStack() as closing:
+            for service in (self._reranker, self._language_model, self._embedder, self._client):  # the last one first
+                if service is not None:
+                    closing.push_async_callback(service.close)
 
     async def __aenter__(self) -> Self:
         try:
@@ -280,8 +277,9 @@ class KnowledgeBase(Knowledge, Removal, Exploration, Answers, Upkeep, Memories, 
                 ``None``: ``MGRAG_LLM_EXTRACTION`` decides. Chunks that failed are tried again by the next ingest.
             stop: When set, no further documents are started; those in flight get a few seconds to finish.
             progress: Called after each transaction with the report so far.
-            options: For folders ``include``, ``exclude`` (globs), ``gitignore``, ``recursive``, ``hidden``; for URLs
-                ``url_pattern``, ``max_urls``, ``max_depth``, ``delay``, ``same_host``, ``respect_robots``.
+            options: For folders ``include``, ``exclude`` (globs), ``gitignore``, ``recursive``, ``hidden``, ``within``
+                of :class:`libs.dataloader.DocumentLoader`; for URLs ``url_pattern``, ``max_urls``, ``max_depth``,
+                ``delay``, ``same_host``, ``respect_robots`` and others of :class:`libs.dataloader.WebLoader`.
 
         Returns:
             What was done. Files and pages that cannot be read are in ``documents.failed`` with the reason.
@@ -347,7 +345,9 @@ class KnowledgeBase(Knowledge, Removal, Exploration, Answers, Upkeep, Memories, 
         Raises:
             InvalidInputError: if the query, ``k``, mode, filter or user is invalid.
             NotFoundError: if there is no such conversation.
+            EmbeddingError: if the embedding provider fails.
             RerankerError: if the reranker fails.
+            StoreError: if the graph does.
         """
         from core.rag.retrieval.asking import ask
 
