@@ -8,14 +8,17 @@ constraint on its id refuses the second one, and the unit of work is repeated.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.batches import MAX_ROWS, batches
 from core.rag.dbhandler.lines import EACH_LINE, lines_of, packed
 from core.rag.dbhandler.store import Row
 from core.rag.schema import check_name
+
+# How many rows with the same properties are held at a time.
+_HELD = 10 * MAX_ROWS
 
 #: How a property is read from a line, by the type that all rows have there.
 _FORMS = {str: "part[{}]", int: "toInteger(part[{}])", float: "toFloat(part[{}])"}
@@ -47,19 +50,27 @@ class Part:
         return "{" + ", ".join(f"{check_name(name)}: {value}" for name, value in values.items()) + "}"
 
 
-def in_parts(rows: Sequence[Row], shared: Mapping[str, Any]) -> Iterator[Part]:
+def in_parts(rows: Iterable[Row], shared: Mapping[str, Any]) -> Iterator[Part]:
     """Divide rows into statements, grouped by the properties that they have.
 
     Args:
-        rows: Properties by name.
+        rows: Properties by name. They may be made as they are taken: a few thousand are held at a time.
         shared: Properties that all rows have besides.
     """
     by_names: dict[tuple[str, ...], list[Row]] = {}
     for row in rows:
-        by_names.setdefault(tuple(row), []).append(row)
+        names = tuple(row)
+        alike = by_names.setdefault(names, [])
+        alike.append(row)
+        if len(alike) == _HELD:
+            yield from _parts(names, by_names.pop(names), shared)
     for names, alike in by_names.items():
-        for part in batches(alike):
-            yield from _part(names, part, shared)
+        yield from _parts(names, alike, shared)
+
+
+def _parts(names: Sequence[str], rows: list[Row], shared: Mapping[str, Any]) -> Iterator[Part]:
+    for part in batches(rows):
+        yield from _part(names, part, shared)
 
 
 def _part(names: Sequence[str], rows: list[Row], shared: Mapping[str, Any]) -> Iterator[Part]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
-from typing import Any, Final
+from operator import attrgetter
+from typing import Any, Final, NamedTuple
 
-from core.rag.extraction.words import normalize_name
+from core.rag.extraction.words import MAX_NAME_CHARS, normalize_name
 
 #: Fields whose values are entities, by the last word of the field, and the type that they give them. Only the spelling
 #: of a list (``tags``) differs from its type (``tag``).
@@ -105,8 +105,7 @@ _NAME: Final = ("name",)
 _WORDS: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^\W\d_]+")
 
 
-@dataclass(frozen=True, slots=True)
-class RecordEntity:
+class RecordEntity(NamedTuple):
     """An entity of a record.
 
     Attributes:
@@ -122,8 +121,7 @@ class RecordEntity:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Relation:
+class Relation(NamedTuple):
     """A link between two entities of a record.
 
     Attributes:
@@ -155,10 +153,10 @@ def entities_of(
     thing = _thing(collection, hints)
     for path, value in texts_of(record, deepest=DEEPEST):
         kind = thing if thing and path == _NAME else type_of_path(path, hints)
-        text = " ".join(value.replace("\0", " ").split())
-        name = normalize_name(text) if kind and text else ""
-        if name and name not in found:
-            found[name] = RecordEntity(".".join(path), kind, name, text)
+        if kind:
+            entity = (_shared_entity if len(value) <= MAX_NAME_CHARS else _entity)(path, kind, value)
+            if entity.name:
+                found.setdefault(entity.name, entity)
     if len(found) <= MAX_ENTITIES:
         return list(found.values())
     values = Counter(entity.field for entity in found.values())
@@ -167,10 +165,20 @@ def entities_of(
     return [entity for entity in found.values() if entity.name in names]
 
 
+def _entity(path: tuple[str, ...], kind: str, value: str) -> RecordEntity:
+    """Return the entity that a value is; it has no name if the value has none."""
+    text = " ".join(value.replace("\0", " ").split())
+    return RecordEntity(".".join(path), kind, normalize_name(text) if text else "", text)
+
+
+#: The rows of a table have the same cities again and again: one object for all of them.
+_shared_entity = lru_cache(maxsize=10_000)(_entity)
+
+
 def relations_of(entities: Sequence[RecordEntity]) -> list[Relation]:
     """Return the links between the entities of a record: one for each pair."""
     relations = []
-    for a, b in combinations(sorted(entities, key=lambda entity: entity.name), 2):
+    for a, b in combinations(sorted(entities, key=attrgetter("name")), 2):
         forward, backward = _said(a, b), _said(b, a)
         if forward is None and backward is not None:
             relations.append(Relation(b.name, a.name, backward))

@@ -56,5 +56,6 @@ class Preparer:
         prepared.embedded += len(keys)
         for key in keys:
             self._made[key] = None
+            del prepared.texts[key]  # nobody asks for it again
         while len(self._made) > _REMEMBERED:
             self._made.popitem(last=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from core.rag.dbhandler.batches import run_for_rows
 from core.rag.dbhandler.creating import in_parts
@@ -29,7 +29,7 @@ async def create_documents(tx: Transaction, rows: Sequence[Row], source: str | N
         )
 
 
-async def create_chunks(tx: Transaction, rows: Sequence[Row], text_label: str, namespace: str, now: str) -> None:
+async def create_chunks(tx: Transaction, rows: Iterable[Row], text_label: str, namespace: str, now: str) -> None:
     """Create chunks of documents that exist.
 
     Args:

@@ -235,7 +235,7 @@ class _ChunkChanges:
         """Write everything except the new vectors; return the ids of vectors that may be unused now."""
         maybe_unused = await remove_chunks(tx, self.removed)
         await detach_vectors(tx, self.stale)
-        await create_chunks(tx, [{"id": c.id, **c.properties} for c in self.created], text_label, namespace, now)
+        await create_chunks(tx, ({"id": c.id, **c.properties} for c in self.created), text_label, namespace, now)
         await run_for_rows(
             tx,
             "UNWIND $rows AS row MATCH (c:DocumentChunk {id: row.id}) SET c += row.props, c.updated_at = $now",

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 
 from core.rag.dbhandler.batches import batches, run_for_ids, run_for_rows
 from core.rag.dbhandler.creating import in_parts
@@ -64,7 +64,8 @@ class RecordChanges:
         self._relations: Counter[Relation] = Counter()
         self._rows: list[RecordRow] = []
         self._gone: list[str] = []
-        self._edges: list[Row] = []
+        # By field and type of the entity: record and entity. There are several for a record, so not as dicts.
+        self._edges: dict[tuple[str, str], list[tuple[str, RecordEntity]]] = {}
         self._stale: list[Row] = []
         #: Relations whose edges :meth:`apply` made.
         self.made: set[Relation] = set()
@@ -111,15 +112,7 @@ class RecordChanges:
                 if was is not None:
                     self._withdraw(row.id, was)
                 self._ledger.record(entity.name, entity.text, entity.type, 1)
-                self._edges.append(
-                    {
-                        "r": row.id,
-                        "e": self._ledger.id(entity.name),
-                        "field": entity.field,
-                        "type": entity.type,
-                        "text": entity.text,
-                    }
-                )
+                self._edges.setdefault((entity.field, entity.type), []).append((row.id, entity))
             for was in before.values():
                 self._withdraw(row.id, was)
             self._relations.update(relations_of(row.entities))
@@ -150,8 +143,7 @@ class RecordChanges:
         )
         if self._rows:
             await self._write(tx, text_label)
-        # Sorted, as what is the same in all rows of a statement is sent once.
-        for part in in_parts(sorted(self._edges, key=itemgetter("field", "type")), {}):
+        for part in in_parts(self._edge_rows(), {}):
             r, e = part.values["r"], part.values["e"]
             await tx.run(
                 f"{part.each}MATCH (r:Record {{id: {r}}}) MATCH (e:Entity {{id: {e}}}) "
@@ -159,6 +151,18 @@ class RecordChanges:
                 part.parameters,
             )
         await self._relate(tx)
+
+    def _edge_rows(self) -> Iterator[Row]:
+        """Yield the edges to entities, sorted: what is the same in all rows of a statement is sent once."""
+        for (path, kind), edges in sorted(self._edges.items()):
+            for record, entity in edges:
+                yield {
+                    "r": record,
+                    "e": self._ledger.id(entity.name),
+                    "field": path,
+                    "type": kind,
+                    "text": entity.text,
+                }
 
     async def _write(self, tx: Transaction, text_label: str) -> None:
         """Write the records that differ from what is stored: to write the same text anew is dear, too."""
@@ -198,10 +202,10 @@ class RecordChanges:
             "created_at": ledger.now,
             "updated_at": ledger.now,
         }
-        nodes = [{"id": row.id, **row.properties} for row in rows if not row.document]
+        nodes = ({"id": row.id, **row.properties} for row in rows if not row.document)
         for part in in_parts(nodes, shared):
             await tx.run(f"{part.each}CREATE (r:{labels} {part.map()})", part.parameters)
-        nodes = [{"id": row.id, "document": row.document, **row.properties} for row in rows if row.document]
+        nodes = ({"id": row.id, "document": row.document, **row.properties} for row in rows if row.document)
         for part in in_parts(nodes, shared):
             await tx.run(
                 f"{part.each}MATCH (d:Document {{id: {part.values['document']}}}) "
@@ -212,26 +216,26 @@ class RecordChanges:
     async def _relate(self, tx: Transaction) -> None:
         """Update the weights of RELATED edges: how many records have both of the entities, in such fields."""
         wanted: list[Row] = []
-        new: list[Row] = []
+        new: list[Relation] = []
         relations: dict[str, Relation] = {}
         new_names = self._ledger.made
         for relation, number in self._relations.items():
-            if number:
-                a, b = self._ledger.id(relation.source), self._ledger.id(relation.target)
-                link = relation_id(a, b, FROM_RECORD, relation.type)
-                row = {"a": a, "b": b, "link": link, "type": relation.type}
-                if number > 0 and (
-                    relation.source in new_names or relation.target in new_names
-                ):  # what is new has no edges
-                    new.append(_link(row, number))
-                    self.made.add(relation)
-                else:
-                    wanted.append({**row, "n": number})
-                    relations[link] = relation
-        await self._create_links(tx, new)
+            if number > 0 and (relation.source in new_names or relation.target in new_names):
+                new.append(relation)  # what is new has no edges
+            elif number:
+                row = self._link_row(relation)
+                wanted.append({**row, "n": number})
+                relations[row["link"]] = relation
+        self.made.update(new)
+        new.sort(key=attrgetter("type"))
+        await self._create_links(tx, (_link(self._link_row(one), self._relations[one]) for one in new))
         for part in batches(wanted):
             for backward, rows in await directed(tx, RELATED, part):
                 await self._weigh(tx, rows, relations, backward=backward)
+
+    def _link_row(self, relation: Relation) -> Row:
+        a, b = self._ledger.id(relation.source), self._ledger.id(relation.target)
+        return {"a": a, "b": b, "link": relation_id(a, b, FROM_RECORD, relation.type), "type": relation.type}
 
     async def _weigh(
         self, tx: Transaction, rows: list[Row], relations: Mapping[str, Relation], *, backward: bool
@@ -257,11 +261,12 @@ class RecordChanges:
             await tx.run(
                 f"{pattern}SET r.weight = row.weight, r.updated_at = $now", {"rows": changed, "now": self._ledger.now}
             )
-        await self._create_links(tx, created)
+        await self._create_links(tx, sorted(created, key=itemgetter("type")))
 
-    async def _create_links(self, tx: Transaction, rows: Sequence[Row]) -> None:
+    async def _create_links(self, tx: Transaction, rows: Iterable[Row]) -> None:
+        """Create edges; of sorted rows, the type is sent once."""
         shared = {"updated_at": self._ledger.now, "origin": FROM_RECORD}
-        for part in in_parts(sorted(rows, key=itemgetter("type")), shared):
+        for part in in_parts(rows, shared):
             a, b = part.values["a"], part.values["b"]
             await tx.run(
                 f"{part.each}MATCH (a:Entity {{id: {a}}}) MATCH (b:Entity {{id: {b}}}) "
