@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from core.rag.dbhandler.batches import MAX_BYTES, MAX_ROWS, batches, size_of
+from core.rag.dbhandler.creating import in_parts
 
 rows = st.lists(
     st.fixed_dictionaries({"id": st.text(max_size=5), "content": st.integers(0, 60).map("x".__mul__)}), max_size=40
@@ -30,3 +32,22 @@ def test_wide_vectors_and_long_texts_fit_a_message() -> None:
     assert all(sum(map(size_of, part)) <= MAX_BYTES for part in parts)
     long = [{"id": "a", "content": "x" * 10_000_000}, {"id": "b", "content": "y"}, {"id": "c", "content": "z"}]
     assert [[row["id"] for row in part] for part in batches(long)] == [["a"], ["b", "c"]]
+
+
+def test_rows_to_create_are_made_as_statements_take_them() -> None:
+    """A table has a hundred thousand of them, and they are only needed as text."""
+    made: list[int] = []
+
+    def wanted() -> Iterator[dict[str, Any]]:
+        for number in range(100 * MAX_ROWS):
+            made.append(number)
+            yield {"id": str(number), "name" if number % 3 else "title": "x"}
+
+    ids: list[str] = []
+    ahead = 0
+    for part in in_parts(wanted(), {}):
+        ids += part.parameters["lines"].split(part.parameters["line"])
+        ahead = max(ahead, len(made) - len(ids))
+
+    assert sorted(ids, key=int) == [str(number) for number in range(100 * MAX_ROWS)]
+    assert ahead < 20 * MAX_ROWS

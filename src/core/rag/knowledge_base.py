@@ -381,6 +381,7 @@ class KnowledgeBase(Knowledge, Removal, Exploration, Answers, Upkeep, Memories, 
 
     async def _indexer(self) -> Indexer:
         from core.rag.indexing.indexer import Indexer
+        from core.rag.indexing.limits import memory_limit, most_chunks
         from core.rag.indexing.splitting.splitter import TextSplitter
         from core.rag.indexing.splitting.tokens import even_tokens
 
@@ -396,4 +397,5 @@ class KnowledgeBase(Knowledge, Removal, Exploration, Answers, Upkeep, Memories, 
             extraction=self._settings.extraction,
             hints=self._hints(),
             worker=self._settings.ingest_worker,
+            max_chunks=self._settings.max_chunks or most_chunks(memory_limit()),
         )

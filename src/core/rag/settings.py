@@ -114,6 +114,7 @@ class Settings(BaseSettings):
 
     # Loading and splitting.
     max_file_bytes: int = Field(default=50_000_000, alias="MGRAG_MAX_FILE_BYTES", ge=1)
+    max_chunks: int | None = Field(default=None, alias="MGRAG_MAX_CHUNKS", ge=1)
     chunk_size: int = Field(default=256, alias="MGRAG_CHUNK_SIZE", ge=16)
     chunk_overlap: int = Field(default=32, alias="MGRAG_CHUNK_OVERLAP", ge=0)
     ingest_worker: bool = Field(default=True, alias="MGRAG_INGEST_WORKER")

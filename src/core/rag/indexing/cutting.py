@@ -17,12 +17,14 @@ from core.rag.dbhandler.documents.rows import (
 )
 from core.rag.dbhandler.documents.writing import DocumentRow
 from core.rag.dbhandler.knowledge.mentioned import Mentioned
+from core.rag.errors import InvalidInputError
 from core.rag.extraction.document_fields import fields_line, naming_fields
 from core.rag.extraction.mentions import Title
 from core.rag.extraction.records import FIELD_HINTS
 from core.rag.extraction.source_code import told
 from core.rag.identity import content_hash, document_id, vector_id
 from core.rag.indexing.facts import Facts, facts_of
+from core.rag.indexing.limits import BYTES_PER_CHUNK
 from core.rag.indexing.splitting.splitter import Span, TextSplitter
 from core.rag.indexing.state import state_hash
 from core.rag.indexing.texts import embedding_text
@@ -92,6 +94,7 @@ class Cutter:
         pipeline: A hash of all settings that rows depend on; it is stored with a document, so that a later run knows
             whether to process the document again.
         hints: The fields of records that are entities; ``None``: nothing is extracted.
+        max_chunks: Maximum number of chunks of a document; ``None``: any.
     """
 
     namespace: str
@@ -101,6 +104,7 @@ class Cutter:
     vector_store: str
     pipeline: str
     hints: Mapping[str, str] | None
+    max_chunks: int | None = None
 
     def cut(self, documents: Sequence[Document], finder: TitleFinder | None) -> list[Cut]:
         """Find the chunks of documents, their words, and their mentions, which is most of the work.
@@ -110,13 +114,15 @@ class Cutter:
             finder: Finds the mentions of chunks; ``None``: mentions are not searched for here.
 
         Raises:
-            InvalidInputError: if one of them cannot be stored as it is.
+            InvalidInputError: if one of them cannot be stored as it is, or has too many chunks.
         """
         cuts: list[Cut] = []
         for document in documents:
             checked_metadata(document)  # before any state of a document that cannot be stored is kept
             title = display_title(document)
             spans = self.splitter.spans(document)
+            if self.max_chunks is not None and len(spans) > self.max_chunks:
+                raise InvalidInputError(_too_many(len(spans), self.max_chunks))
             if spans and (fields := naming_fields(document.metadata, self.hints or FIELD_HINTS)):
                 spans[0][3]["fields"] = fields_line(fields)
             contents = [document.content[start:end] for start, end, _, _ in spans]
@@ -189,6 +195,13 @@ class Cutter:
     def prepare(self, documents: Sequence[Document], source_id: str, finder: TitleFinder | None) -> Prepared:
         """Do both :meth:`cut` and :meth:`rows`."""
         return self.rows(documents, self.cut(documents, finder), source_id)
+
+
+def _too_many(chunks: int, most: int) -> str:
+    return (
+        f"It has {chunks:,} chunks, which are written together; the limit is {most:,}, since writing them takes about"
+        f" {BYTES_PER_CHUNK // 1000} kB of memory each. Split it, or set MGRAG_MAX_CHUNKS if there is more memory."
+    )
 
 
 def _left_out(path: str, kept: int, left_out: int) -> str:

@@ -44,6 +44,7 @@ class Indexer:
         extraction: bool = True,
         hints: Mapping[str, str] = FIELD_HINTS,
         worker: bool = True,
+        max_chunks: int | None = None,
     ) -> None:
         """Prepare an indexer.
 
@@ -55,6 +56,7 @@ class Indexer:
             extraction: Whether to find the names that documents mention.
             hints: The fields of records that are entities; see :mod:`core.rag.extraction.records`.
             worker: Whether a large run may use a second process; see :mod:`core.rag.indexing.workbench`.
+            max_chunks: Maximum number of chunks of a document, which are written together; ``None``: any.
         """
         self._client = client
         self._embedder = embedder
@@ -63,6 +65,7 @@ class Indexer:
         self._extraction = extraction
         self._hints = hints
         self._worker = worker
+        self._max_chunks = max_chunks
         self._tools = self._tools_with(splitter)
 
     def _tools_with(self, splitter: TextSplitter) -> Tools:
@@ -81,6 +84,7 @@ class Indexer:
             vector_store=self._vector_store.id,
             pipeline=state.pipeline,
             hints=self._hints if self._extraction else None,
+            max_chunks=self._max_chunks,
         )
         return Tools(state, cutter)
 

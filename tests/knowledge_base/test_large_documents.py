@@ -1,0 +1,82 @@
+"""Documents that are too large for the memory are reported, and the rest is ingested."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from openpyxl import Workbook
+from tests.embedders import HashEmbedder
+from tests.graphs import orphans
+
+from core.rag import KnowledgeBase
+from core.rag.indexing import limits
+from core.rag.settings import Settings
+from libs.dataloader import Document
+
+COLUMNS = ("id", "customer", "city")
+
+
+def rows(number: int) -> list[tuple[int, str, str]]:
+    return [(row, f"Customer {row}", f"City {row % 7}") for row in range(number)]
+
+
+def write(file: Path, number: int) -> None:
+    """Write a table."""
+    table = rows(number)
+    match file.suffix:
+        case ".csv":
+            file.write_text("\n".join([",".join(COLUMNS), *(",".join(map(str, row)) for row in table)]) + "\n")
+        case ".jsonl":
+            file.write_text("".join(json.dumps(dict(zip(COLUMNS, row, strict=True))) + "\n" for row in table))
+        case _:
+            book = Workbook()
+            for row in (COLUMNS, *table):
+                book.worksheets[0].append(row)
+            book.save(file)
+
+
+def settings(most: int | None) -> Settings:
+    return Settings(_env_file=None, MGRAG_MAX_CHUNKS=most)
+
+
+@pytest.mark.parametrize("name", ["m.csv", "m.jsonl", "m.xlsx"])
+async def test_a_table_with_too_many_rows_is_named_and_the_rest_is_ingested(tmp_path: Path, name: str) -> None:
+    folder, graph = tmp_path / "folder", f"embedded:{tmp_path}/g.grafeo"
+    folder.mkdir()
+    (folder / "a.md").write_text("# First\n\nThe mill is near the river.\n")
+    (folder / "z.md").write_text("# Last\n\nThe river is near the mill.\n")
+    write(folder / name, 3)
+    async with KnowledgeBase.open(graph, embedder=HashEmbedder(), settings=settings(20)) as kb:
+        assert (await kb.ingest([folder])).documents.added == 3
+        write(folder / name, 3_000)
+        (folder / "z.md").write_text("# Last\n\nThe river has moved.\n")
+        for updated in (1, 0):  # and again
+            report = await kb.ingest([folder])
+
+            assert (report.documents.updated, len(report.documents.failed)) == (updated, 1)
+            [failed] = report.documents.failed
+            assert failed.path.endswith(name)
+            assert "the limit is 20" in failed.reason and "MGRAG_MAX_CHUNKS" in failed.reason
+            assert sum((await kb.client.collections()).values()) == 3  # what it said before is still there
+            assert not any((await orphans(kb.client)).values())
+    async with KnowledgeBase.open(graph, embedder=HashEmbedder(), settings=settings(10_000)) as kb:
+        report = await kb.ingest([folder])
+        assert (report.documents.updated, report.documents.failed) == (1, [])
+        assert sum((await kb.client.collections()).values()) == 3_000
+
+
+async def test_without_a_setting_the_limit_follows_from_the_memory(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "memory_limit", lambda: 10 * limits.BYTES_PER_CHUNK)
+    long = Document(
+        path="long", content="\n\n".join(f"Paragraph {number} is about a mill. " * 30 for number in range(50))
+    )
+
+    report = await kb.ingest([long, Document(path="short", content="A mill.")])
+
+    assert report.documents.added == 1
+    assert [failed.path for failed in report.documents.failed] == ["long"]
+    assert "the limit is 7" in report.documents.failed[0].reason
