@@ -280,6 +280,13 @@ def test_words_do_not_depend_on_what_stands_around_them(words: list[str]) -> Non
     assert analyze(" ".join([*words, "zebra"]), "en") == [*apart, "zebra"]
 
 
+@settings(max_examples=300, deadline=None)
+@given(st.text(st.characters(codec="ascii", exclude_categories=["Z", "C"]), min_size=1, max_size=12))
+def test_what_is_known_of_a_word_holds_before_a_comma(word: str) -> None:
+    analyze(f"{word} zebra", "en")
+    assert analyze(f"{word}, zebra , lion", "en") == analyze(f"{word}; zebra ; lion", "en")
+
+
 @pytest.mark.parametrize(
     ("query", "joined", "of_verbs"),
     [

@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from itertools import pairwise
 from typing import Final
@@ -96,8 +96,14 @@ def _terms(token: str, language: str, *, keep_stop_words: bool = False) -> list[
     return [term for term in terms if term]
 
 
-def _learn(tokens: Iterable[str], language: str) -> dict[str, str]:
-    """Return the index words of ``tokens``: plain ASCII words all at once, the others one by one."""
+def _learn(tokens: Iterable[str], language: str, known: Mapping[str, str]) -> dict[str, str]:
+    """Return the index words of ``tokens``: plain ASCII words all at once, the others one by one.
+
+    Args:
+        tokens: As they stand between spaces.
+        language: Their language.
+        known: Those of other tokens.
+    """
     stop = folded_stop_words(language)
     words: dict[str, str] = {}
     learned: dict[str, str] = {}
@@ -110,6 +116,8 @@ def _learn(tokens: Iterable[str], language: str) -> dict[str, str]:
             words[token] = "" if word in stop else word
         elif word.isdigit():
             learned[token] = word[:MAX_TERM_BYTES]
+        elif token[-1] == "," and token[-2:-1].isalnum() and (terms := known.get(token[:-1])):
+            learned[token] = terms  # a value in the line of a record, which is in the row of the table without a comma
         else:
             learned[token] = " ".join(_terms(token, language))
     learned.update(zip(words, latin_stems(list(words.values()), language), strict=True))
@@ -124,7 +132,7 @@ def _analyze(tokens: list[str], language: str) -> str:
         known = _caches[language] = {}
     values = list(map(known.get, tokens))
     if None in values:
-        learned = _learn({token for token, value in zip(tokens, values, strict=True) if value is None}, language)
+        learned = _learn({token for token, value in zip(tokens, values, strict=True) if value is None}, language, known)
         known.update((token, value) for token, value in learned.items() if len(token) <= _CACHED_CHARACTERS)
         values = [learned[token] if value is None else value for token, value in zip(tokens, values, strict=True)]
     joined = " ".join(filter(None, values))
