@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -12,6 +13,8 @@ from core.rag import KnowledgeBase
 from core.rag.dbhandler.knowledge.facts import Triple
 from core.rag.errors import ConfigurationError, InvalidInputError, LanguageModelAuthError, LanguageModelError
 from core.rag.extraction.facts import ChunkFacts
+from core.rag.llm import Message
+from core.rag.settings import Settings
 from dbhandler.kit import Engine
 from libs.dataloader import Document
 
@@ -227,3 +230,87 @@ async def test_what_is_no_triple_is_refused_and_nothing_stored(kb: KnowledgeBase
 def test_relations_are_in_snake_case_where_words_are_apart(relation: str, kind: str) -> None:
     said = ChunkFacts.of([], [("Ada Lovelace", relation, "Paris", "A sentence.")])
     assert [fact.type for fact in said.facts] == [kind]
+
+
+def wanted(types: list[str], relations: list[Any]) -> dict[str, Any]:
+    return {"entity_types": types, "relations": relations}
+
+
+OWNS = ("Margaret Harrow", "owns", "tide mill")
+PAID = ("Margaret Harrow", "paid", "Silas Quint")
+
+
+def say_typed(message: str) -> dict[str, Any]:
+    said = say(message)
+    assert isinstance(said, dict)
+    said["entities"] = [*said["entities"], {"name": "Silas Quint", "type": "person"}]
+    return said
+
+
+@pytest.mark.parametrize(
+    ("guide", "expected"),
+    [
+        (wanted([], []), {OWNS, PAID}),
+        (wanted(["Person"], []), {PAID}),
+        (wanted(["person", "building"], ["Owns"]), {OWNS}),
+        (wanted([], ["person > owns > building"]), {OWNS}),
+        (wanted([], [("person", "owns", "person"), "building > paid > person"]), set()),
+        (wanted(["person", "building"], [("Person", "paid", "Person"), "owns"]), {OWNS, PAID}),
+    ],
+)
+async def test_only_the_wanted_types_and_relations_are_asked_for_and_kept(
+    kb: KnowledgeBase, guide: dict[str, Any], expected: set[tuple[str, str, str]]
+) -> None:
+    await kb.ingest([doc("a", MILL)])
+    await kb.extract_facts(SayingModel(say_typed), **guide)
+    assert (await facts(kb)).keys() == expected
+
+
+async def test_a_model_is_told_what_is_wanted() -> None:
+    settings = Settings(llm_entity_types="Person, research paper,", llm_relations="owns, person > paid by > Person")
+    said: list[str] = []
+
+    class Listening(SayingModel):
+        async def complete(self, messages: Sequence[Message], **options: Any) -> Any:
+            said.append(messages[0].content)
+            return await super().complete(messages, **options)
+
+    async with KnowledgeBase.open("embedded::memory:", settings=settings) as kb:
+        await kb.ingest([doc("a", MILL)])
+        await kb.extract_facts(Listening(say))
+    assert "Only entities of these types: person, research paper." in said[0]
+    assert "Only these relations: owns, paid_by (from person to person)." in said[0]
+
+
+@pytest.mark.parametrize(
+    ("guide", "message"),
+    [
+        (wanted([], ["person > owns"]), "'person > owns' is not a relation"),
+        (wanted([], [" > owns > building"]), "is not a relation"),
+        (wanted([], ["person >  > mill"]), "is not a relation"),
+        (wanted(["person"], ["person > owns > mill"]), "names the type 'mill', which is not among the types"),
+        (wanted("person", []), "entity_types must be a list of texts, not str"),  # type: ignore[arg-type]
+        (wanted([], [("person", 5, "mill")]), "A part of a relation must be text, not int"),
+        (wanted([], [5]), "A relation must be text, not int"),
+        (wanted([None], []), "A type must be text, not NoneType"),  # type: ignore[list-item]
+    ],
+)
+async def test_what_is_no_type_or_relation_is_refused(kb: KnowledgeBase, guide: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidInputError, match=message):
+        await kb.extract_facts(SayingModel(say), **guide)
+
+
+async def test_chunks_are_read_again_where_that_is_asked_for(kb: KnowledgeBase) -> None:
+    await kb.ingest([doc("a", MILL), doc("b", SLUICE)])
+    await kb.extract_facts(SayingModel(say))
+    assert (await facts(kb)).keys() == {OWNS, PAID}
+
+    first = await kb.extract_facts(SayingModel(say), relations=["paid"], again=True, limit=1)
+    assert first.chunks == 1
+    rest = await kb.extract_facts(SayingModel(say), relations=["paid"])
+    assert rest.chunks == 1, "the next run goes on"
+
+    found = await facts(kb)
+    assert found.keys() == {PAID}
+    assert found[PAID]["weight"] == 2.0
+    assert "tide mill" in {node.name for node in (await kb.entities())[0]}, "the model still names it"

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from core.rag.dbhandler.knowledge.facts import Triple
     from core.rag.dbhandler.knowledge.recording import Inserted
     from core.rag.embedder import EmbeddingService
+    from core.rag.extraction.wanted import RelationLike, WantedFacts
     from core.rag.indexing.factfinding import FactReport
     from core.rag.indexing.resolving import ResolutionReport
     from core.rag.llm import LanguageModel
@@ -196,6 +197,9 @@ class Knowledge:
         self,
         model: LanguageModel | None = None,
         *,
+        entity_types: Iterable[str] | None = None,
+        relations: Iterable[RelationLike] | None = None,
+        again: bool = False,
         limit: int | None = None,
         stop: asyncio.Event | None = None,
         progress: Callable[[FactReport], None] | None = None,
@@ -204,6 +208,12 @@ class Knowledge:
 
         Args:
             model: ``None``: the model of this knowledge base.
+            entity_types: Only entities of these types, such as ``person``, and facts between them; empty: all.
+                ``None``: ``MGRAG_LLM_ENTITY_TYPES``.
+            relations: Only facts of these relations, such as ``owns``, or ``person > owns > building`` (also as a
+                tuple) for those between such entities; empty: all. ``None``: ``MGRAG_LLM_RELATIONS``.
+            again: Also read the chunks that were read before. What was found in one stays until it is read; the next
+                call continues where this one ended.
             limit: Maximum number of chunks.
             stop: When set, no further chunks are read.
             progress: Called from time to time with the report so far.
@@ -213,15 +223,34 @@ class Knowledge:
 
         Raises:
             ConfigurationError: if there is no language model.
+            InvalidInputError: on a type or relation in another form.
             LanguageModelAuthError: if its key is refused.
         """
         from core.rag.indexing.factfinding import FactFinder
+        from core.rag.indexing.stopping import check_callbacks
         from core.rag.llm.base import checked_model
 
+        check_flags(again=again)
+        check_callbacks(stop, progress)
         finder = FactFinder(
-            self._client, checked_model(model) or self._reader(), concurrency=self._settings.llm_concurrency
+            self._client,
+            checked_model(model) or self._reader(),
+            wanted=self._wanted(entity_types, relations),
+            concurrency=self._settings.llm_concurrency,
         )
+        if again:
+            await self._client.read_facts_again()
         return await finder.run(limit, stop=stop, progress=progress)
+
+    def _wanted(
+        self, entity_types: Iterable[str] | None = None, relations: Iterable[RelationLike] | None = None
+    ) -> WantedFacts:
+        from core.rag.extraction.wanted import WantedFacts
+
+        return WantedFacts.parse(
+            self._settings.llm_entity_types.split(",") if entity_types is None else entity_types,
+            self._settings.llm_relations.split(",") if relations is None else relations,
+        )
 
     def _reader(self) -> LanguageModel:
         model = self.language_model

@@ -293,7 +293,7 @@ class KnowledgeBase(Knowledge, Removal, Exploration, Answers, Upkeep, Memories, 
         facts = self._settings.llm_extraction if facts is None else facts
         check_flags(prune=prune, facts=facts)  # before anything is done
         if facts:
-            self._reader()  # before anything is done
+            self._reader(), self._wanted()  # before anything is done
         loaders = loaders_for(sources, self._settings, **options)
         indexer = await self._indexer()
         # The graph file may be in a folder that is ingested; it changes while the folder is read.

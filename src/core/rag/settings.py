@@ -120,6 +120,8 @@ class Settings(BaseSettings):
     ingest_worker: bool = Field(default=True, alias="MGRAG_INGEST_WORKER")
     extraction: bool = Field(default=True, alias="MGRAG_EXTRACTION")
     llm_extraction: bool = Field(default=False, alias="MGRAG_LLM_EXTRACTION")
+    llm_entity_types: str = Field(default="", alias="MGRAG_LLM_ENTITY_TYPES")
+    llm_relations: str = Field(default="", alias="MGRAG_LLM_RELATIONS")
     entity_fields: str = Field(default="", alias="MGRAG_ENTITY_FIELDS")
 
     # The HTTP API.

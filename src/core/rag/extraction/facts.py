@@ -69,7 +69,7 @@ class ChunkFacts:
         found: dict[tuple[str, str, str], Fact] = {}
         for source, relation, target, sentence in facts:
             a, b = _take(known, source, ""), _take(known, target, "")
-            kind = _snake_case(relation)[:_MAX_TYPE_CHARS]
+            kind = snake_case(relation)
             if a and b and a != b and kind and len(found) < MAX_FACTS:
                 found.setdefault((a, b, kind), Fact(a, b, kind, " ".join(sentence.split())[:_MAX_FACT_CHARS]))
         return cls(list(known.values()), list(found.values()))
@@ -92,13 +92,18 @@ class ChunkFacts:
         return cls(entities, [Fact(*parts) for parts in data["facts"]])
 
 
-def _snake_case(relation: str) -> str:
+def plain_type(kind: str) -> str:
+    """Return a type of entities in the form in which it is stored: ``research paper``."""
+    return " ".join(kind.lower().split())[:_MAX_TYPE_CHARS]
+
+
+def snake_case(relation: str) -> str:
     """Return a relation as ``works_at``; characters of scripts without spaces stay together."""
     text = ""
     for word in normalize_name(relation).split():
         apart = text and not (is_unspaced(text[-1]) and is_unspaced(word))
         text += f"_{word}" if apart else word
-    return text
+    return text[:_MAX_TYPE_CHARS]
 
 
 def _take(known: dict[str, TypedName], text: str, kind: str) -> str:
@@ -107,7 +112,7 @@ def _take(known: dict[str, TypedName], text: str, kind: str) -> str:
     name = normalize_name(spelt)
     if not name or (name not in known and len(known) >= MAX_ENTITIES):
         return ""
-    kind = " ".join(kind.lower().split())[:_MAX_TYPE_CHARS]
+    kind = plain_type(kind)
     if name not in known:
         known[name] = TypedName(name, spelt, kind)
     elif kind and not known[name].type:

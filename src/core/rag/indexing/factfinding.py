@@ -14,6 +14,7 @@ from core.rag.errors import (
     StructuredOutputError,
 )
 from core.rag.extraction.facts import ChunkFacts
+from core.rag.extraction.wanted import WantedFacts
 from core.rag.headings import heading_path
 from core.rag.indexing.prompts import ExtractFactsPrompt, PassageFacts
 from core.rag.indexing.stopping import check_callbacks
@@ -64,10 +65,18 @@ class FactReport:
 class FactFinder:
     """Extracts facts with a language model from the chunks that it has not read yet."""
 
-    def __init__(self, client: MemGraphClient, model: LanguageModel, *, concurrency: int = 4) -> None:
+    def __init__(
+        self,
+        client: MemGraphClient,
+        model: LanguageModel,
+        *,
+        wanted: WantedFacts | None = None,
+        concurrency: int = 4,
+    ) -> None:
         """Prepare a finder; ``concurrency`` chunks are read at the same time."""
         self._client = client
         self._model = model
+        self._wanted = wanted or WantedFacts()
         self._concurrency = concurrency
 
     async def run(
@@ -122,16 +131,17 @@ class FactFinder:
 
     async def _read(self, chunk: Row, gate: asyncio.Semaphore) -> ChunkFacts:
         place = heading_path((chunk["title"], chunk["heading"])) or chunk["path"]
-        prompt = ExtractFactsPrompt(place=place, passage=chunk["content"])
+        prompt = ExtractFactsPrompt(place=place, passage=chunk["content"], wanted=self._wanted.text())
         async with gate:
             completion = await self._model.complete(
                 prompt.messages(), temperature=0.0, max_tokens=_MAX_TOKENS, schema=PassageFacts
             )
         said = completion.parsed
-        return ChunkFacts.of(
+        facts = ChunkFacts.of(
             [(entity.name, entity.type) for entity in said.entities],
             [(fact.subject, fact.relation, fact.object, fact.sentence) for fact in said.facts],
         )
+        return self._wanted.of(facts)
 
     async def _write(self, report: FactReport, found: dict[str, ChunkFacts], failed: dict[str, str]) -> None:
         if found:

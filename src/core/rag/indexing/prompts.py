@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from pydantic import BaseModel, Field, model_validator
 
-from core.rag.llm.prompts import Prompt
+from core.rag.llm.prompts import Plain, Prompt
 
 
 class ExtractFactsPrompt(Prompt):
@@ -16,18 +16,21 @@ class ExtractFactsPrompt(Prompt):
     Attributes:
         place: Title of the document and heading path.
         passage: The text.
+        wanted: Which types and relations are wanted; may be empty.
     """
 
     prompt: ClassVar[str] = "extract_facts"
+    version: ClassVar[int] = 2
     place: str
     passage: str
+    wanted: Plain = ""
 
 
 class NamedEntity(BaseModel):
     """An entity that the passage names."""
 
     name: str
-    type: str = Field(default="", description="One lower-case word: person, organization, place, work, event …")
+    type: str = Field(default="", description="In lower case, such as person, organization, place, work, event")
 
 
 class StatedFact(BaseModel):

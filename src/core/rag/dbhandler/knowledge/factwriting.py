@@ -52,6 +52,14 @@ class FactOperations(ClientBase):
         found = {row["id"]: row for row in texts}
         return [found[identifier] for identifier in ids if identifier in found]
 
+    async def read_facts_again(self) -> None:
+        """Let all chunks count as not read, with the facts that were found in them, until they are read again."""
+        rows = await self.read(
+            "MATCH (c:DocumentChunk) WHERE c.namespace = $namespace AND c.facts_by IS NOT NULL RETURN c.id AS id"
+        )
+        statement = "UNWIND $rows AS row MATCH (c:DocumentChunk {id: row.id}) SET c.facts_by = null"
+        await self._write(partial(run_for_rows, statement=statement, rows=rows))
+
     async def write_chunk_facts(self, facts: Mapping[str, ChunkFacts], model: str) -> None:
         """Store what a language model found in chunks, with entities, mentions and RELATED edges.
 
