@@ -224,6 +224,20 @@ async def test_an_address_that_is_no_path_says_so(address: str, said: str) -> No
         _ = DocumentLoader(address).source
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The mill turns with the ebb, and stands still.",
+        "The mill turns with the ebb.\n\nIt stands still with the flood",
+        "The mill turns with the ebb " * 1000,
+    ],
+)
+async def test_a_text_instead_of_a_path_is_told_from_a_missing_file(text: str) -> None:
+    with pytest.raises(SourceNotFoundError, match=r"^The mill turns with the ebb.* …: .*Document\(path=…") as error:
+        await load(text)
+    assert len(str(error.value)) < 150
+
+
 @pytest.mark.skipif(os.name == "nt", reason="no colons in names")
 async def test_a_folder_may_be_called_like_an_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tree(tmp_path, {"ftp:/x/a.md": "a"})

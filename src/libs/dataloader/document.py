@@ -31,6 +31,10 @@ _GROUP_BYTES = 1_000_000
 _WORKERS = max(2, min(4, os.cpu_count() or 1))
 _AHEAD = 2 * _WORKERS
 _ADDRESS = re.compile(r"https?:|www\.|(?:localhost|[\w-]+(?:\.[\w-]+)+)(?::[0-9]+|/|$)", re.IGNORECASE)
+#: A path with so many blanks, and a line break, a full stop or more letters than a name has, is a text.
+_BLANKS_OF_TEXT = 4
+_LONGEST_NAME = 255
+_SHOWN_OF_TEXT = 40
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+")
 
 
@@ -207,7 +211,7 @@ class DocumentLoader:
         try:
             mode = os.stat(self._place).st_mode  # noqa: PTH116
         except OSError as error:
-            if isinstance(error, FileNotFoundError | NotADirectoryError):
+            if isinstance(error, FileNotFoundError | NotADirectoryError) or _looks_like_text(self._given):
                 raise self._not_found() from error
             raise LoadError(self._shown, describe_os_error(error)) from error
         return stat.S_ISDIR(mode)
@@ -217,6 +221,11 @@ class DocumentLoader:
         scheme, separator, _ = self._given.partition("://")
         if not separator or not _SCHEME.fullmatch(scheme):
             hint = " (a web address starts with http:// or https://)" if _looks_like_address(self._given) else ""
+            if _looks_like_text(self._given):
+                start = " ".join(self._shown[:_SHOWN_OF_TEXT].split())
+                return SourceNotFoundError(
+                    f"{start} …", "there is no such file or folder; a text is loaded as Document(path=…, content=…)"
+                )
             return SourceNotFoundError(self._shown, f"there is no such file or folder{hint}")
         from libs.dataloader.crawl.urls import split_credentials
 
@@ -291,6 +300,12 @@ def _named_by(given: str) -> str:
     path = given[7:]
     decoded = os.fsdecode(unquote_to_bytes(path.removeprefix("localhost")))  # which means this machine: RFC 8089
     return decoded if not os.path.lexists(path) and os.path.lexists(decoded) else path
+
+
+def _looks_like_text(given: str) -> bool:
+    if given.count(" ") < _BLANKS_OF_TEXT:
+        return False
+    return "\n" in given or len(given) > _LONGEST_NAME or given.rstrip().endswith((".", "!", "?"))
 
 
 def _looks_like_address(given: str) -> bool:
