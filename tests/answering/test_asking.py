@@ -378,3 +378,22 @@ async def test_a_request_for_more_is_answered_from_what_was_not_said_yet() -> No
         assert answer.citations[0].path == "mill.md", answer.text
     said = [line for answer in (first, more[0]) for line in answer.text.splitlines() if line.startswith("- ")]
     assert len(said) == len(set(said))
+
+
+@pytest.mark.parametrize("strategy", ["flow", "basic", "drift", "overview"])
+async def test_a_model_is_told_the_instructions_of_the_caller(
+    talker: KnowledgeBase, said: Talking, strategy: Any
+) -> None:
+    talker._settings = talker._settings.model_copy(update={"answer_instructions": "Be brief {{rule}}."})
+    for given, told in ((None, "Be brief {{rule}}."), ("Answer in German.", "Answer in German."), ("", "")):
+        await talker.ask("Where did Bob live before?", strategy, instructions=given)
+        system = said.chat.bodies[-1]["messages"][0]["content"]
+        assert "Cite the passage behind everything" in system
+        _, besides, rest = system.partition("\n\nBesides, as far as the rules above allow it:\n\n")
+        assert rest.startswith(told)
+        assert bool(besides) is bool(told)
+
+
+async def test_instructions_are_text(kb: KnowledgeBase) -> None:
+    with pytest.raises(InvalidInputError, match="instructions must be text"):
+        await kb.ask("Where did Bob live before?", instructions=["Be brief."])  # type: ignore[call-overload]

@@ -99,6 +99,7 @@ class Settings(BaseSettings):
     # Language models.
     llm_model: str | None = Field(default=None, alias="MGRAG_LLM_MODEL")
     llm_concurrency: int = Field(default=4, alias="MGRAG_LLM_CONCURRENCY", ge=1, le=64)
+    answer_instructions: str = Field(default="", alias="MGRAG_ANSWER_INSTRUCTIONS")
     llm_timeout: float = Field(default=120.0, alias="MGRAG_LLM_TIMEOUT", gt=0)
     llm_retry_deadline: float = Field(default=60.0, alias="MGRAG_LLM_RETRY_DEADLINE", ge=0)
     llm_price_input: float | None = Field(default=None, alias="MGRAG_LLM_PRICE_INPUT", ge=0)

@@ -68,6 +68,7 @@ class Answers:
         namespace: str | None = None,
         token_budget: int | None = None,
         extracts: bool = False,
+        instructions: str | None = None,
         record: bool = True,
     ) -> Answer: ...
 
@@ -85,6 +86,7 @@ class Answers:
         namespace: str | None = None,
         token_budget: int | None = None,
         extracts: bool = False,
+        instructions: str | None = None,
         record: bool = True,
     ) -> AsyncGenerator[Event, None]: ...
 
@@ -101,6 +103,7 @@ class Answers:
         namespace: str | None = None,
         token_budget: int | None = None,
         extracts: bool = False,
+        instructions: str | None = None,
         record: bool = True,
     ) -> Answer | AsyncGenerator[Event, None]:
         """Answer a question from the documents, with citations.
@@ -121,6 +124,9 @@ class Answers:
             namespace: Answer from this namespace instead; the conversation belongs to it, too.
             token_budget: Maximum number of tokens in the context of the model; ``None``: 6,000.
             extracts: Answer with sentences from the passages, even if there is a language model.
+            instructions: What else to tell the model about the answer: its language, length, form, or whom it is for.
+                It goes into the prompt as it is, so never take it from strangers. ``None``:
+                ``MGRAG_ANSWER_INSTRUCTIONS``.
             record: Whether question and answer are recorded in the conversation. ``False``: it has to exist, and is
                 only read.
 
@@ -138,7 +144,7 @@ class Answers:
 
         check_flags(stream=stream)
         given: dict[str, Any] = {"k": k, "filters": filters, "user_id": user_id, "namespace": namespace}
-        given |= {"token_budget": token_budget, "extracts": extracts, "record": record}
+        given |= {"token_budget": token_budget, "extracts": extracts, "record": record, "instructions": instructions}
         events = self._events(question, strategy, conversation_id, told=stream, **given)
         return events if stream else await final_answer(events)
 
@@ -154,6 +160,7 @@ class Answers:
         namespace: str | None = None,
         token_budget: int | None = None,
         extracts: bool = False,
+        instructions: str | None = None,
         record: bool = True,
     ) -> AsyncGenerator[Event, None]:
         """Answer a question and stream its steps as events; the arguments are those of :meth:`ask`.
@@ -170,7 +177,7 @@ class Answers:
             InvalidInputError: on an argument that is invalid, at once; all other errors come with the events.
         """
         given: dict[str, Any] = {"k": k, "filters": filters, "user_id": user_id, "namespace": namespace}
-        given |= {"token_budget": token_budget, "extracts": extracts, "record": record}
+        given |= {"token_budget": token_budget, "extracts": extracts, "record": record, "instructions": instructions}
         return self._events(question, strategy, conversation_id, told=True, **given)
 
     def _events(
@@ -185,6 +192,7 @@ class Answers:
         namespace: str | None,
         token_budget: int | None,
         extracts: bool,
+        instructions: str | None,
         record: bool,
         told: bool,
     ) -> AsyncGenerator[Event, None]:
@@ -196,7 +204,7 @@ class Answers:
         from core.rag.retrieval.filters import parse_filter
 
         _check(question, strategy, k, token_budget)
-        check_optional(user_id=user_id)
+        check_optional(user_id=user_id, instructions=instructions)
         check_flags(extracts=extracts, record=record)
         parse_filter(filters)
         if conversation_id is not None:
@@ -209,6 +217,7 @@ class Answers:
             passages=k,
             token_budget=token_budget or TOKEN_BUDGET,
             asked=not extracts,
+            instructions=self._settings.answer_instructions if instructions is None else instructions,
         )
         question = question.encode("utf-8", "replace").decode().strip()
         return _answering(question, strategy, services, conversation_id, user_id, record=record, told=told)

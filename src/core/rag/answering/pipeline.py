@@ -60,6 +60,7 @@ async def answered(
         before=services.before,
         given=services.given,
         asked=services.asked,
+        instructions=services.instructions,
     )
     events = finished(strategy, analysis, context, written, metrics, started, details)
     async with contextlib.aclosing(events):

@@ -37,6 +37,12 @@ STYLES: dict[Intent, str] = {
 }
 
 
+def styled(intent: Intent, instructions: str) -> str:
+    """Return how a model is to answer: the instructions of the caller come last, as far as the rules allow them."""
+    told = instructions.strip()
+    return f"{STYLES[intent]}\n\nBesides, as far as the rules above allow it:\n\n{told}" if told else STYLES[intent]
+
+
 @dataclass(frozen=True, slots=True)
 class Response:
     """A written answer.
@@ -67,6 +73,7 @@ async def generate_response(
     before: str = "",
     given: str = "",
     asked: bool = True,
+    instructions: str = "",
 ) -> AsyncGenerator[str | Response, None]:
     """Answer from a context.
 
@@ -82,6 +89,7 @@ async def generate_response(
         before: What of it the question goes on with; extracts for "And when?" are chosen by that.
         given: What extracts leave out, if there is anything else: what earlier answers said.
         asked: A model writes if there is one; false where extracts are wanted in any case.
+        instructions: What the model is told besides, by the caller.
 
     Yields:
         Parts of the text as they arrive, then the :class:`Response`.
@@ -105,7 +113,8 @@ async def generate_response(
         yield response.checked.text
     else:
         written = _Written()
-        async with contextlib.aclosing(_written(analysis, context, model, metrics, dialogue, written)) as parts:
+        style = styled(analysis.intent, instructions)
+        async with contextlib.aclosing(_written(analysis, context, model, metrics, dialogue, style, written)) as parts:
             async for part in parts:
                 yield part
         checked = await check_citations(written.text, context.passages, embedder)
@@ -163,12 +172,16 @@ class _Written:
 
 
 async def _written(
-    analysis: Analysis, context: Context, model: LanguageModel, metrics: Metrics, dialogue: str, written: _Written
+    analysis: Analysis,
+    context: Context,
+    model: LanguageModel,
+    metrics: Metrics,
+    dialogue: str,
+    style: str,
+    written: _Written,
 ) -> AsyncGenerator[str, None]:
     """Yield the parts of what a model writes, without markers of passages that do not exist."""
-    prompt = AnswerPrompt(
-        question=analysis.query, context=context.text, dialogue=dialogue, style=STYLES[analysis.intent]
-    )
+    prompt = AnswerPrompt(question=analysis.query, context=context.text, dialogue=dialogue, style=style)
     counted = metrics.response_metrics
     counted.prompt = prompt.label()
     cleaner = MarkerFilter(

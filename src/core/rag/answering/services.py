@@ -53,6 +53,7 @@ class Services:
         passages: How many passages the search gives.
         token_budget: Tokens of the context at most.
         asked: A model writes if there is one; false where extracts are wanted in any case.
+        instructions: What the model is told besides, by the caller.
     """
 
     kb: AnsweringBase
@@ -64,3 +65,4 @@ class Services:
     passages: int = 5
     token_budget: int = TOKEN_BUDGET
     asked: bool = True
+    instructions: str = ""

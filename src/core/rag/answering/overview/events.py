@@ -90,7 +90,13 @@ async def _written(
         yield Response(checked, extracts=True)
         return
     written = generate_response(
-        analysis, context, services.model, services.kb.embedder, metrics, dialogue=services.dialogue
+        analysis,
+        context,
+        services.model,
+        services.kb.embedder,
+        metrics,
+        dialogue=services.dialogue,
+        instructions=services.instructions,
     )
     async with contextlib.aclosing(written) as parts:
         async for part in parts:
