@@ -572,3 +572,11 @@ async def test_a_name_with_half_a_character_is_refused(company: KnowledgeBase) -
     ):
         with pytest.raises(InvalidInputError, match="half a character"):
             await call
+
+
+async def test_a_type_is_found_in_any_spelling_that_is_stored(kb: KnowledgeBase) -> None:
+    await kb.insert("people", {"name": "Ida Stone", "company": "Harbour Works"})
+    await kb.add_triples([{"subject": "Kay", "subject_type": "Office Dog", "relation": "guards", "object": "Gate 9"}])
+    for kind, name in (("Company", "Harbour Works"), ("company", "Harbour Works"), ("Office Dog", "Kay")):
+        assert [node.name for node in (await kb.entities(type=kind))[0]] == [name]
+        assert [node.name for node in await kb.search_nodes(name, type=kind)] == [name]

@@ -73,7 +73,7 @@ class Exploration:
         """List entities, in pages.
 
         Args:
-            type: Only those of this type.
+            type: Only those of this type; ``Person`` also finds ``person``, as types found in texts and records are.
             limit: Maximum number to return.
             after: The second value that the previous page, in the same order, returned.
             order: ``name``, or ``mentions``: the most mentioned first.

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from core.rag.dbhandler.checks import check_characters, check_limit, check_text, check_texts
 from core.rag.dbhandler.store import Row
 from core.rag.dbhandler.vectors import VectorStoreOperations
+from core.rag.extraction.facts import plain_type
 from core.rag.extraction.symbols import PROTOTYPE
 from core.rag.extraction.words import is_unspaced, normalize_name
 from core.rag.identity import concept_id, entity_id, knowledge_key, topic_id
@@ -110,11 +111,11 @@ class NodeOperations(VectorStoreOperations):
             rows = await self.read(
                 f"MATCH (n:{label}) WHERE n.namespace = $namespace "
                 "AND any(w IN $words WHERE (' ' + n.normalized_name) CONTAINS w) "
-                + (f"AND {type_key} = $kind " if kind is not None else "")
+                + (f"AND {type_key} IN $kinds " if kind is not None else "")
                 + "WITH n, coalesce(n.mention_count, 0) AS mentions, n.name AS shown, n.id AS i "
                 f"ORDER BY mentions DESC, shown, i LIMIT {check_limit(limit)} RETURN {node_columns('n')}, mentions",
                 words=[word if is_unspaced(word) else f" {word}" for word in words],
-                kind=kind or "",
+                kinds=spellings_of_type(kind),
             )
             found += [{**plain_node(row), "mentions": row["mentions"]} for row in rows]
         return found
@@ -134,12 +135,12 @@ class NodeOperations(VectorStoreOperations):
         order = "mentions DESC, name, id" if by_mentions else "name, id"
         rows = await self.read(
             f"MATCH (n:Entity) WHERE n.namespace = $namespace {by_name}"
-            + ("AND n.type = $kind " if kind is not None else "")
+            + ("AND n.type IN $kinds " if kind is not None else "")
             # Not the nodes themselves: the embedded engine would load each of them to sort them.
             + "WITH n.id AS id, n.name AS name, n.type AS kind, coalesce(n.mention_count, 0) AS mentions "
             + (_FEWER_MENTIONS if by_mentions else "")
             + f"ORDER BY {order} LIMIT {check_limit(limit)} RETURN id, name, kind, mentions",
-            kind=kind or "",
+            kinds=spellings_of_type(kind),
             mentions=after[0],
             name=after[1],
             after=after[2],
@@ -147,6 +148,11 @@ class NodeOperations(VectorStoreOperations):
         return [
             {**row, "label": Label.ENTITY, "name": row["name"] or row["id"], "kind": row["kind"] or ""} for row in rows
         ]
+
+
+def spellings_of_type(kind: str | None) -> list[str]:
+    """Return how a type may be stored: callers write it as they like, all else is lower case."""
+    return [] if kind is None else sorted({kind, plain_type(kind)})
 
 
 def plain_node(row: Row) -> Row:
