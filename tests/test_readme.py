@@ -2,31 +2,20 @@
 
 from __future__ import annotations
 
-import re
-import textwrap
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.blocks import ROOT, blocks_of, run
 
 from core.rag import KnowledgeBase
 
-ROOT = Path(__file__).resolve().parents[1]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"^```python\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
+BLOCKS = blocks_of("README.md")
 
 
 def sections() -> list[str]:
     """The parts of a program that begins with a knowledge base at hand; not the whole program of the beginning."""
     return [block for block in BLOCKS if "asyncio.run(" not in block]
-
-
-async def run(block: str, names: dict[str, Any]) -> dict[str, Any]:
-    """Run lines that may ``await``, and give the names that they leave behind."""
-    body = textwrap.indent(f"{block}\nreturn locals()", "    ")
-    exec(compile(f"async def part():\n{body}\n", "README.md", "exec"), names)
-    left: dict[str, Any] = await names["part"]()
-    return left
 
 
 def test_the_program_of_the_readme_ingests_and_finds(
