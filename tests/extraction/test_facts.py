@@ -314,3 +314,28 @@ async def test_chunks_are_read_again_where_that_is_asked_for(kb: KnowledgeBase) 
     assert found.keys() == {PAID}
     assert found[PAID]["weight"] == 2.0
     assert "tide mill" in {node.name for node in (await kb.entities())[0]}, "the model still names it"
+
+
+@pytest.mark.parametrize("first", ["text", "caller"])
+async def test_a_stated_type_counts_whoever_named_the_entity_first(kb: KnowledgeBase, first: str) -> None:
+    async def state() -> None:
+        ferry = {"subject": "Silas Quint", "relation": "built", "object": "Ferry"}
+        await kb.add_triples([ferry, ferry | {"subject_type": "Engineer", "relation": "owns"}])
+
+    if first == "caller":
+        await state()
+    await kb.ingest([doc("a", MILL)])
+    if first == "text":
+        await state()
+
+    async def quint() -> list[tuple[str, str]]:
+        return [(node.name, node.type) for node in await kb.search_nodes("Silas Quint")]
+
+    assert await quint() == [("Silas Quint", "Engineer")]
+    await kb.ingest([doc("a", f"{MILL} Silas Quint left.")])
+    assert await quint() == [("Silas Quint", "Engineer")]
+    await kb.add_triples([("Silas Quint", "sold", "Ferry")])
+    assert await quint() == [("Silas Quint", "Engineer")], "no type says nothing"
+
+    assert await kb.remove_entity("Silas Quint")
+    assert await quint() == [("Silas Quint", "name")], "what texts say of it is left"

@@ -105,9 +105,9 @@ class Knowledge:
         Args:
             triples: Tuples of three strings, mappings with ``subject``, ``relation``, ``object`` and optionally
                 ``subject_type``, ``object_type``, ``fact``, ``weight``, ``chunk_ids``, ``valid_from``, ``valid_to``, or
-                :class:`core.rag.dbhandler.knowledge.facts.Triple`. Missing entities are created. A fact with
-                ``chunk_ids`` is removed with the last of these chunks; one without stays until a person removes it.
-                The times are as in :meth:`link`.
+                :class:`core.rag.dbhandler.knowledge.facts.Triple`. Missing entities are created; a type
+                that is given replaces that of an existing one. A fact with ``chunk_ids`` is removed with the last of
+                these chunks; one without stays until a person removes it. The times are as in :meth:`link`.
 
         Returns:
             How many distinct facts were given; a fact that existed is updated.

@@ -30,8 +30,8 @@ class Triple:
         subject: Name of the entity that it is about.
         relation: The relation, such as ``works_at``.
         object: Name of the other entity.
-        subject_type: Type of the subject, used if it is created.
-        object_type: Type of the object, used if it is created.
+        subject_type: Type of the subject; without one, an existing entity keeps its own.
+        object_type: Type of the object, likewise.
         fact: The fact as a sentence.
         weight: Weight of the edge.
         chunk_ids: Chunks that support it: it is removed with the last of them. A fact without chunks stays.
@@ -151,7 +151,7 @@ async def write_triples(
     namespace: str,
     now: str,
 ) -> None:
-    """Write facts of a caller, and create missing entities.
+    """Write facts of a caller, create missing entities, and set the types that they name.
 
     Args:
         tx: The transaction.
@@ -173,7 +173,9 @@ async def write_triples(
             (a, triple.subject, triple.subject_type),
             (b, triple.object, triple.object_type),
         ):
-            entities.setdefault(identifier, {"id": identifier, "name": text, "normalized": names[text], "type": kind})
+            new = {"id": identifier, "name": text, "normalized": names[text], "type": kind}
+            entity = entities.setdefault(identifier, new)
+            entity["type"] = kind or entity["type"]
         for chunk in triple.chunk_ids:
             cited.setdefault(chunk, []).append((a, b, link))
         edges[link] = one.edge
@@ -185,6 +187,15 @@ async def write_triples(
         "e.origin = $origin, e.created_at = $now, e.updated_at = $now",
         list(entities.values()),
         namespace=namespace,
+        origin=FROM_CALLER,
+        now=now,
+    )
+    # As if the caller had created it: else its type would depend on whether a text or the caller named it first.
+    await run_for_rows(
+        tx,
+        "UNWIND $rows AS row MATCH (e:Entity {id: row.id}) WHERE coalesce(e.type, '') <> row.type "
+        "SET e.type = row.type, e.origin = $origin, e.updated_at = $now",
+        [row for row in entities.values() if row["type"]],
         origin=FROM_CALLER,
         now=now,
     )
