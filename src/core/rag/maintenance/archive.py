@@ -51,9 +51,10 @@ async def import_namespaces(
             f" {client.namespace!r}. Ids belong to their namespace: import it with {ways}--all-namespaces."
         )
     there = await client.namespaces()
-    with reading_export(source) as reader:
-        for name in reader.sections():
-            await client.in_namespace(name).check_ids(reader)
+    if any(set(there) - {name} for name in found):  # else there is nothing that an id could belong to
+        with reading_export(source) as reader:
+            for name in reader.sections():
+                await client.in_namespace(name).check_ids(reader)
     with reading_export(source) as reader:
         for name in reader.sections():
             await client.in_namespace(name).make_way(reader)
