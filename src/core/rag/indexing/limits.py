@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-#: Memory that writing a document takes for each of its chunks, with their rows and entities: 58,000 bytes for a table,
-#: 62,000 for running text (docs/adr/0016-ingest-worker.md). Python's part is a third, the embedded engine's the rest.
+#: Memory that writing a document takes for each of its chunks, with their rows and entities: 50,000 to 66,000 bytes for
+#: tables, 62,000 for running text (docs/adr/0016-ingest-worker.md). A third is Python's, the rest the engine's.
 BYTES_PER_CHUNK: Final = 60_000
 
 #: The share of the memory that writing one document may take.
