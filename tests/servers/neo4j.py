@@ -72,6 +72,9 @@ _SETTINGS = {
     "db.tx_log.rotation.size": "32m",
     # Each test empties and fills the graph: statements would be planned anew for it all the time.
     "dbms.cypher.min_replan_interval": "1h",
+    # Nor for each size of a list or text among the parameters; and there are more statements than 1,000 (the default).
+    "internal.cypher.use_parameter_size": "false",
+    "server.memory.query_cache.per_db_cache_num_entries": "10000",
     # A clean stop waits this long (seconds) for connections that may still come; nobody comes here.
     "internal.dbms.bolt.netty_server_shutdown_quiet_period": "0",
 }

@@ -207,10 +207,10 @@ class Neo4jDialect:
         try:
             rows = await index_search(
                 self._runner,
-                # The index searches no farther than needed for this number. The result is a single row, because for the
+                # What was deleted meanwhile has no id; others take its place. The result is a single row, because for the
                 # driver a row is far more work than an item of a list.
                 "CALL db.index.vector.queryNodes($name, $wanted, $query) YIELD node, score "
-                f"WITH node.id AS id, score LIMIT {int(k)} WITH id, score WHERE id IS NOT NULL "
+                f"WITH node.id AS id, score WHERE id IS NOT NULL WITH id, score LIMIT {int(k)} "
                 "RETURN collect(id) AS ids, collect(score) AS scores",
                 {"name": found["name"], "wanted": more_than(k, 4, 128), "query": query},
                 "A vector search",
