@@ -10,10 +10,12 @@ from core.rag.ports import CONVERSATION_SEARCH
 if TYPE_CHECKING:
     from core.rag.answering.basic import BasicRAG
     from core.rag.answering.drift import DRIFTRAG
+    from core.rag.answering.drift.config import DRIFTRAGConfig
     from core.rag.answering.events import Event
     from core.rag.answering.flow import KnowledgeRAGFlow
     from core.rag.answering.types import Answer, Citation
     from core.rag.dbhandler import MemGraphClient
+    from core.rag.dbhandler.knowledge.facts import Triple
     from core.rag.dbhandler.knowledge.recording import Inserted
     from core.rag.dbhandler.transfer.file import TransferReport
     from core.rag.embedder import EmbeddingService, open_embedder
@@ -44,6 +46,7 @@ _WHERE = {
     "BackupReport": "core.rag.maintenance.backup",
     "BasicRAG": "core.rag.answering.basic",
     "Citation": "core.rag.answering.types",
+    "DRIFTRAGConfig": "core.rag.answering.drift.config",
     "DoctorReport": "core.rag.maintenance.findings",
     "EdgePage": "core.rag.graph.parts",
     "EdgeType": "core.rag.schema",
@@ -77,6 +80,7 @@ _WHERE = {
     "Settings": "core.rag.settings",
     "TextSplitter": "core.rag.indexing",
     "TransferReport": "core.rag.dbhandler.transfer.file",
+    "Triple": "core.rag.dbhandler.knowledge.facts",
     "UndirectedNode": "core.rag.graph.nodes",
     "open_embedder": "core.rag.embedder",
     "open_language_model": "core.rag.llm",
@@ -90,6 +94,7 @@ __all__ = [
     "BackupReport",
     "BasicRAG",
     "Citation",
+    "DRIFTRAGConfig",
     "DoctorReport",
     "EdgePage",
     "EdgeType",
@@ -123,6 +128,7 @@ __all__ = [
     "Settings",
     "TextSplitter",
     "TransferReport",
+    "Triple",
     "UndirectedNode",
     "open_embedder",
     "open_language_model",

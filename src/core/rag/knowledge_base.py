@@ -291,9 +291,11 @@ class KnowledgeBase(Knowledge, Removal, Exploration, Answers, Upkeep, Memories, 
                 skips them.
         """
         facts = self._settings.llm_extraction if facts is None else facts
-        check_flags(prune=prune, facts=facts)  # before anything is done
+        # Before anything is done.
+        check_flags(prune=prune, facts=facts)
         if facts:
-            self._reader(), self._wanted()  # before anything is done
+            self._reader()
+            self._wanted()
         loaders = loaders_for(sources, self._settings, **options)
         indexer = await self._indexer()
         # The graph file may be in a folder that is ingested; it changes while the folder is read.

@@ -207,8 +207,8 @@ class Neo4jDialect:
         try:
             rows = await index_search(
                 self._runner,
-                # What was deleted meanwhile has no id; others take its place. The result is a single row, because for the
-                # driver a row is far more work than an item of a list.
+                # What was deleted meanwhile has no id; others take its place. The result is a single row, because for
+                # the driver a row is far more work than an item of a list.
                 "CALL db.index.vector.queryNodes($name, $wanted, $query) YIELD node, score "
                 f"WITH node.id AS id, score WHERE id IS NOT NULL WITH id, score LIMIT {int(k)} "
                 "RETURN collect(id) AS ids, collect(score) AS scores",
