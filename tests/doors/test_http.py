@@ -364,6 +364,9 @@ async def test_memories_are_stored_recalled_listed_and_forgotten() -> None:
         listed = await ok(await client.post("/db/wiki/memory/recall", json={"userId": "ada"}))
         assert {item["memoryId"] for item in own["memories"]} <= {item["memoryId"] for item in listed["memories"]}
         assert [memory["sessionId"] for memory in own["memories"]] == ["scout"]
+        for filters, count in (("metadata.a=1", 0), ("metadata.a!=1", 1), ({"metadata.a": None}, 1), ("path:x", 400)):
+            answer = await client.post("/db/wiki/memory/recall", json={"userId": "ada", "filters": filters})
+            assert count == (len(answer.json()["memories"]) if answer.status_code == 200 else answer.status_code)
         for period, count in (({"since": "2020"}, 400), ({"since": "2020-01-01"}, 1), ({"before": "2020-01-01"}, 0)):
             answer = await client.post("/db/wiki/memory/recall", json={"query": "tide", "userId": "ada", **period})
             assert count == (len(answer.json()["memories"]) if answer.status_code == 200 else answer.status_code)

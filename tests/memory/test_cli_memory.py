@@ -21,6 +21,7 @@ def test_remember_recall_list_and_forget(tmp_path: Path, monkeypatch: pytest.Mon
     assert call(tmp_path, "remember", "s", "Bob leads Platform Core.", "--tag", "team", "--user", "bob")[0] == 0
     assert call(tmp_path, "remember", "s", "Bob leads Platform Core.", "--user", "bob")[0] == 0
     assert call(tmp_path, "recall", "--session", "s", "--tag", "nothing")[1] == "Nothing found.\n"
+    assert call(tmp_path, "recall", "--session", "s", "--filter", "metadata.project=mill")[1] == "Nothing found.\n"
     code, output = call(tmp_path, "recall", "platform core", "--session", "s", "--json")
     assert code == 0
     [memory] = json.loads(output)["memories"]

@@ -14,7 +14,7 @@ from tests.embedders import HashEmbedder
 from tests.graphs import orphans, snapshot
 
 from core.rag import KnowledgeBase, MemGraphClient
-from core.rag.errors import InvalidInputError, NotFoundError
+from core.rag.errors import FilterError, InvalidInputError, NotFoundError
 from core.rag.memory import recall as recalling
 from core.rag.memory.forgetting import traces
 from core.rag.memory.ranking import Session
@@ -642,6 +642,31 @@ async def test_memories_with_tags_are_searched_alone(kb: KnowledgeBase) -> None:
     assert await found("harbour") == []
     with pytest.raises(InvalidInputError, match="not one text"):
         await kb.recall(query="boat", tags="todo")
+
+
+async def test_memories_are_filtered_by_their_metadata(kb: KnowledgeBase) -> None:
+    metadata: dict[str, Any] = {"project": "mill", "priority": 2, "topics": ["boat", "oil"]}
+    await kb.remember("s1", "user", "Buy oil for the boat.", metadata=metadata, user_id="ann", tags=["todo"])
+    await kb.remember("s1", "user", "The boat is white.", metadata={"project": "mill", "priority": 1}, user_id="ann")
+    await kb.remember("s2", "user", "The boat needs paint.", metadata={"project": "house"}, user_id="bob")
+    await kb.remember("s2", "user", "The boat is in the harbour.", user_id="bob")
+
+    async def found(filters: Any, query: str = "boat", **options: Any) -> list[str]:
+        return sorted(memory.content for memory in await kb.recall(query=query, filters=filters, **options))
+
+    assert await found("metadata.project=mill") == ["Buy oil for the boat.", "The boat is white."]
+    assert await found({"metadata.project": "mill"}, user_id="bob") == []
+    assert await found("metadata.priority>=2 or metadata.project=house", limit=1) != []
+    assert await found("metadata.topics:(oil, paint)", query="") == ["Buy oil for the boat."]
+    assert await found("metadata.project!=mill", session_id="s2") == [
+        "The boat is in the harbour.",
+        "The boat needs paint.",
+    ]
+    assert await found("metadata.project=mill", tags=["todo"]) == ["Buy oil for the boat."]
+    assert len(await found("")) == 4
+    for wrong, said in (("path:docs/", "'path' is a field of documents"), ("metadata.project", "expected one of"), (5, "a text or")):
+        with pytest.raises(FilterError, match=said):
+            await found(wrong)
 
 
 async def test_without_a_question_the_latest_memories_are_listed(kb: KnowledgeBase) -> None:

@@ -111,6 +111,12 @@ def recall(
         str | None, typer.Option(metavar="TIME", help="Only what was said at this time or later (ISO 8601).")
     ] = None,
     before: Annotated[str | None, typer.Option(metavar="TIME", help="Only what was said before this time.")] = None,
+    filters: Annotated[
+        str | None,
+        typer.Option(
+            "--filter", metavar="FILTER", help="Only what has such metadata, for example 'metadata.project=mill'."
+        ),
+    ] = None,
     limit: Annotated[int, typer.Option("-k", "--limit", help="Maximum number of memories.")] = 5,
     db: DbOption = None,
     namespace: NamespaceOption = None,
@@ -120,7 +126,9 @@ def recall(
     chosen = common(context, db, namespace, as_json)
     found = with_kb(
         chosen,
-        lambda kb: kb.recall(session, query, limit, user_id=user, tags=tag, since=since, before=before),
+        lambda kb: kb.recall(
+            session, query, limit, user_id=user, tags=tag, since=since, before=before, filters=filters
+        ),
         embedding=True,
     )
     _print(chosen, {"memories": [memory.to_dict() for memory in found]}, _lines(found))

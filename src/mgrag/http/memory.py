@@ -87,6 +87,9 @@ class Recall(Body):
     tags: list[Short] = Field(default_factory=list, description="Only what has all of these tags.")
     since: Moment | None = Field(default=None, description="Only what was said then or later (ISO 8601).")
     before: Moment | None = Field(default=None, description="Only what was said before (ISO 8601).")
+    filters: str | dict[str, Any] | None = Field(
+        default=None, description="Only what has such metadata: metadata.project=mill."
+    )
 
 
 class SessionRecall(Recall):

@@ -135,13 +135,15 @@ class Memories:
         tags: Iterable[str] | None = (),
         since: datetime | date | str | None = None,
         before: datetime | date | str | None = None,
+        filters: str | Mapping[str, Any] | None = None,
         touch: bool = True,
     ) -> list[Memory]:
         """Recall the memories that fit a question best, or those of a user, with tags or of a time, the latest first.
 
         Args:
             session_id: Only memories of this session.
-            query: The question. Without one, ``user_id``, ``tags``, ``since`` or ``before`` says what is wanted.
+            query: The question. Without one, ``user_id``, ``tags``, ``since``, ``before`` or ``filters`` says what is
+                wanted.
             limit: Maximum number to return, 1 to 1,000.
             user_id: Only what this user said, including messages without a speaker in this user's sessions. Without a
                 session and a user, the whole namespace is searched.
@@ -149,6 +151,8 @@ class Memories:
             since: Only what was said at this time or later; a time without a time zone is local time, a date its
                 midnight. Of a memory that was said several times, the first and the last time count.
             before: Only what was said before this time.
+            filters: Only memories whose metadata pass, such as ``metadata.project=mill metadata.priority>=2``; see
+                :func:`core.rag.retrieval.filters.parse_filter`.
             touch: Whether to record the time of the recall (``last_accessed_at``).
 
         Returns:
@@ -160,8 +164,10 @@ class Memories:
 
         Raises:
             InvalidInputError: if nothing says what is wanted, or the limit, a tag or a time is invalid.
+            FilterError: if the filter is invalid, or tests anything but metadata.
         """
         from core.rag.dbhandler.messages.rows import checked_tags, speaker_of
+        from core.rag.memory.filtering import memory_filter
         from core.rag.memory.period import period_of
         from core.rag.memory.ranking import Ranked
         from core.rag.memory.recall import latest, recaller_of
@@ -170,7 +176,8 @@ class Memories:
         check_text("A query", query)
         check_flags(touch=touch)
         tags, asked = checked_tags(tags), bool(query.strip())
-        narrowed = bool(tags) or not (user_id is None and since is None and before is None)
+        wanted_metadata = memory_filter(filters)
+        narrowed = bool(tags or wanted_metadata) or not (user_id is None and since is None and before is None)
         limit = check_number("limit", limit, 1, 1000)
         period = period_of(since, before)
         scope = await self._scope(session_id, user_id) if asked or narrowed else []
@@ -179,13 +186,13 @@ class Memories:
                 return []
             session_first = "" if session_id is None else " The first argument is the session: recall(query=…)."
             raise InvalidInputError(
-                "The query is empty: give one, or say whose memories, with which tags, or of which time."
+                "The query is empty: give one, or say whose memories, with which tags or metadata, or of which time."
                 + session_first
             )
         person = None if user_id is None else await self._person(user_id)
         searched, among, listed = scope, None, []
-        if tags or not asked:
-            said = await latest(self._client, scope, tags, period, person)
+        if tags or wanted_metadata or not asked:
+            said = await latest(self._client, scope, tags, period, person, wanted_metadata)
             listed = [Ranked(row["id"], None) for row in said]
             searched, among = list({row["node_id"]: row for row in said}.values()), frozenset(row["id"] for row in said)
         store, vector = await self._direction(query) if asked else (None, None)

@@ -26,6 +26,7 @@ from core.rag.together import together
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
     from core.rag.dbhandler.vectors import VectorStoreInfo
+    from core.rag.retrieval.filters import Filter
 
 #: Up to this many turns, all are ranked.
 ALL_TURNS: Final = 2_000
@@ -226,7 +227,12 @@ class Recaller:
 
 
 async def latest(
-    client: MemGraphClient, scope: Sequence[Row] | None, tags: Sequence[str], period: Period, person: str | None
+    client: MemGraphClient,
+    scope: Sequence[Row] | None,
+    tags: Sequence[str],
+    period: Period,
+    person: str | None,
+    metadata: Filter,
 ) -> list[Row]:
     """List what was said, the latest first, as rows of :meth:`MemGraphClient.said_in`.
 
@@ -236,9 +242,11 @@ async def latest(
         tags: Only what has all of these tags.
         period: Only what was said then.
         person: Only what this user said; ``None``: what anybody said.
+        metadata: Only what passes.
     """
     wanted = frozenset(map(str.casefold, tags))
-    said = await client.said_in(None if scope is None else [row["node_id"] for row in scope])
+    nodes = None if scope is None else [row["node_id"] for row in scope]
+    said = await client.said_in(nodes, metadata=bool(metadata))
     times = {row["id"]: period.last_said(row["timestamp"], last_said(row)) for row in said}
     found = [
         row
@@ -246,6 +254,7 @@ async def latest(
         if times[row["id"]]
         and wanted.issubset(map(str.casefold, row["tags"] or ()))
         and person in (None, speaker_of(row, row["owner"]))
+        and metadata.matches(row)
     ]
     return sorted(found, key=lambda row: (times[row["id"]], row["id"]), reverse=True)
 

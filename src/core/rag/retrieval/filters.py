@@ -132,6 +132,10 @@ class Filter:
     def __str__(self) -> str:
         return write_text(self.node)
 
+    def fields(self) -> set[str]:
+        """Return the fields that it tests."""
+        return {test.field for test in _tests(self.node)}
+
     def to_dict(self) -> dict[str, Any]:
         """Return the dict form; parsing it gives an equal filter."""
         return _write_dict(self.node)

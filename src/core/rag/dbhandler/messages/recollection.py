@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from core.rag.dbhandler.batches import batches, run_for_rows
-from core.rag.dbhandler.checks import check_kind, check_texts
+from core.rag.dbhandler.checks import check_flags, check_kind, check_texts
 from core.rag.dbhandler.messages.interactions import (
     InteractionRow,
     attach_message_vectors,
@@ -69,23 +69,25 @@ class RecollectionOperations(RememberingOperations):
             ids=check_texts("nodes", nodes),
         )
 
-    async def said_in(self, nodes: Sequence[str] | None) -> list[Row]:
+    async def said_in(self, nodes: Sequence[str] | None, *, metadata: bool = False) -> list[Row]:
         """Return what tells which messages are wanted, without their texts.
 
         Args:
             nodes: Ids of the nodes of the conversations; ``None``: of all.
+            metadata: Whether their metadata are wanted, too.
 
         Returns:
-            ``id, tags, timestamp, last_said_at, user_id``, and of their conversations ``owner, node_id, revision,
-            message_count``; compacted messages are left out.
+            ``id, tags, timestamp, last_said_at, user_id`` and if wanted ``metadata`` (JSON), and of their conversations
+            ``owner, node_id, revision, message_count``; compacted messages are left out.
         """
+        check_flags(metadata=metadata)
         everywhere = "MATCH (c:Conversation) WHERE c.namespace = $namespace MATCH (c)"
         begin = everywhere if nodes is None else "UNWIND $ids AS i MATCH (c:Conversation {id: i})"
         return await self.read(
             f"{begin}<-[:PART_OF]-(m:Interaction) "
             "WHERE coalesce(m.compacted_into, '') = '' RETURN m.id AS id, m.tags AS tags, m.timestamp AS timestamp, "
             "m.last_said_at AS last_said_at, m.user_id AS user_id, c.user_id AS owner, c.id AS node_id, "
-            "c.revision AS revision, c.message_count AS message_count",
+            f"c.revision AS revision, c.message_count AS message_count{', m.metadata AS metadata' if metadata else ''}",
             ids=[] if nodes is None else check_texts("nodes", nodes),
         )
 
