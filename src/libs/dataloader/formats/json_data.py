@@ -70,7 +70,7 @@ def _cut_short(text: str, line: int) -> dict[str, Any]:
         closing = _CLOSING.get(text[:1])
         if closing and (left <= 0 or (unfinished and not text.endswith(closing))):
             return {"cut_short_in_line": line}
-    except RecursionError:
+    except (ValueError, RecursionError):  # a number of more digits than Python reads, nested too deeply
         pass
     return {}
 
