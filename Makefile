@@ -4,6 +4,10 @@ SHELL := /bin/sh
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# pip compiles one file after the other, which takes longer than all the rest. Here all cores do it for what mgrag needs
+# (some files of packages are templates, and no Python); what tests import is compiled when they do.
+INSTALL := $(PIP) install --no-compile --constraint constraints.txt --build-constraint constraints.txt --editable
+COMPILE := $(BIN)/python -m compileall -qq -j 0 $(VENV)/lib || true
 
 # Where it is set, each process of the tests compiles all of them again.
 unexport PYTHONDONTWRITEBYTECODE
@@ -18,21 +22,22 @@ $(BIN)/python:
 
 $(VENV)/.run: $(BIN)/python pyproject.toml constraints.txt
 	@echo "Installing the packages that mgrag needs (about a minute) ..."
-	@$(PIP) install --constraint constraints.txt --build-constraint constraints.txt --editable .
+	@$(INSTALL) .
+	@$(COMPILE)
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.run
 	@echo "Installing the packages that tests and checks need ..."
-	@$(PIP) install --constraint constraints.txt --build-constraint constraints.txt --editable '.[dev]'
+	@$(INSTALL) '.[dev]'
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.dev
 	@echo "Installing the packages that benchmarks compare with ..."
-	@$(PIP) install --constraint constraints.txt --build-constraint constraints.txt --editable '.[dev,bench]'
+	@$(INSTALL) '.[dev,bench]'
 	@touch $@
 
 $(VENV)/.containers: $(VENV)/.dev
-	@$(PIP) install --constraint constraints.txt --build-constraint constraints.txt --editable '.[containers]'
+	@$(INSTALL) '.[containers]'
 	@touch $@
 
 .PHONY: install
