@@ -28,6 +28,20 @@ def rewritten(source: Path, target: Path, change: _Change) -> Path:
     return target
 
 
+async def check_refused(
+    tenants: tuple[KnowledgeBase, KnowledgeBase], folder: Path, change: _Change, reason: str
+) -> None:
+    """Check that one tenant's graph takes no changed export of the other one, and that both stay as they are."""
+    mine, other = tenants
+    await other.export(folder / "other.jsonl")
+    changed = rewritten(folder / "other.jsonl", folder / "changed.jsonl", change)
+    before = await snapshot(mine.client), await snapshot(other.client)
+    for into in (mine.import_, mine.client.import_graph):
+        with pytest.raises(BackupError, match=reason):
+            await into(changed)
+    assert (await snapshot(mine.client), await snapshot(other.client)) == before
+
+
 @pytest.fixture
 async def tenants(file: Path) -> AsyncIterator[tuple[KnowledgeBase, KnowledgeBase]]:
     """Two tenants of one graph."""
@@ -43,27 +57,19 @@ async def tenants(file: Path) -> AsyncIterator[tuple[KnowledgeBase, KnowledgeBas
 async def test_a_file_with_nodes_of_another_namespace_is_refused(
     tenants: tuple[KnowledgeBase, KnowledgeBase], tmp_path: Path
 ) -> None:
-    mine, other = tenants
-    await other.export(tmp_path / "other.jsonl")
-
     def header_only(entry: dict[str, Any]) -> None:
         if "format" in entry:
             entry["namespace"] = "mine"
 
-    changed = rewritten(tmp_path / "other.jsonl", tmp_path / "changed.jsonl", header_only)
-    before = await snapshot(mine.client), await snapshot(other.client)
-    for into in (mine.import_, mine.client.import_graph):
-        with pytest.raises(BackupError, match="line 2 is a node of the namespace 'other', in an export of 'mine'"):
-            await into(changed)
-    assert (await snapshot(mine.client), await snapshot(other.client)) == before
+    await check_refused(
+        tenants, tmp_path, header_only, "line 2 is a node of the namespace 'other', in an export of 'mine'"
+    )
 
 
 async def test_a_file_that_would_overwrite_another_namespace_is_refused_before_anything_is_written(
     tenants: tuple[KnowledgeBase, KnowledgeBase], tmp_path: Path
 ) -> None:
     """All nodes up to the one that was taken were written."""
-    mine, other = tenants
-    await other.export(tmp_path / "other.jsonl")
 
     def everywhere(entry: dict[str, Any]) -> None:
         if "format" in entry:
@@ -77,12 +83,7 @@ async def test_a_file_that_would_overwrite_another_namespace_is_refused_before_a
                 if entry[end][0] in {"Source", "Document"}:
                     entry[end][1] = f"mine {entry[end][1]}"
 
-    changed = rewritten(tmp_path / "other.jsonl", tmp_path / "changed.jsonl", everywhere)
-    before = await snapshot(mine.client), await snapshot(other.client)
-    for into in (mine.import_, mine.client.import_graph):
-        with pytest.raises(BackupError, match="is in the graph already, in the namespace 'other'"):
-            await into(changed)
-    assert (await snapshot(mine.client), await snapshot(other.client)) == before
+    await check_refused(tenants, tmp_path, everywhere, "is in the graph already, in the namespace 'other'")
 
 
 async def test_a_distinction_in_a_file_parts_no_entities_of_another_namespace(
