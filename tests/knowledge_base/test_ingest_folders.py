@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.embedders import HashEmbedder
 from tests.graphs import orphans
 from tests.knowledge_base.notes import document, text
 
 from core.rag import KnowledgeBase
 from core.rag.errors import SourceError
+from libs.dataloader.walk import Found, Walker
 
 
 async def test_prune_removes_what_vanished_from_a_folder_and_nothing_else(kb: KnowledgeBase, tmp_path: Path) -> None:
@@ -145,3 +148,27 @@ async def test_a_part_of_a_folder_that_is_ingested_again_keeps_its_links_to_the_
     (tmp_path / "notes/a.md").write_text("Look at [[Mill]] and [the dam](/works/Dam.md).")
     assert (await kb.ingest(tmp_path / "notes/a.md")).documents.updated == 1
     assert sorted(await links()) == sorted(every)
+
+
+async def test_the_folder_around_files_that_are_named_one_by_one_is_listed_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As `mgrag ingest notes/*.md`: it was listed anew for each file with a link."""
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    files = [folder / f"{number}.md" for number in range(6)]
+    for number, file in enumerate(files):
+        file.write_text(f"Note {number} leads to [[{(number + 1) % 6}]].")
+    listed: list[Walker] = []
+    walk = Walker.walk
+
+    def counted(walker: Walker) -> Iterator[Found]:
+        listed.append(walker)
+        return walk(walker)
+
+    async with KnowledgeBase.open("embedded::memory:", embedder=HashEmbedder()) as kb:
+        await kb.ingest(folder)
+        monkeypatch.setattr(Walker, "walk", counted)
+        report = await kb.ingest(files)
+    assert report.documents.unchanged == 6
+    assert len(listed) == 1

@@ -124,11 +124,17 @@ class DocumentLoader:
         self._place = os.path.abspath(self._given)  # noqa: PTH100 - resolves ".." but not links, like the URIs
         self._uri = uri_of_path(self._place)
         self._root = self._place  # what links are below
+        self._notes: Notes | None = None  # those of a folder above
         self._reader = FileReader(self._place, self._uri, max_bytes=max_bytes, encoding=encoding, readers=readers or {})
         shown = printable(self._given).replace("\\", "/") if os.sep == "\\" else printable(self._given)
         self._shown = shown.rstrip("/") or "/"
         while self._shown.startswith("./") and len(self._shown) > 2:
             self._shown = self._shown[2:].lstrip("/")
+
+    @property
+    def uri(self) -> str:
+        """The ``file://`` URI of the file or folder, which may not exist."""
+        return self._uri
 
     @property
     def source(self) -> SourceInfo:
@@ -148,11 +154,12 @@ class DocumentLoader:
         other._selection = replace(self._selection, never=never)
         return other
 
-    def below(self, folder: str) -> Self:
+    def below(self, folder: str, like: Self | None = None) -> Self:
         """Return a copy of this loader that takes links as a load of a folder above does.
 
         Args:
             folder: The ``file://`` URI of the folder: ``[[Name]]`` may mean any file in it, and ``/…`` begins there.
+            like: Another such copy for this folder: if both select alike, its files are listed once for both.
         """
         folder = folder.rstrip("/")
         if not self._uri.startswith(f"{folder}/"):
@@ -162,6 +169,10 @@ class DocumentLoader:
         for _ in range(self._uri.removeprefix(folder).count("/")):
             other._root = os.path.dirname(other._root)  # noqa: PTH120
         other._reader = self._reader.of(other._root, folder)
+        if like is not None and (like._root, like._selection) == (other._root, other._selection):
+            other._notes = like._notes
+        else:
+            other._notes = Notes(folder, other._names)
         return other
 
     async def load(self, known: Known | None = None) -> AsyncIterator[LoadResult]:
@@ -242,8 +253,7 @@ class DocumentLoader:
         """Yield files with their bytes and hashes, in batches that fit a fixed amount of memory."""
         batch: list[File] = []
         size = 0
-        has_others = self._root != self._place or self._is_folder()
-        notes = Notes(uri_of_path(self._root), self._names) if has_others else None
+        notes = self._notes or (Notes(self._uri, self._names) if self._is_folder() else None)
         for file in self._files():
             if file.trouble is None:
                 self._reader.read(file, notes)

@@ -21,7 +21,7 @@ from core.rag.indexing.cutting import Cutter, Prepared
 from core.rag.indexing.prepare import Preparer
 from core.rag.indexing.pruning import ReadSource, doubled_folders
 from core.rag.indexing.report import IngestReport
-from core.rag.indexing.sources import in_its_folder
+from core.rag.indexing.sources import in_their_folders
 from core.rag.indexing.state import StateReader
 from core.rag.indexing.stopping import out_of_patience, until
 from core.rag.indexing.storable import storable
@@ -164,11 +164,11 @@ class Run:
         self._late = True
 
     async def _load(self, loaders: Sequence[Loader]) -> None:
-        for loader in loaders:
+        for loader in await in_their_folders(self._client, loaders):
             if self.stop.is_set():
                 break
             try:
-                await self._load_one(await in_its_folder(self._client, loader))
+                await self._load_one(loader)
             except LoadError as error:
                 self._report.fail(error.path, error.reason)
                 if len(loaders) == 1:

@@ -14,6 +14,7 @@ from libs.dataloader import Document, Known, Loader, LoadError, LoadResult, Sour
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
     from core.rag.settings import Settings
+    from libs.dataloader import DocumentLoader
 
 #: A path, a URL, a loader, a document, or an iterable of documents.
 Source = str | PathLike[str] | Loader | Document | Iterable[Document] | AsyncIterable[Document]
@@ -99,18 +100,31 @@ def passing_over(places: Collection[PathLike[str]], loaders: Sequence[Loader]) -
     return [loader.without(places) if isinstance(loader, DocumentLoader) else loader for loader in loaders]
 
 
-async def in_its_folder(client: MemGraphClient, loader: Loader) -> Loader:
-    """Return the loader; that of files within a folder that the graph has as a source takes links as that folder does.
+async def in_their_folders(client: MemGraphClient, loaders: Sequence[Loader]) -> list[Loader]:
+    """Return the loaders; those of files within a folder that the graph has as a source take links as that folder does.
 
-    Otherwise, links to files elsewhere in the folder would be lost when a part of it is ingested again.
+    So do those that come behind the folder itself. Otherwise, links to files elsewhere in the folder would be lost when
+    a part of it is ingested again.
     """
     from libs.dataloader import DocumentLoader
 
-    if not isinstance(loader, DocumentLoader):
-        return loader
-    above = [str(folder) for folder in PurePosixPath(loader.source.uri.removeprefix("file://")).parents[:-1]]
-    around = await client.sources_there([f"file://{folder}" for folder in above])
-    return loader.below(min(around, key=len)) if around else loader
+    above = {loader: _folders_above(loader) for loader in loaders if isinstance(loader, DocumentLoader)}
+    there = set(await client.sources_there(uri for folders in above.values() for uri in folders))
+    placed: list[Loader] = []
+    beside: dict[str, DocumentLoader] = {}
+    for loader in loaders:
+        if isinstance(loader, DocumentLoader):
+            if (folder := next((uri for uri in above[loader] if uri in there), None)) is not None:
+                loader = beside[folder] = loader.below(folder, beside.get(folder))
+            there.add(loader.uri)
+        placed.append(loader)
+    return placed
+
+
+def _folders_above(loader: DocumentLoader) -> list[str]:
+    """Return the URIs of the folders above, the topmost first."""
+    folders = PurePosixPath(loader.uri.removeprefix("file://")).parents
+    return [f"file://{folder}" for folder in reversed(folders[:-1])]
 
 
 _FILE_OPTIONS = frozenset({"include", "exclude", "gitignore", "recursive", "hidden", "within"})
