@@ -10,6 +10,8 @@ import pytest
 from tests.cli.command import Command
 
 from core.rag.dbhandler.embedded.digest import Digest, digest_of_file
+from fakes.openai_chat import Chat
+from fakes.openai_server import OpenAIServer, in_thread
 
 CORPUS = Path(__file__).parents[2] / "examples" / "corpus"
 VARIABLES = ("MEMGRAPH_", "MGRAG_", "OPENAI_", "AZURE_OPENAI_")
@@ -51,6 +53,19 @@ def graph(ingested: Path, bare: Path) -> Path:
     shutil.copyfile(ingested / "graph.grafeo", target)
     (bare / "corpus").symlink_to(ingested / "corpus")
     return target
+
+
+@pytest.fixture
+def chat(monkeypatch: pytest.MonkeyPatch, bare: Path) -> Iterator[Chat]:
+    """A language model that the settings name."""
+    server = OpenAIServer()
+    talking = Chat(server)
+    with in_thread(server):
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        monkeypatch.setenv("MGRAG_LLM_MODEL", "m")
+        monkeypatch.setenv("MGRAG_LLM_RETRY_DEADLINE", "0")
+        talking.server = server  # type: ignore[attr-defined]
+        yield talking
 
 
 @pytest.fixture(scope="session")

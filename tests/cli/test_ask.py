@@ -8,31 +8,17 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tests.cli.command import Command
 
 from fakes.openai_chat import Chat, Stream
-from fakes.openai_server import OpenAIServer, fail, in_thread
+from fakes.openai_server import fail
 
 QUESTION = "Since when did the mill stand still?"
 ANALYSIS = json.dumps({"entities": ["mill"], "intent": "factual"})
 ENTRY = [sys.executable, "-c", "from mgrag.cli import main; main()"]
-
-
-@pytest.fixture
-def chat(monkeypatch: pytest.MonkeyPatch, bare: Path) -> Iterator[Chat]:
-    """A language model that the settings name."""
-    server = OpenAIServer()
-    talking = Chat(server)
-    with in_thread(server):
-        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-        monkeypatch.setenv("MGRAG_LLM_MODEL", "m")
-        monkeypatch.setenv("MGRAG_LLM_RETRY_DEADLINE", "0")
-        talking.server = server  # type: ignore[attr-defined]
-        yield talking
 
 
 def test_extracts_with_sources_below(graph: Path, mgrag: Command) -> None:

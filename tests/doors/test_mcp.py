@@ -184,6 +184,16 @@ async def test_memory_is_kept_recalled_and_forgotten() -> None:
         assert (await agent("recall", query="what does Ada drink?"))["memories"] == []
 
 
+async def test_memories_are_recalled_by_their_metadata() -> None:
+    async with with_notes() as agent:
+        await agent("remember", session_id="s1", content="The weir leaks.", metadata={"project": "weir"})
+        mill = await agent("remember", session_id="s1", content="The mill grinds.", metadata={"project": "mill"})
+        assert [item["memoryId"] for item in (await agent("recall", filters="metadata.project=mill"))["memories"]] == [
+            mill["memoryId"]
+        ]
+        assert (await agent("recall", query="mill", filters="metadata.project=canal"))["memories"] == []
+
+
 async def test_a_document_is_rated_and_deleted() -> None:
     async with with_notes() as agent:
         hit = (await agent("search", query="Project Heron", k=1))["hits"][0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ from core.rag import KnowledgeBase
 from core.rag.dbhandler.knowledge.facts import Triple
 from core.rag.errors import ConfigurationError, InvalidInputError, LanguageModelAuthError, LanguageModelError
 from core.rag.extraction.facts import ChunkFacts
+from core.rag.indexing.report import IngestReport
 from core.rag.llm import Message
 from core.rag.settings import Settings
 from dbhandler.kit import Engine
@@ -264,6 +266,40 @@ async def test_only_the_wanted_types_and_relations_are_asked_for_and_kept(
     await kb.ingest([doc("a", MILL)])
     await kb.extract_facts(SayingModel(say_typed), **guide)
     assert (await facts(kb)).keys() == expected
+
+
+async def test_what_is_left_out_is_counted(kb: KnowledgeBase) -> None:
+    await kb.ingest([doc("a", MILL)])
+    report = await kb.extract_facts(SayingModel(say_typed), **wanted(["person"], ["owns"]))
+    assert (report.entities, report.facts, report.unwanted) == (2, 0, 3), "the mill, and what she owns and paid"
+    assert report.to_dict()["unwanted"] == 3
+
+
+@pytest.mark.parametrize("ingesting", [False, True])
+async def test_after_a_stop_no_further_chunk_is_read(engine: Engine, ingesting: bool) -> None:
+    notes = [doc(f"n{number}", f"Note {number} of the mill.") for number in range(20)]
+    stop = asyncio.Event()
+
+    def say_and_stop(_: str) -> dict[str, Any]:
+        stop.set()
+        return {"entities": []}
+
+    model = SayingModel(say_and_stop)
+    seen: list[IngestReport] = []
+    async with engine.knowledge(language_model=model, settings=Settings(llm_concurrency=1)) as kb:
+        if ingesting:
+            report = await kb.ingest(notes, facts=True, stop=stop, progress=seen.append)
+            assert report.interrupted
+            assert report.facts is not None
+            assert (report.facts["chunks"], report.facts["stopped"]) == (1, "interrupted")
+            assert seen[-1].facts is not None, "progress is told of the reading, too"
+        else:
+            await kb.ingest(notes)
+            found = await kb.extract_facts(stop=stop)
+            assert found.interrupted
+            assert found.chunks == 1
+        assert (await kb.client.fact_counts())["waiting"] == 19
+        assert (await kb.extract_facts()).chunks == 19
 
 
 async def test_a_model_is_told_what_is_wanted() -> None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from core.rag.embedder import EmbeddingService
     from core.rag.extraction.wanted import RelationLike, WantedFacts
     from core.rag.indexing.factfinding import FactReport
+    from core.rag.indexing.report import IngestReport
     from core.rag.indexing.resolving import ResolutionReport
     from core.rag.llm import LanguageModel
     from core.rag.settings import Settings
@@ -241,6 +242,19 @@ class Knowledge:
         if again:
             await self._client.read_facts_again()
         return await finder.run(limit, stop=stop, progress=progress)
+
+    async def _add_facts(
+        self, report: IngestReport, stop: asyncio.Event | None, progress: Callable[[IngestReport], None] | None
+    ) -> None:
+        """Extract facts behind an ingest, and add what was done to its report."""
+
+        def tell(found: FactReport) -> None:
+            report.facts = found.to_dict()
+            if progress is not None:
+                progress(report)
+
+        found = await self.extract_facts(stop=stop, progress=tell)
+        report.facts, report.interrupted = found.to_dict(), found.interrupted
 
     def _wanted(
         self, entity_types: Iterable[str] | None = None, relations: Iterable[RelationLike] | None = None

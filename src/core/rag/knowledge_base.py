@@ -304,7 +304,7 @@ class KnowledgeBase(Knowledge, Removal, Exploration, Answers, Upkeep, Memories, 
         with collected_seldom():
             report = await indexer.index(loaders, prune=prune, stop=stop, progress=progress)
         if facts and not report.interrupted:
-            report.facts = (await self.extract_facts(stop=stop)).to_dict()
+            await self._add_facts(report, stop, progress)
         return report
 
     async def search(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mgrag.cli import graph_editing
+from mgrag.cli import graph_editing, graph_extract
 from mgrag.cli.options import AfterOption, AtOption, DbOption, JsonOption, NamespaceOption, common, target_file
 from mgrag.cli.output import counted, line, note, print_json, table
 from mgrag.cli.runtime import EXIT_FAILED, EXIT_NOT_FOUND, EXIT_USAGE, fail, with_kb
@@ -53,6 +53,7 @@ DepthOption = Annotated[int, typer.Option(metavar="STEPS", help="Maximum distanc
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     graph_editing.register(commands)
+    graph_extract.register(commands)
     app.add_typer(commands, name="graph")
 
 

@@ -154,6 +154,7 @@ async def _ingest(
                 say(
                     f"{done.added + done.updated} documents written, {done.unchanged} unchanged,"
                     f" {len(done.failed)} failed; {report.chunks} chunks"
+                    + (f"; {report.facts['chunks']} read by the language model" if report.facts else "")
                 )
 
             report = await kb.ingest(loaders, prune=prune, facts=facts, stop=stop, progress=tell)
@@ -179,8 +180,9 @@ def _show(report: IngestReport) -> None:
         line(
             f"Facts: {report.facts['chunks']} chunks read, {report.facts['entities']} entities,"
             f" {report.facts['facts']} facts, {len(report.facts['failed'])} failed."
+            + (f" Left out as unwanted: {report.facts['unwanted']}." if report.facts["unwanted"] else "")
         )
-        if report.facts["stopped"]:
+        if report.facts["stopped"] and not report.interrupted:
             line((f"note    {report.facts['stopped']}", "yellow"))
 
 

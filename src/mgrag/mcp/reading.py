@@ -198,11 +198,16 @@ class ReadingTools:
         tags: Annotated[list[str] | None, ONE_OR_SEVERAL, Field(description="Only what has all of these tags.")] = None,
         since: Annotated[str | None, Field(description="Only what was said at this time or later: ISO 8601.")] = None,
         before: Annotated[str | None, Field(description="Only what was said before this time: ISO 8601.")] = None,
+        filters: Annotated[
+            str | None, Field(description="Only what has such metadata: 'metadata.project=mill metadata.year>=2020'.")
+        ] = None,
         limit: _Limit = 5,
     ) -> dict[str, Any]:
         """Search or list what was remembered: in one session, in all sessions of a user, or everywhere."""
         async with self._lease.use() as kb:
-            found = await kb.recall(session_id, query, limit, user_id=user_id, tags=tags, since=since, before=before)
+            found = await kb.recall(
+                session_id, query, limit, user_id=user_id, tags=tags, since=since, before=before, filters=filters
+            )
         return {"memories": [memory.to_dict() for memory in found]}
 
     async def list_memories(

@@ -113,10 +113,14 @@ class WritingTools:
         user_id: Annotated[
             str | None, Field(description="The user whom it concerns, to recall it in other sessions.")
         ] = None,
+        metadata: Annotated[
+            dict[str, Any] | None, Field(description="Values by which recall can restrict what it finds.")
+        ] = None,
     ) -> dict[str, Any]:
         """Store something to recall later; exact repeats are counted, not stored again."""
         async with self._lease.use(create=True) as kb:
-            return {"memoryId": await kb.remember(session_id, role, content, tags or (), user_id=user_id)}
+            stored = await kb.remember(session_id, role, content, tags or (), user_id=user_id, metadata=metadata)
+        return {"memoryId": stored}
 
     async def forget(
         self,

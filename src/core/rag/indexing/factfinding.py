@@ -32,6 +32,8 @@ _WRITTEN_AT_ONCE = 32
 #: After this many consecutive chunks at which the model was unreachable or stopped early, the run ends.
 _PATIENCE = 5
 
+_INTERRUPTED = "interrupted"
+
 
 @dataclass(slots=True)
 class FactReport:
@@ -41,6 +43,7 @@ class FactReport:
         chunks: Number of chunks that were read completely.
         entities: Number of entities in them.
         facts: Number of facts in them.
+        unwanted: Number of entities and facts that were left out, as their types or relations were not asked for.
         failed: Reasons for failed chunks, by id of the chunk.
         stopped: Why the run ended early; else empty.
     """
@@ -48,8 +51,14 @@ class FactReport:
     chunks: int = 0
     entities: int = 0
     facts: int = 0
+    unwanted: int = 0
     failed: dict[str, str] = field(default_factory=dict)
     stopped: str = ""
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether the caller stopped it, not the model."""
+        return self.stopped == _INTERRUPTED
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to plain values that JSON can hold."""
@@ -57,6 +66,7 @@ class FactReport:
             "chunks": self.chunks,
             "entities": self.entities,
             "facts": self.facts,
+            "unwanted": self.unwanted,
             "failed": [{"chunk_id": key, "reason": reason} for key, reason in self.failed.items()],
             "stopped": self.stopped,
         }
@@ -90,7 +100,7 @@ class FactFinder:
 
         Args:
             limit: Maximum number of chunks.
-            stop: When set, no further chunks are read.
+            stop: When set, no further chunks are read; those that the model has are waited for.
             progress: Called after each transaction with the report so far.
 
         Raises:
@@ -102,46 +112,54 @@ class FactFinder:
         row = 0  # consecutive failures that are due to the model, not to the chunk
         for start in range(0, len(waiting), _WRITTEN_AT_ONCE):
             if stop is not None and stop.is_set():
-                report.stopped = "interrupted"
+                report.stopped = _INTERRUPTED
                 break
             part = waiting[start : start + _WRITTEN_AT_ONCE]
             gate = asyncio.Semaphore(self._concurrency)
-            results = await asyncio.gather(*(self._read(chunk, gate) for chunk in part), return_exceptions=True)
+            results = await asyncio.gather(*(self._read(chunk, gate, stop) for chunk in part), return_exceptions=True)
             found: dict[str, ChunkFacts] = {}
+            unwanted = 0
             failed: dict[str, str] = {}
             fatal: BaseException | None = None
             for chunk, result in zip(part, results, strict=True):
                 if isinstance(result, ChunkFacts):
-                    found[chunk["id"]] = result
+                    found[chunk["id"]] = kept = self._wanted.of(result)
+                    unwanted += len(result.entities) + len(result.facts) - len(kept.entities) - len(kept.facts)
                     row = 0
                 elif isinstance(result, LanguageModelError) and not isinstance(result, LanguageModelAuthError):
                     failed[chunk["id"]] = str(result)
                     row += not isinstance(result, StructuredOutputError | LanguageModelInputError)
-                else:
+                elif result is not None:
                     fatal = result
             await self._write(report, found, failed)
+            report.unwanted += unwanted
             if progress is not None:
                 progress(report)
             if fatal is not None:
                 raise fatal
+            if None in results:
+                report.stopped = _INTERRUPTED
+                break
             if row >= _PATIENCE:
                 report.stopped = f"The language model failed {row} times in a row: {list(failed.values())[-1]}"
                 break
         return report
 
-    async def _read(self, chunk: Row, gate: asyncio.Semaphore) -> ChunkFacts:
+    async def _read(self, chunk: Row, gate: asyncio.Semaphore, stop: asyncio.Event | None) -> ChunkFacts | None:
+        """What the model finds in a chunk; ``None`` if it was not asked any more."""
         place = heading_path((chunk["title"], chunk["heading"])) or chunk["path"]
         prompt = ExtractFactsPrompt(place=place, passage=chunk["content"], wanted=self._wanted.text())
         async with gate:
+            if stop is not None and stop.is_set():
+                return None
             completion = await self._model.complete(
                 prompt.messages(), temperature=0.0, max_tokens=_MAX_TOKENS, schema=PassageFacts
             )
         said = completion.parsed
-        facts = ChunkFacts.of(
+        return ChunkFacts.of(
             [(entity.name, entity.type) for entity in said.entities],
             [(fact.subject, fact.relation, fact.object, fact.sentence) for fact in said.facts],
         )
-        return self._wanted.of(facts)
 
     async def _write(self, report: FactReport, found: dict[str, ChunkFacts], failed: dict[str, str]) -> None:
         if found:
