@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from core.rag.analysis.language import detect_language
+from core.rag.answering.written_times import MONTHS
 
 #: Numbers as words, by what they count.
 _COUNTS: Final = {
@@ -65,16 +66,6 @@ _DAYS: Final = {
     for day in days
 }
 _HERE: Final = "hier"  # in German
-_MONTHS: Final = {
-    name: number
-    for names in (
-        "january february march april may june july august september october november december",
-        "januar februar märz april mai juni juli august september oktober november dezember",
-        "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
-        "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
-    )
-    for number, name in enumerate(names.split(), 1)
-}
 
 
 def _compiled(pattern: str) -> re.Pattern[str]:
@@ -87,7 +78,7 @@ _PHRASES: Final = [
 _DAY: Final = _compiled(f"(?:{'|'.join(sorted(_DAYS, key=len, reverse=True))})")
 #: A month behind a preposition, and without a year or day behind it.
 _MONTH: Final = _compiled(
-    rf"(?:in|im|en|since|seit|depuis|desde) (?P<name>{'|'.join(_MONTHS)})\b(?! (?:\d|(?:of|del?) \d))"
+    rf"(?:in|im|en|since|seit|depuis|desde) (?P<name>{'|'.join(MONTHS)})\b(?!,? (?:\d|(?:of|del?) \d))"
 )
 
 
@@ -109,7 +100,7 @@ def relative_times(question: str, now: datetime) -> Iterator[tuple[int, str, tup
         if (span := _span("day", _DAYS[day], now)) is not None:
             yield match.start(), match[0], span
     for match in _MONTH.finditer(question):
-        if (span := _span("month", (now.month - _MONTHS[match["name"].lower()]) % 12, now)) is not None:
+        if (span := _span("month", (now.month - MONTHS[match["name"].lower()]) % 12, now)) is not None:
             yield match.start("name"), match["name"], span
 
 

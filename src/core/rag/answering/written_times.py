@@ -1,0 +1,72 @@
+"""Years, months and days in figures and by name ("2019-06", "5 May 2019", "15.3.2019", "the 1990s")."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Final
+
+from core.rag.retrieval.filter_tree import period
+
+#: The names of months in English, German, French and Spanish, and their numbers.
+MONTHS: Final = {
+    name: number
+    for names in (
+        "january february march april may june july august september october november december",
+        "januar februar märz april mai juni juli august september oktober november dezember",
+        "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
+        "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
+    )
+    for number, name in enumerate(names.split(), 1)
+}
+_SHORT: Final = {
+    name: number
+    for names in ("jan feb mar apr may jun jul aug sep oct nov dec", "jan feb mär apr mai jun jul aug sept okt nov dez")
+    for number, name in enumerate(names.split(), 1)
+}
+_NUMBERS: Final = _SHORT | MONTHS
+_NAMES: Final = "|".join(sorted(_NUMBERS, key=len, reverse=True))
+
+#: No part of a larger number or name.
+_FREE: Final = r"(?<![\w.,:/-])"
+_END: Final = r"(?![\w/-]|[.,:]\d)"
+_YEAR: Final = r"[12]\d{3}"
+
+_FIGURES: Final = re.compile(rf"{_FREE}{_YEAR}(?:-\d{{2}}(?:-\d{{2}})?)?{_END}")
+_DOTTED: Final = re.compile(rf"{_FREE}(?P<day>\d{{1,2}})\.\s?(?P<month>\d{{1,2}})\.\s?(?P<year>{_YEAR}){_END}")
+_BY_NAME: Final = re.compile(
+    rf"{_FREE}(?:(?P<day>\d{{1,2}})(?:\.|st|nd|rd|th|er)?\s+(?:of\s+|de\s+)?)?(?P<month>{_NAMES})\b\.?"
+    rf"(?:\s+(?P<day_behind>\d{{1,2}})(?:st|nd|rd|th)?)?,?\s+(?:of\s+|del?\s+)?(?P<year>{_YEAR}){_END}",
+    re.IGNORECASE,
+)
+_DECADE: Final = re.compile(
+    rf"{_FREE}(?:(?P<behind>[12]\d{{2}})0(?:s|er)|(?:années|años)\s+(?P<before>[12]\d{{2}})0){_END}", re.IGNORECASE
+)
+_YEARS: Final = re.compile(rf"{_FREE}(?P<first>{_YEAR})\s?[-–—]\s?(?P<last>{_YEAR}){_END}")
+
+
+def written_times(question: str) -> Iterator[tuple[int, str, tuple[datetime, datetime]]]:
+    """Yield the times in a question: place, text, and start and end (exclusive). Some may be parts of others."""
+    for match in _FIGURES.finditer(question):
+        yield from _time(match, match[0])
+    for match in _DOTTED.finditer(question):
+        yield from _time(match, f"{match['year']}-{match['month']:0>2}-{match['day']:0>2}")
+    for match in _BY_NAME.finditer(question):
+        day = match["day"] or match["day_behind"]
+        month = f"{match['year']}-{_NUMBERS[match['month'].lower()]:02}"
+        yield from _time(match, f"{month}-{day:0>2}" if day else month)
+    for match in _DECADE.finditer(question):
+        decade = match["behind"] or match["before"]
+        yield from _time(match, f"{decade}0", f"{decade}9")
+    for match in _YEARS.finditer(question):
+        yield from _time(match, match["first"], match["last"])
+
+
+def _time(
+    match: re.Match[str], first: str, last: str | None = None
+) -> Iterator[tuple[int, str, tuple[datetime, datetime]]]:
+    """Yield from the start of the first to the end of the last one, if these are dates in this order."""
+    start, end = period(first), period(last or first)
+    if start is not None and end is not None and start[0] < end[1]:
+        yield match.start(), match[0], (start[0], end[1])
