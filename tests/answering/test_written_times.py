@@ -66,6 +66,7 @@ def days(question: str) -> list[tuple[str, str]]:
                 "Who owned it between 2015 and 2018?",
                 "from 2015 to 2018",
                 "from 2015 until 2018",
+                "since 2015 until the year 2018",
                 "in 2015-2018",
                 "in 2015 – 2018",
                 "zwischen 2015 und 2018",
@@ -81,6 +82,7 @@ def days(question: str) -> list[tuple[str, str]]:
         (EVER, "2018-12-31", ["bis 2018", "jusqu'en 2018", "hasta 2018", "prior to 2019", "before January 2019"]),
         (EVER, "2024-12-31", ["before last year", "vor dem letzten Jahr", "avant l'an dernier"]),
         ("2020-01-01", "2026-03-13", ["Who owned it after 2019?", "nach 2019", "après 2019", "después de 2019"]),
+        ("2020-01-01", "2026-03-13", ["ab 2020", "seit dem Jahr 2020", "à partir de 2020", "since the year 2020"]),
     ],
 )
 def test_times_in_figures_and_by_name(first: str, last: str, questions: list[str]) -> None:

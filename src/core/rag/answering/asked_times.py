@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple
 
@@ -13,15 +13,21 @@ from core.rag.answering.written_times import written_times
 from core.rag.times import iso
 
 _FIRST: Final = datetime.min.replace(tzinfo=UTC)
-_ARTICLE: Final = r"(?:(?:the|dem|der|den|el|la|los|le|les)\s+|l['’])?"
+_ARTICLE: Final = r"(?:(?:the|dem|der|den|el|la|los|le|les)\s+|l['’])?(?:(?:year|jahr|année|an|año)\s+)?"
 
 
-def _behind(words: str) -> re.Pattern[str]:
-    return re.compile(rf"\b(?:{words})\s+{_ARTICLE}\Z".replace(" ", r"\s+"), re.IGNORECASE)
+#: How far from a time the words are looked for that stand before it, in characters.
+_REACH: Final = 40
+
+
+def _behind(words: str) -> Callable[[str, int], bool]:
+    """Return what tells whether one of the words stands before a place in a question."""
+    pattern = re.compile(rf"\b(?:{words})\s+{_ARTICLE}\Z".replace(" ", r"\s+"), re.IGNORECASE)
+    return lambda question, place: pattern.search(question, max(place - _REACH, 0), place) is not None
 
 
 #: What stands before a time from which on, until or before which, or after which something is asked.
-_SINCE: Final = _behind("since|ever since|seit|depuis|desde")
+_SINCE: Final = _behind("since|seit|ab|depuis|à partir de|desde|a partir de")
 _UNTIL: Final = _behind("until|till|up to|through|bis|bis zum|jusqu['’]en|jusqu['’]à|hasta")
 _BEFORE: Final = _behind("before|prior to|earlier than|vor|avant|antes de")
 _AFTER: Final = _behind("after|later than|nach|après|después de|tras")
@@ -31,11 +37,11 @@ _RANGES: Final = tuple(
     (_behind(before), re.compile(rf"\s*(?:{between})\s+{_ARTICLE}", re.IGNORECASE))
     for before, between in (
         ("between", "and"),
-        ("from", "to|until|till|through"),
+        ("from|since", "to|until|till|through"),
         ("zwischen", "und"),
-        ("von|vom", "bis|bis zum"),
+        ("von|vom|seit", "bis|bis zum"),
         ("entre", "et|y"),
-        ("de|du|desde", "à|au|jusqu['’]en|a|hasta"),
+        ("de|du|depuis|desde", "à|au|jusqu['’]en|a|hasta"),
     )
 )
 
@@ -63,10 +69,9 @@ def times_asked(question: str, now: datetime | None = None) -> dict[str, tuple[s
     """
     now = datetime.now(UTC) if now is None else now
     found = {}
-    for time in _joined(question, list(_named(question, now))):
-        start, end = _reaching(question, time, now)
-        if start < end:
-            found[question[time.place : time.stop]] = (iso(start), iso(end - timedelta(microseconds=1)))
+    for time in _meant(question, list(_named(question, now)), now):
+        if time.start < time.end:
+            found[question[time.place : time.stop]] = (iso(time.start), iso(time.end - timedelta(microseconds=1)))
     return found
 
 
@@ -84,8 +89,8 @@ def _named(question: str, now: datetime) -> Iterator[_Time]:
             reached = time.stop
 
 
-def _joined(question: str, times: Sequence[_Time]) -> Iterator[_Time]:
-    """Yield the times, the two ends of a period ("between 2015 and May 2018") as one."""
+def _meant(question: str, times: Sequence[_Time], now: datetime) -> Iterator[_Time]:
+    """Yield what is meant by the times: by two ends ("between 2015 and May 2018") all that is between."""
     following = iter(range(len(times)))
     for number in following:
         time = times[number]
@@ -93,27 +98,27 @@ def _joined(question: str, times: Sequence[_Time]) -> Iterator[_Time]:
             last = times[next(following)]
             yield _Time(time.place, last.stop, time.start, last.end)
         else:
-            yield time
+            yield _reaching(question, time, now)
 
 
 def _are_ends(question: str, first: _Time, last: _Time) -> bool:
     return first.start < last.end and any(
-        before.search(question, 0, first.place) and between.fullmatch(question, first.stop, last.place)
+        before(question, first.place) and between.fullmatch(question, first.stop, last.place)
         for before, between in _RANGES
     )
 
 
-def _reaching(question: str, time: _Time, now: datetime) -> tuple[datetime, datetime]:
-    """Return what is meant by a time with the word before it."""
-    if time.start < now and _SINCE.search(question, 0, time.place):
-        return time.start, max(time.end, now)
-    if time.end < now and _AFTER.search(question, 0, time.place):
-        return time.end, now
-    if _BEFORE.search(question, 0, time.place):
-        return _FIRST, time.start
-    if _UNTIL.search(question, 0, time.place):
-        return _FIRST, time.end
-    return time.start, time.end
+def _reaching(question: str, time: _Time, now: datetime) -> _Time:
+    """Return the time, as far as the word before it reaches."""
+    if time.start < now and _SINCE(question, time.place):
+        return time._replace(end=max(time.end, now))
+    if time.end < now and _AFTER(question, time.place):
+        return time._replace(start=time.end, end=now)
+    if _BEFORE(question, time.place):
+        return time._replace(start=_FIRST, end=time.start)
+    if _UNTIL(question, time.place):
+        return time._replace(start=_FIRST)
+    return time
 
 
 def of_times_asked(facts: Sequence[FoundFact], question: str, now: datetime | None = None) -> list[FoundFact]:
