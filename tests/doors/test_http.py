@@ -11,6 +11,7 @@ from typing import Any
 
 import httpx
 import pytest
+from tests.extraction.models import SayingModel
 
 from core.rag import KnowledgeBase
 from core.rag.errors import StoreTimeoutError
@@ -322,6 +323,29 @@ async def test_a_body_in_which_everything_is_optional_may_be_missing() -> None:
         begun = (await ok(await client.post("/db/wiki/conversations")))["conversationId"]
         assert (await ok(await client.get(f"/db/wiki/conversations/{begun}")))["messages"] == []
         await ok(await client.post("/db/wiki/graph/resolve", content="x"), 422)
+
+
+async def test_a_language_model_reads_what_is_there() -> None:
+    owns = {"subject": "Ada Vane", "relation": "owns", "object": "Heron Mill", "sentence": "She owns it."}
+    names = [{"name": "Ada Vane", "type": "person"}, {"name": "Heron Mill", "type": "mill"}]
+    model = SayingModel(lambda _: {"entities": names, "facts": [owns, owns | {"relation": "sold"}]})
+    knowledge = KnowledgeBase.open("embedded::memory:", language_model=model)
+    async with serving(knowledge=knowledge) as client:
+        notes = [{"path": f"n{number}", "content": f"Note {number} of the mill."} for number in range(3)]
+        await ok(await client.post("/db/default/documents", json={"documents": notes}))
+        wanted = {"entity_types": ["person", "mill"], "relations": ["owns"], "limit": 2}
+        told = await ok(await client.post("/db/default/graph/extract", json=wanted))
+        assert told == {
+            "chunks": 2, "entities": 4, "facts": 2, "unwanted": 2, "failed": [], "stopped": "", "waiting": 1,
+        }  # fmt: skip
+        assert (await ok(await client.post("/db/default/graph/extract")))["waiting"] == 0
+        again = await ok(await client.post("/db/default/graph/extract", json={"again": True}))
+        assert (again["chunks"], again["facts"], again["unwanted"]) == (3, 6, 0)
+        wrong = await ok(await client.post("/db/default/graph/extract", json={"relations": ["a > b"]}), 400)
+        assert "is not a relation" in wrong["error"]
+    async with serving() as client:
+        told = await ok(await client.post("/db/default/graph/extract"), 400)
+        assert "MGRAG_LLM_MODEL" in told["error"]
 
 
 async def test_memories_are_stored_recalled_listed_and_forgotten() -> None:

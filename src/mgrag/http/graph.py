@@ -14,7 +14,7 @@ from core.rag.graph.searching import KnowledgeMode
 from core.rag.indexing.resolving import ResolutionReport
 from core.rag.schema import EdgeType
 from mgrag.http.bases import After, Body, Name, Reading, Words, Writing, described
-from mgrag.http.results import Collections, Context, Deleted, FoundWay, NodePage, Nodes, Results, Way
+from mgrag.http.results import Collections, Context, Deleted, ExtractedFacts, FoundWay, NodePage, Nodes, Results, Way
 from mgrag.messages import not_added_by_hand
 
 router = APIRouter(tags=["graph"])
@@ -92,6 +92,17 @@ class Resolution(Body):
     vectors: bool = Field(default=True, description="Also compare the meanings of names.")
 
 
+class Extraction(Body):
+    """What the language model is to find, and in how many passages."""
+
+    entity_types: list[str] | None = Field(default=None, description="Only these; by default as the server is set.")
+    relations: list[str] | None = Field(
+        default=None, description="Only these: owns, or person > owns > building; by default as the server is set."
+    )
+    again: bool = Field(default=False, description="Also passages that were read before.")
+    limit: int = Field(default=100, ge=1, le=1000, description="Call it again, without again, for the rest.")
+
+
 class Merge(Body):
     """Two entities that are the same."""
 
@@ -129,6 +140,7 @@ class Triples(Body):
 
 #: A body that may be missing, but is not null.
 _ANY_WAY = Resolution()
+_ANY_FACTS = Extraction()
 
 
 @router.post("/search")
@@ -247,6 +259,18 @@ async def unlink(
 async def resolve(kb: Writing, body: Resolution = _ANY_WAY) -> ResolutionReport:
     """Find entities that have several names, and connect these."""
     return await kb.resolve_entities(vectors=body.vectors)
+
+
+@router.post("/graph/extract")
+async def extract(kb: Writing, body: Extraction = _ANY_FACTS) -> ExtractedFacts:
+    """Have the language model read passages that it has not read yet, and add the entities and facts in them."""
+    if kb.language_model is None:
+        raise InvalidInputError("This server has no language model: who runs it can set MGRAG_LLM_MODEL.")
+    report = await kb.extract_facts(
+        entity_types=body.entity_types, relations=body.relations, again=body.again, limit=body.limit
+    )
+    counts = await kb.client.fact_counts()
+    return cast("ExtractedFacts", report.to_dict() | {"waiting": counts["waiting"]})
 
 
 @router.post("/graph/merge")

@@ -34,6 +34,25 @@ class Ingested(TypedDict):
     facts: NotRequired[dict[str, Any]]
 
 
+class ExtractionFailure(TypedDict):
+    """A passage that the language model could not extract facts from; a later call tries it again."""
+
+    chunk_id: str
+    reason: str
+
+
+class ExtractedFacts(TypedDict):
+    """What a language model found; ``stopped`` says why it ended early, ``waiting`` counts passages not read yet."""
+
+    chunks: int
+    entities: int
+    facts: int
+    unwanted: int
+    failed: list[ExtractionFailure]
+    stopped: str
+    waiting: int
+
+
 class Deleted(TypedDict):
     """What was removed: its path, name or id."""
 
