@@ -5,18 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from tests.answering.times import NOW, days
 
-from core.rag.answering.asked_times import of_times_asked, times_asked
+from core.rag.answering.asked_times import of_times_asked
 from core.rag.answering.types import FoundFact
 from core.rag.times import iso
-
-#: A Friday.
-NOW = datetime(2026, 3, 13, 15, 30, tzinfo=UTC)
-
-
-def days(question: str, now: datetime = NOW) -> list[tuple[str, str]]:
-    """The first and last day of each time in a question."""
-    return sorted((first[:10], last[:10]) for first, last in times_asked(question, now).values())
 
 
 @pytest.mark.parametrize(

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.answering.times import NOW, days
 
 from core.rag.answering.asked_times import of_times_asked, times_asked
 from core.rag.answering.types import FoundFact
 
-NOW = datetime(2026, 3, 13, 15, 30, tzinfo=UTC)
 EVER = "0001-01-01"
-
-
-def days(question: str) -> list[tuple[str, str]]:
-    """The first and last day of each time in a question."""
-    return sorted((first[:10], last[:10]) for first, last in times_asked(question, NOW).values())
 
 
 @pytest.mark.parametrize(

@@ -47,11 +47,11 @@ def extract(
 ) -> None:
     """Have a language model (MGRAG_LLM_MODEL) read the chunks that it has not read yet, and add what they state."""
     chosen = common(context, db, namespace, as_json)
-    report, paths = run(lambda: _extract(chosen, entity_type, relation, again=again, limit=limit))
+    report = run(lambda: _extract(chosen, entity_type, relation, again=again, limit=limit))
     if chosen.json:
         print_json(report.to_dict())
     else:
-        _show(report, paths)
+        _show(report)
     if report.interrupted:
         raise typer.Exit(EXIT_INTERRUPTED)
     if report.failed and not report.chunks:
@@ -60,12 +60,11 @@ def extract(
 
 async def _extract(
     chosen: Common, types: list[str] | None, relations: list[str] | None, *, again: bool, limit: int | None
-) -> tuple[FactReport, dict[str, str]]:
-    """Extract facts; return also the documents of chunks that failed."""
+) -> FactReport:
     async with open_kb(chosen, create=False) as kb:
         stop = stop_on_interrupt()
         with progress("Reading …", quiet=chosen.json) as say:
-            report = await kb.extract_facts(
+            return await kb.extract_facts(
                 entity_types=types,
                 relations=relations,
                 again=again,
@@ -73,13 +72,12 @@ async def _extract(
                 stop=stop,
                 progress=lambda so_far: say(f"{so_far.chunks} chunks read, {so_far.facts} facts found"),
             )
-        return report, {row["id"]: row["path"] for row in await kb.client.fact_failures()} if report.failed else {}
 
 
-def _show(report: FactReport, paths: dict[str, str]) -> None:
+def _show(report: FactReport) -> None:
     failed = list(report.failed.items())
     for chunk, reason in failed[:_TOLD]:
-        line((f"failed  {paths.get(chunk, chunk)}: {reason}", "yellow"))
+        line((f"failed  {report.paths[chunk]}: {reason}", "yellow"))
     if len(failed) > _TOLD:
         line((f"failed  {len(failed) - _TOLD} more (mgrag status lists some, --json all)", "yellow"))
     line(

@@ -15,7 +15,6 @@ from core.rag.times import iso
 _FIRST: Final = datetime.min.replace(tzinfo=UTC)
 _ARTICLE: Final = r"(?:(?:the|dem|der|den|el|la|los|le|les)\s+|l['’])?(?:(?:year|jahr|année|an|año)\s+)?"
 
-
 #: How far from a time the words are looked for that stand before it, in characters.
 _REACH: Final = 40
 

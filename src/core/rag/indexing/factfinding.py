@@ -45,6 +45,7 @@ class FactReport:
         facts: Number of facts in them.
         unwanted: Number of entities and facts that were left out, as their types or relations were not asked for.
         failed: Reasons for failed chunks, by id of the chunk.
+        paths: Documents of failed chunks, by id of the chunk.
         stopped: Why the run ended early; else empty.
     """
 
@@ -53,6 +54,7 @@ class FactReport:
     facts: int = 0
     unwanted: int = 0
     failed: dict[str, str] = field(default_factory=dict)
+    paths: dict[str, str] = field(default_factory=dict)
     stopped: str = ""
 
     @property
@@ -111,9 +113,6 @@ class FactFinder:
         waiting = await self._client.chunks_without_facts(limit)
         row = 0  # consecutive failures that are due to the model, not to the chunk
         for start in range(0, len(waiting), _WRITTEN_AT_ONCE):
-            if stop is not None and stop.is_set():
-                report.stopped = _INTERRUPTED
-                break
             part = waiting[start : start + _WRITTEN_AT_ONCE]
             gate = asyncio.Semaphore(self._concurrency)
             results = await asyncio.gather(*(self._read(chunk, gate, stop) for chunk in part), return_exceptions=True)
@@ -128,6 +127,7 @@ class FactFinder:
                     row = 0
                 elif isinstance(result, LanguageModelError) and not isinstance(result, LanguageModelAuthError):
                     failed[chunk["id"]] = str(result)
+                    report.paths[chunk["id"]] = chunk["path"]
                     row += not isinstance(result, StructuredOutputError | LanguageModelInputError)
                 elif result is not None:
                     fatal = result
