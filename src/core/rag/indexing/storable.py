@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from operator import attrgetter
 from typing import Any
 
 from core.rag.dbhandler.documents.rows import check_nesting
@@ -11,8 +12,9 @@ from core.rag.embedder.base import clean_text
 from core.rag.errors import InvalidInputError
 from libs.dataloader import Document, Link
 
-_TEXTS = ("path", "content", "format")
-_TEXTS_OR_NONE = ("title", "uri", "mime_type")
+_TEXTS = ("path", "content", "format", "title", "uri", "mime_type")
+_OR_NONE = ("title", "uri", "mime_type")
+_texts = attrgetter(*_TEXTS)
 
 
 def storable(document: Document) -> Document:
@@ -28,7 +30,8 @@ def storable(document: Document) -> Document:
     if (name := no_text_in(document)) is not None:
         kind = _kind(getattr(document, name))
         raise InvalidInputError(f"The {name} of the document {document.path!r} must be text, but is {kind}.")
-    check_nesting(document.metadata, f"The metadata of {document.path}")
+    if document.metadata != {}:
+        check_nesting(document.metadata, f"The metadata of {document.path}")
     names = f"{document.path}{document.title}{document.uri}{document.mime_type}{document.format}"
     rest = (document.metadata, document.links, document.locations)
     if not _is_broken(document.content) and not _is_broken(names) and not any(map(_is_broken, filter(None, rest))):
@@ -49,9 +52,8 @@ def storable(document: Document) -> Document:
 
 def no_text_in(document: Document) -> str | None:
     """Return the field of a document that must be text and is not; ``None`` if all are."""
-    for name in (*_TEXTS, *_TEXTS_OR_NONE):
-        value = getattr(document, name)
-        if not isinstance(value, str) and (value is not None or name in _TEXTS):
+    for name, value in zip(_TEXTS, _texts(document), strict=True):
+        if not isinstance(value, str) and (value is not None or name not in _OR_NONE):
             return name
     return None
 
