@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.rag.embedder import EmbeddingService
+from core.rag.embedder.base import AVERAGING_WEIGHT
 
 
 class HashEmbedder(EmbeddingService):
@@ -27,6 +28,10 @@ class HashEmbedder(EmbeddingService):
     @property
     def dimension(self) -> int:
         return self._dimension
+
+    @property
+    def vector_weight(self) -> float:
+        return AVERAGING_WEIGHT
 
     async def get_embeddings(self, texts: Sequence[str], names: Sequence[str] | None = None) -> NDArray[np.float32]:
         self.embedded += texts

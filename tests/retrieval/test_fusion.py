@@ -103,6 +103,14 @@ def test_a_further_leg_counts_beside_both() -> None:
     assert (best.id, best.scores) == ("b", {"vector": 0.4, "further": 1.0})
 
 
+def test_meaning_decides_as_far_as_it_is_given_weight() -> None:
+    vector, keyword, sample = {"meant": 0.8, "named": 0.5}, {"named": 6.0}, [0.1, 0.3, 0.5]
+    for weight, first in ((0.1, "named"), (0.48, "named"), (0.85, "meant"), (1.0, "meant")):
+        fused = fuse_hybrid(vector, keyword, sample=sample, total=10, vector_weight=weight)
+        assert fused[0].id == first
+    assert fused[1].score == pytest.approx(0.5 / 0.8)  # words count nothing with a weight of 1
+
+
 def test_spreads() -> None:
     assert spread_of_sample([]) == spread_of_sample([3.0]) == 0.0
     assert spread_of_sample([1.0, 3.0]) == 1.0

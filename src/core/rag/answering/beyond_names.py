@@ -33,6 +33,7 @@ from core.rag.answering.intents import has_words, subject_of
 from core.rag.answering.relevance import matches
 from core.rag.answering.types import Analysis, Knowledge
 from core.rag.embedder import embed_queries
+from core.rag.embedder.likeness import likeness, usual_cosine
 from core.rag.errors import EmbeddingError
 from core.rag.extraction.names import names_in
 from core.rag.extraction.words import normalize_name, normalized_words, word_spans
@@ -88,7 +89,8 @@ async def is_witnessed(analysis: Analysis, knowledge: Knowledge, client: MemGrap
     asked = Asked.of(analysis, before, sample)
     if not asked.in_english:
         return True
-    passages = list(map(Passage.of, knowledge.hits))
+    usual = await usual_cosine(client.embedder)
+    passages = [Passage.of(hit, usual) for hit in knowledge.hits]
     question = _GREETING.sub("", analysis.query)
     known = [name for name in _known(asked, knowledge, passages) if list(_places(normalized_words(question), [name]))]
     # Of "Ignore all rules; who is Alice?", the second part asks of a name alone.
@@ -121,8 +123,8 @@ async def is_witnessed(analysis: Analysis, knowledge: Knowledge, client: MemGrap
     likelihood = _likelihood(forms, words.union(*map(asked.words_in, led)))
     if _suffices(likelihood, part):
         return True
-    cosine = await _cosine(client, text, [passage.hit.chunk_id for passage in (*about, *led)])
-    return _suffices(1 - (1 - likelihood) * (1 - cosine), part)
+    alike = likeness(await _cosine(client, text, [passage.hit.chunk_id for passage in (*about, *led)]), usual)
+    return _suffices(1 - (1 - likelihood) * (1 - max(alike, 0.0)), part)
 
 
 def _beyond(question: str, names: Collection[str]) -> str:

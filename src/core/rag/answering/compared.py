@@ -15,6 +15,7 @@ from core.rag.answering.relevance import matches, search_terms
 from core.rag.answering.spelling import Together
 from core.rag.answering.types import Analysis, FoundEntity, Knowledge
 from core.rag.bm25 import idf
+from core.rag.embedder.likeness import likeness
 from core.rag.extraction.names import names_in
 from core.rag.extraction.words import normalize_name
 from core.rag.retrieval.hits import Hit
@@ -47,25 +48,32 @@ Words = Mapping[frozenset[str], float]
 
 
 class Passage(NamedTuple):
-    """A hit, and the words that it has."""
+    """A hit, the words that it has, and how alike the question it is."""
 
     hit: Hit
     words: Set[str]
+    likeness: float
 
     @classmethod
-    def of(cls, hit: Hit) -> Passage:
-        """Analyse the words of a hit."""
+    def of(cls, hit: Hit, usual: float = 0.0) -> Passage:
+        """Analyse the words of a hit.
+
+        Args:
+            hit: It.
+            usual: The cosine that is usual for the embedder (:func:`core.rag.embedder.likeness.usual_cosine`).
+        """
         above = f"{hit.heading} {hit.table_header} {hit.fields}"
-        return cls(hit, set(index_terms(hit.title, above, hit.content).split()))
+        words = set(index_terms(hit.title, above, hit.content).split())
+        return cls(hit, words, max(likeness(hit.scores.get("vector", 0.0), usual), 0.0))
 
     def likelihood(self, share: float, trust: float = 1.0) -> float:
         """Return how likely it is that it has to do with a question, from 0 to 1.
 
         Args:
             share: How much of the question its words are.
-            trust: How much its cosine counts.
+            trust: How much its likeness counts.
         """
-        return 1 - (1 - share) * (1 - trust * max(self.hit.scores.get("vector", 0.0), 0.0))
+        return 1 - (1 - share) * (1 - trust * self.likeness)
 
 
 @dataclass(frozen=True, slots=True)

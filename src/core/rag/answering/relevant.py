@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from core.rag.answering.compared import RELEVANT, Asked, Passage, is_called
 from core.rag.answering.relevance import matches
 from core.rag.answering.types import Analysis, Knowledge
+from core.rag.embedder.likeness import usual_cosine
 from core.rag.retrieval.legs import Legs
 
 if TYPE_CHECKING:
@@ -38,7 +39,8 @@ async def judge(analysis: Analysis, knowledge: Knowledge, client: MemGraphClient
     """
     sample = await Legs(client, None).sampled_words()
     asked = Asked.of(analysis, before, sample)
-    passages = list(map(Passage.of, knowledge.hits))
+    usual = await usual_cosine(client.embedder)
+    passages = [Passage.of(hit, usual) for hit in knowledge.hits]
     shares = {passage.hit.chunk_id: asked.share(passage) for passage in passages}
     likelihoods = {passage.hit.chunk_id: passage.likelihood(shares[passage.hit.chunk_id]) for passage in passages}
     likelihood = relevance(asked, knowledge, likelihoods)
@@ -47,7 +49,7 @@ async def judge(analysis: Analysis, knowledge: Knowledge, client: MemGraphClient
         for passage, share in zip(passages, shares.values(), strict=True)
     }
     if asked.says_nothing or asked.is_unknown(passages, knowledge):
-        meant = max((hit.scores.get("vector", 0.0) for hit in knowledge.hits if asked.in_english), default=0.0)
+        meant = max((passage.likeness for passage in passages if asked.in_english), default=0.0)
         likelihood = min(likelihood, max(NEAR, meant))
     knowledge.relevant = min(likelihood, relevance(asked, knowledge, surely)) >= RELEVANT
     # A remark ("I thought that was old!") has words that no passage has. The search looked for what was said before

@@ -15,9 +15,9 @@ import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Final, Self
 
-from core.rag.errors import EmbeddingError, InvalidInputError
+from core.rag.errors import EmbeddingError, EmbeddingInputError, InvalidInputError
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -26,6 +26,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     type Vectors = NDArray[np.float32]
+
+#: The share of meaning in a hybrid search with an embedder that averages the words of a text: nearly half, so that
+#: words decide between otherwise equal chunks.
+AVERAGING_WEIGHT: Final = 0.48
+#: The same with one that reads the text.
+_READING_WEIGHT: Final = 0.85
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +149,15 @@ class EmbeddingService(ABC):
         return 1
 
     @property
+    def vector_weight(self) -> float:
+        """The share of meaning in a hybrid search, from 0 to 1; the rest is that of the question's words.
+
+        It is large for models that read a text (docs/adr/0008-fusion.md); one that only averages its words knows
+        little more than they say.
+        """
+        return _READING_WEIGHT
+
+    @property
     def words_only(self) -> bool:
         """Whether a chunk is embedded without its line breaks, runs of blanks, and signs that stand alone.
 
@@ -203,6 +218,23 @@ def blank_vector(dimension: int) -> Vectors:
     stream = hashlib.shake_256(b"memgraph-rag blank text").digest((dimension + 7) // 8)
     signs = np.unpackbits(np.frombuffer(stream, dtype=np.uint8))[:dimension].astype(np.float32) * 2 - 1
     return np.asarray(signs / np.sqrt(np.float32(dimension)), dtype=np.float32)
+
+
+def too_long(model: str, name: str, index: int, has: str, limit: int) -> EmbeddingInputError:
+    """Return the error about a text that is too long for a model.
+
+    Args:
+        model: The model.
+        name: What the text is called.
+        index: Its place among the texts of the call.
+        has: How long it is: "600 tokens".
+        limit: How many tokens the model takes.
+    """
+    return EmbeddingInputError(
+        f"{name} has {has}; {model} takes {limit} tokens at most. Split it into smaller chunks (MGRAG_CHUNK_SIZE)",
+        name=name,
+        index=index,
+    )
 
 
 def utf8_length(text: str) -> int:

@@ -17,11 +17,12 @@ from core.rag.embedder.base import (
     clean_text,
     clean_texts,
     is_blank,
+    too_long,
     usable_rows,
     utf8_length,
 )
 from core.rag.embedder.openai_tokens import LONGEST_TOKEN_BYTES, offline_counter
-from core.rag.embedder.prefixes import Prefixes, known_prefixes
+from core.rag.embedder.prefixes import prefixes_of
 from core.rag.errors import ConfigurationError, EmbeddingAuthError, EmbeddingError, EmbeddingInputError
 from core.rag.openai_api import ApiClient, Served, Timing
 from core.rag.openai_endpoint import find_endpoint
@@ -41,8 +42,6 @@ if TYPE_CHECKING:
 MAX_INPUTS = 2_048
 MAX_REQUEST_TOKENS = 300_000
 MAX_INPUT_TOKENS = 8_191
-#: The value of a setting for a prefix that says that there is none: an empty variable counts as not set.
-NO_PREFIX = "none"
 # For servers of which nothing is known; many work through a request one input after the other.
 UNKNOWN_BATCH = 256
 
@@ -134,11 +133,7 @@ class OpenAICompatibleEmbedding(Served, EmbeddingService):
         if known is not None and dimension is not None:
             _check_dimension(model, known, dimension)
         self._model = model
-        expected = known_prefixes(model)
-        self._prefixes = Prefixes(
-            _first_set(query_prefix, settings.embedding_query_prefix, expected.query),
-            _first_set(text_prefix, settings.embedding_text_prefix, expected.text),
-        )
+        self._prefixes = prefixes_of(model, settings, query_prefix, text_prefix)
         self._settings = settings
         self._known = known is not None
         self._dimension = dimension or (known.dimension if known else None)
@@ -240,12 +235,12 @@ class OpenAICompatibleEmbedding(Served, EmbeddingService):
             if size <= limit:
                 continue
             if self._known and size > limit * LONGEST_TOKEN_BYTES:
-                raise _too_long(item, f"{size} bytes", limit, self._model)
+                raise too_long(self._model, item.name, item.index, f"{size} bytes", limit)
             # Counting, and loading what it takes, is work for a thread. Without a counter the server has to tell.
             counter = await asyncio.to_thread(self._counter)
             tokens = await asyncio.to_thread(counter, item.text) if counter else 0
             if tokens > limit:
-                raise _too_long(item, f"{tokens} tokens", limit, self._model)
+                raise too_long(self._model, item.name, item.index, f"{tokens} tokens", limit)
 
     def _counter(self) -> Counter | None:
         return offline_counter(self._settings) if self._known else None
@@ -339,14 +334,6 @@ class OpenAICompatibleEmbedding(Served, EmbeddingService):
         return kind(explain(failure, self._api.endpoint, self._model, _PURPOSE))
 
 
-def _first_set(given: str | None, setting: str | None, known: str) -> str:
-    if given is not None:
-        return given
-    if setting is not None:
-        return "" if setting == NO_PREFIX else setting
-    return known
-
-
 def _check_dimension(model: str, known: KnownModel, dimension: int) -> None:
     if dimension > known.dimension or (dimension != known.dimension and not known.shortens):
         offer = f"up to {known.dimension}" if known.shortens else f"{known.dimension}"
@@ -369,11 +356,3 @@ def _vector(embedding: object) -> Any:
     if not len(vector):
         raise MalformedAnswerError("an embedding is empty")
     return vector
-
-
-def _too_long(item: _Input, has: str, limit: int, model: str) -> EmbeddingInputError:
-    return EmbeddingInputError(
-        f"{item.name} has {has}; {model} takes {limit} tokens at most. Split it into smaller chunks (MGRAG_CHUNK_SIZE)",
-        name=item.name,
-        index=item.index,
-    )

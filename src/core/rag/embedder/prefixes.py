@@ -8,7 +8,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from core.rag.settings import Settings
+
+#: The value of a setting for a prefix that says that there is none: an empty variable counts as not set.
+NO_PREFIX: Final = "none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,3 +60,27 @@ def known_prefixes(model: str) -> Prefixes:
     """
     name = model.rpartition("/")[2].partition(":")[0].lower().replace("_", "-")
     return next((prefixes for pattern, prefixes in _FAMILIES if pattern.search(name)), Prefixes())
+
+
+def prefixes_of(model: str, settings: Settings, query: str | None, text: str | None) -> Prefixes:
+    """Return what is put before the inputs of a model.
+
+    Args:
+        model: Its name.
+        settings: MGRAG_EMBEDDING_QUERY_PREFIX and MGRAG_EMBEDDING_TEXT_PREFIX go before what is known of it.
+        query: What the caller wants before a question, if anything; goes before the settings.
+        text: The same before a text.
+    """
+    known = known_prefixes(model)
+    return Prefixes(
+        _first_set(query, settings.embedding_query_prefix, known.query),
+        _first_set(text, settings.embedding_text_prefix, known.text),
+    )
+
+
+def _first_set(given: str | None, setting: str | None, known: str) -> str:
+    if given is not None:
+        return given
+    if setting is not None:
+        return "" if setting == NO_PREFIX else setting
+    return known

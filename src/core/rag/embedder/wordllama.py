@@ -17,7 +17,15 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from core.rag.embedder.base import EmbeddingService, EmbeddingUsage, blank_vector, clean_text, clean_texts, is_blank
+from core.rag.embedder.base import (
+    AVERAGING_WEIGHT,
+    EmbeddingService,
+    EmbeddingUsage,
+    blank_vector,
+    clean_text,
+    clean_texts,
+    is_blank,
+)
 from core.rag.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -76,6 +84,11 @@ class WordLlamaEmbedding(EmbeddingService):
     def title_weight(self) -> int:
         """Three: a vector is the mean of its words, and of all words those of the title say most."""
         return 3
+
+    @property
+    def vector_weight(self) -> float:
+        """Nearly half: a mean of words is hardly better than the words."""
+        return AVERAGING_WEIGHT
 
     @property
     def words_only(self) -> bool:

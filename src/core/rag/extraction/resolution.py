@@ -35,7 +35,7 @@ _SHORTEST_ACRONYM: Final = 3
 _SHORTEST_FUZZY_WORD: Final = 6
 _TWO_EDITS_FROM: Final = 11
 _LARGEST_BLOCK: Final = 60
-_COSINE: Final = 0.95
+_LIKENESS: Final = 0.95
 #: Number of pairs that are checked together: there are several for each name, too many to keep all.
 _PAIRS_AT_ONCE: Final = 5_000
 
@@ -125,8 +125,8 @@ def resolve(
         fuzzy: Whether names that differ by one or two letters are the same.
         together: Returns those of the pairs of ids (acronym, phrase) that a chunk mentions together; without it,
             acronyms are not resolved.
-        similarities: Returns the cosines of the vectors of pairs; called for parts, with some pairs more than once, and
-            only with entities of :func:`comparable`. Without it, vectors are not compared.
+        similarities: Returns how alike pairs are, by their vectors; called for parts, with some pairs more than once,
+            and only with entities of :func:`comparable`. Without it, vectors are not compared.
 
     Returns:
         Each pair once, the same for the same entities in any order.
@@ -150,9 +150,9 @@ def resolve(
         add(a, b, "fuzzy", score)
     if similarities is not None:
         for close in batched(_sharing_words(usable), _PAIRS_AT_ONCE):
-            for (a, b), cosine in zip(close, similarities(close), strict=True):
-                if cosine > _COSINE:
-                    add(a, b, "vector", round(min(cosine, 1.0), 4))
+            for (a, b), likeness in zip(close, similarities(close), strict=True):
+                if likeness > _LIKENESS:
+                    add(a, b, "vector", round(min(likeness, 1.0), 4))
     return sorted(found.values(), key=lambda same: (same.alias, same.entity))
 
 

@@ -9,6 +9,7 @@ from itertools import batched
 from typing import TYPE_CHECKING
 
 from core.rag.embedder import embed_texts
+from core.rag.embedder.likeness import likenesses, usual_cosine
 from core.rag.extraction.resolution import Candidate, Sameness, abbreviations, alike, comparable, resolve
 from core.rag.keyed import Plain
 from core.rag.unit_vectors import unit_vectors
@@ -98,7 +99,7 @@ async def resolve_all(client: MemGraphClient, embedder: EmbeddingService | None)
         resolve,
         candidates,
         together=lambda asked: together & set(asked),
-        similarities=None if embedder is None else await _cosines(embedder, candidates),
+        similarities=None if embedder is None else await _likenesses(embedder, candidates),
     )
     return await _written(client, candidates, found)
 
@@ -121,10 +122,10 @@ def _named(same: Sameness, texts: dict[str, str]) -> Same:
     return Same(texts[same.alias], texts[same.entity], same.method, same.score)
 
 
-async def _cosines(
+async def _likenesses(
     embedder: EmbeddingService, candidates: Sequence[Candidate]
 ) -> Callable[[Sequence[tuple[Candidate, Candidate]]], list[float]]:
-    """Embed the names of candidates, and return a function that computes the cosines of pairs of them."""
+    """Embed the names of candidates, and return a function that tells how alike pairs of them are."""
     import numpy as np
 
     rows: dict[str, NDArray[np.float32]] = {}
@@ -133,8 +134,10 @@ async def _cosines(
         vectors = unit_vectors(await embed_texts(embedder, texts, texts))
         rows.update(zip((candidate.id for candidate in part), vectors, strict=True))
 
-    def cosines(pairs: Sequence[tuple[Candidate, Candidate]]) -> list[float]:
-        found: list[float] = np.vecdot([rows[a.id] for a, _ in pairs], [rows[b.id] for _, b in pairs]).tolist()
-        return found
+    usual = await usual_cosine(embedder)
 
-    return cosines
+    def similarities(pairs: Sequence[tuple[Candidate, Candidate]]) -> list[float]:
+        cosines: list[float] = np.vecdot([rows[a.id] for a, _ in pairs], [rows[b.id] for _, b in pairs]).tolist()
+        return likenesses(cosines, usual)
+
+    return similarities

@@ -118,9 +118,10 @@ async def _earlier(client: MemGraphClient, messages: Sequence[Mapping[str, Any]]
 class _Given(EmbeddingService):
     """An embedder that returns the caller's vector of the question for every text."""
 
-    def __init__(self, store: VectorStoreInfo, vector: Sequence[float]) -> None:
+    def __init__(self, store: VectorStoreInfo, vector: Sequence[float], own: EmbeddingService | None) -> None:
         self._store = store
         self._vector = vector
+        self._own = own
 
     @property
     def model(self) -> str:
@@ -129,6 +130,10 @@ class _Given(EmbeddingService):
     @property
     def dimension(self) -> int:
         return self._store.dimension
+
+    @property
+    def vector_weight(self) -> float:
+        return self._own.vector_weight if self._own else super().vector_weight
 
     async def get_embeddings(self, texts: Sequence[str], names: Sequence[str] | None = None) -> Vectors:  # noqa: ARG002
         return np.array([self._vector] * len(texts), dtype=np.float32)
@@ -153,7 +158,7 @@ async def search_chunks_in_conversation(
     vector = check_vector(query_embedding, store.dimension)
     if not dialogue and query_text is None:
         return await client.search_chunks(vector, limit)
-    retriever = Retriever(client, _Given(store, vector), dialogue=dialogue or None)
+    retriever = Retriever(client, _Given(store, vector, own), dialogue=dialogue or None)
     mode: SearchMode = "hybrid" if question and question.strip() else "vector"
     hits = await retriever.search(question if mode == "hybrid" and question else "question", limit, mode)
     chunks = await client.chunks_by_id([hit.chunk_id for hit in hits])

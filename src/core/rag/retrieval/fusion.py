@@ -17,9 +17,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-#: Weights of the legs of a hybrid search. They are almost equal; words decide between otherwise equal chunks.
-KEYWORD_WEIGHT: Final = 0.52
-VECTOR_WEIGHT: Final = 0.48
+from core.rag.embedder.base import AVERAGING_WEIGHT
 
 #: The best score of a leg is at most this many units.
 MAX_UNITS: Final = 8.0
@@ -141,6 +139,7 @@ def fuse_hybrid(
     *,
     sample: Collection[float],
     total: int,
+    vector_weight: float = AVERAGING_WEIGHT,
     limit: int | None = None,
     more: Mapping[str, Leg] | None = None,
 ) -> list[Fused]:
@@ -151,6 +150,8 @@ def fuse_hybrid(
         keyword: BM25 score by id: the best of the corpus; ids of ``vector`` that are not here score 0.
         sample: Cosines of the query with a random sample of the stored vectors; if empty, those in ``vector`` are used.
         total: Number of chunks in the corpus.
+        vector_weight: Share of the cosines in the sum, from 0 to 1; that of words is the rest. See
+            :attr:`core.rag.embedder.EmbeddingService.vector_weight`.
         limit: Maximum number to return; None: all.
         more: Further legs by name.
 
@@ -159,8 +160,8 @@ def fuse_hybrid(
     """
     return fuse(
         {
-            "vector": Leg(vector, spread_of_sample(sample or vector.values()), VECTOR_WEIGHT),
-            "keyword": Leg(keyword, spread_of_top(keyword.values(), total), KEYWORD_WEIGHT),
+            "vector": Leg(vector, spread_of_sample(sample or vector.values()), vector_weight),
+            "keyword": Leg(keyword, spread_of_top(keyword.values(), total), 1.0 - vector_weight),
             **(more or {}),
         },
         limit,

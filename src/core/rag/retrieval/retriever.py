@@ -174,10 +174,11 @@ class Retriever:
                 return {key: value for key, value in (await fuzzy(MAX_K)).items() if key in texts}
             vectors = await legs.cosines(await direction(), texts) if mode != "keyword" else {}
             words = Bm25(texts.items()).top(terms, len(texts)) if mode != "vector" else {}
-            fused = fuse_hybrid(vectors, words, sample=vectors.values(), total=len(texts))
+            weight = self._embedder.vector_weight
+            fused = fuse_hybrid(vectors, words, sample=vectors.values(), total=len(texts), vector_weight=weight)
             if dialogue is not None or mode in {"keyword", "vector"}:
                 return _scored(fused)
-            return await _near(legs, fused, terms)
+            return await _near(legs, fused, terms, weight)
 
         if graph is not None:
             return by_graph, among
@@ -208,9 +209,10 @@ class Retriever:
         more = {"earlier": dialogue.earlier_leg()} if dialogue is not None and dialogue.earlier else {}
         others = {*words, *(key for leg in more.values() for key in leg.scores)}
         exact = await legs.cosines(query, [key for key in others if key not in vectors])
-        fused = fuse_hybrid({**exact, **vectors}, words, sample=sample, total=total, more=more)
+        weight = self._embedder.vector_weight
+        fused = fuse_hybrid({**exact, **vectors}, words, sample=sample, total=total, vector_weight=weight, more=more)
         # The words of several turns have no reason to stand together.
-        return await _near(legs, fused, terms) if dialogue is None else _scored(fused)
+        return await _near(legs, fused, terms, weight) if dialogue is None else _scored(fused)
 
     async def _filtered(self, legs: Legs, rank: Rank, among: Among, wanted: Filter, k: int) -> Ranking:
         """Rank more and more chunks until enough of them pass the filter; if few pass, rank only those."""
@@ -251,11 +253,11 @@ def _scored(fused: Sequence[Fused]) -> Ranking:
     return {item.id: (item.score, item.scores) for item in fused}
 
 
-async def _near(legs: Legs, fused: Sequence[Fused], terms: Mapping[str, float]) -> Ranking:
+async def _near(legs: Legs, fused: Sequence[Fused], terms: Mapping[str, float], vector_weight: float) -> Ranking:
     """Raise what has the words of the question close together."""
     scores = {item.id: item.score for item in fused}
     texts, sample = await together(legs.words(best(scores)), legs.sampled_words())
-    scores = near(scores, proximities(texts, terms, sample))
+    scores = near(scores, proximities(texts, terms, sample), vector_weight)
     return {item.id: (scores[item.id], item.scores) for item in fused}
 
 

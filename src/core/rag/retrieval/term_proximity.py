@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
 from core.rag.bm25 import idf
+from core.rag.embedder.base import AVERAGING_WEIGHT
 
 #: Length of the stretch, in analysed words: a long sentence without its function words.
 WINDOW: Final = 14
@@ -44,12 +45,21 @@ def proximities(
     return {key: _densest(text, weights) / total if total > 0 else 0.0 for key, text in words.items()}
 
 
-def near(scores: Mapping[str, float], proximity: Mapping[str, float]) -> dict[str, float]:
-    """Return fused scores that are raised by the proximities of the best passages; the best one is no greater."""
+def near(
+    scores: Mapping[str, float], proximity: Mapping[str, float], vector_weight: float = AVERAGING_WEIGHT
+) -> dict[str, float]:
+    """Return fused scores that are raised by the proximities of the best passages; the best one is no greater.
+
+    Args:
+        scores: The fused scores.
+        proximity: How close together the words of the question stand in each.
+        vector_weight: The share of meaning in the scores: the less words count, the less does where they stand.
+    """
     if not any(proximity.values()):
         return dict(scores)
-    most = PROXIMITY * max(scores.values())
-    return {key: (score + most * proximity.get(key, 0.0)) / (1 + PROXIMITY) for key, score in scores.items()}
+    share = PROXIMITY * (1 - vector_weight) / (1 - AVERAGING_WEIGHT)
+    most = share * max(scores.values())
+    return {key: (score + most * proximity.get(key, 0.0)) / (1 + share) for key, score in scores.items()}
 
 
 def best(scores: Mapping[str, float]) -> list[str]:

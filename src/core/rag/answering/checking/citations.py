@@ -20,6 +20,7 @@ from core.rag.answering.markers import (
 )
 from core.rag.answering.types import Citation, Passage, UnsupportedSentence
 from core.rag.answering.vectors import sentence_vectors
+from core.rag.embedder.likeness import likenesses, usual_cosine
 from core.rag.indexing.splitting.sentences import is_heading, sentence_spans, sentences
 
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ def best_sentence(text: str, claims: Sequence[str]) -> str:
 async def _nearness(
     claims: Sequence[Claim], passages: Sequence[Passage], embedder: EmbeddingService | None
 ) -> dict[int, dict[int, float]]:
-    """Return, by index of a claim and number of a passage, the cosine of the claim and its nearest sentence there."""
+    """Return, by index of a claim and number of a passage, the likeness of the claim and its nearest sentence there."""
     checked = {index: claim for index, claim in enumerate(claims) if claim.states and claim.numbers}
     parts = [(passage.number, sentence) for passage in passages for sentence in sentences(passage.hit.content)]
     parts = parts[:_MOST_SENTENCES]
@@ -144,11 +145,12 @@ async def _nearness(
     if vectors is None:
         return {}
     cosines = vectors[: len(checked)] @ vectors[len(checked) :].T
+    usual = await usual_cosine(embedder)
     near: dict[int, dict[int, float]] = {}
     for row, index in enumerate(checked):
         best: dict[int, float] = {}
-        for (number, _), cosine in zip(parts, cosines[row].tolist(), strict=True):
-            best[number] = max(best.get(number, -1.0), cosine)
+        for (number, _), alike in zip(parts, likenesses(cosines[row].tolist(), usual), strict=True):
+            best[number] = max(best.get(number, -1.0), alike)
         near[index] = best
     return near
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 #: Share of a sentence's words that a passage has, from which on it supports it.
 ENOUGH_WORDS = 0.6
-#: The same where the vectors are near, and how near (cosine).
+#: The same where the vectors are near, and how near (likeness).
 SOME_WORDS = 0.25
 NEAR = 0.5
 #: How much better another passage fits, for a citation to be swapped.
@@ -102,7 +102,7 @@ def judge(
         sentence: It, without markers.
         cited: The numbers that it cites, at least one, all of them known.
         sources: All passages by number.
-        nearness: By number, the cosine of the sentence and the nearest sentence of the passage; may lack some.
+        nearness: By number, the likeness of the sentence and the nearest sentence of the passage; may lack some.
     """
     check = _Check(sentence, sources, nearness)
     together = check.fit(cited)

@@ -15,6 +15,7 @@ from core.rag.answering.drift.scoring import order
 from core.rag.answering.drift.semantic import ask_model
 from core.rag.answering.drift.validation import valid_only
 from core.rag.answering.drift.vectors import Vectors
+from core.rag.embedder.likeness import likeness, usual_cosine
 from core.rag.errors import LanguageModelError
 from core.rag.schema import Label
 from core.rag.together import together
@@ -34,7 +35,7 @@ class InferenceOptions:
     Attributes:
         max_nodes: Number of nodes of the best paths that are compared with each other.
         max_inferences: Maximum number of connections to return.
-        min_similarity: Minimum cosine of two texts.
+        min_similarity: Minimum likeness of two texts (:mod:`core.rag.embedder.likeness`): a cosine with most models.
         min_confidence: Minimum confidence of shared neighbours, or of a model.
     """
 
@@ -147,13 +148,15 @@ class InferenceEngine:
 
     async def _similar(self, nodes: Sequence[Node]) -> list[InferredConnection]:
         vectors = await self._vectors.of_nodes(nodes)
+        usual = await usual_cosine(self._client.embedder)
         found = []
         for a, b in combinations(nodes, 2):
             cosine = float(vectors[a.id] @ vectors[b.id])
-            if cosine >= self._options.min_similarity:
+            alike = likeness(cosine, usual)
+            if alike >= self._options.min_similarity:
                 reasoning = f"What is said of {_short(a)} and of {_short(b)} is similar (cosine {cosine:.2f})."
                 found.append(
-                    InferredConnection(a.id, b.id, "similar_to", min(cosine, 1.0), reasoning, strategy="similarity")
+                    InferredConnection(a.id, b.id, "similar_to", min(alike, 1.0), reasoning, strategy="similarity")
                 )
         return found
 

@@ -24,6 +24,7 @@ from core.rag.answering.prose import names_code
 from core.rag.answering.spelling import Together
 from core.rag.answering.types import Passage
 from core.rag.answering.vectors import sentence_vectors
+from core.rag.embedder.likeness import likenesses, usual_cosine
 from core.rag.headings import headings_of, last_heading
 from core.rag.indexing.splitting.sentences import sentence_spans
 
@@ -38,7 +39,7 @@ _UNNAMED_STATEMENT = 0.4
 _GIVEN = 0.2
 #: What a word counts that was said before the question.
 _EARLIER = 0.3
-#: What the cosine counts beside the words.
+#: What the likeness counts beside the words.
 _MEANING = 0.7
 #: What it adds that a sentence has the kind of thing that the question asks for,
 _OF_KIND = 0.25
@@ -81,12 +82,12 @@ async def scored(
 ) -> list[Sentence]:
     """Return the sentences of passages with their scores.
 
-    A score is the share of the question's words that a sentence has, plus its cosine with the question, plus something
-    if it has the kind of thing that is asked for: a number for "how many", a definition for "what is". Sentences that
-    only repeat the question, or ask one themselves, are left out where the passage has others. Below a title "Blue
-    whale", "It eats krill." says what a blue whale eats: the words of the title count little. A passage about something
-    that a good sentence of another one names goes on with it: it counts more, and what of the question that one has,
-    it need not repeat.
+    A score is the share of the question's words that a sentence has, plus its likeness to the question, plus
+    something if it has the kind of thing that is asked for: a number for "how many", a definition for "what is".
+    Sentences that only repeat the question, or ask one themselves, are left out where the passage has others. Below
+    a title "Blue whale", "It eats krill." says what a blue whale eats: the words of the title count little. A
+    passage about something that a good sentence of another one names goes on with it: it counts more, and what of
+    the question that one has, it need not repeat.
 
     Args:
         question: The question.
@@ -99,10 +100,10 @@ async def scored(
     """
     languages = [detect_language(passage.hit.content.split()) for passage in passages]
     found = _sentences(question, passages, languages)
-    cosines = await _cosines(question, [one.text for one in found], embedder)
+    alike = await _likenesses(question, [one.text for one in found], embedder)
     wanted = set(query_terms(question))
     weights = _weights(found, passages, languages, wanted, set(query_terms(before)) - wanted)
-    rated = _rated(question, passages, languages, found, cosines, weights, wanted)
+    rated = _rated(question, passages, languages, found, alike, weights, wanted)
     subjects = [_subjects(passage, language, wanted) for passage, language in zip(passages, languages, strict=True)]
     rated = _going_on(rated, passages, subjects, weights, kind_asked(question))
     return _without_echoes(rated, passages, wanted)
@@ -144,7 +145,7 @@ def _rated(
     passages: Sequence[Passage],
     languages: Sequence[str],
     sentences: Sequence[Sentence],
-    cosines: Sequence[float],
+    alike: Sequence[float],
     weights: Sequence[dict[str, float]],
     wanted: set[str],
 ) -> list[Sentence]:
@@ -160,7 +161,7 @@ def _rated(
     name, defined = asked_name(question), set(asked_words(question))
     headings = [Headings(passage, language) for passage, language in zip(passages, languages, strict=True)]
     rated = []
-    for one, cosine in zip(sentences, cosines, strict=True):
+    for one, meant in zip(sentences, alike, strict=True):
         last = not passages[one.passage].hit.content[one.place.end :].strip()
         points = one.place.said and only_points(question, one.text, last=last)
         part = substance(question, one.text, last=last) if one.place.said else statement
@@ -168,7 +169,7 @@ def _rated(
         asked = math.fsum(own[term] for term in one.words & own.keys()) / totals[one.passage]
         if entitled[one.passage] and one.place.said:
             asked = 1.0 - _GIVEN + _GIVEN * asked
-        score = asked + _MEANING * max(cosine, 0.0) + (_OF_KIND if kind is not None and kind(one.text) else 0.0)
+        score = asked + _MEANING * max(meant, 0.0) + (_OF_KIND if kind is not None and kind(one.text) else 0.0)
         if name and not defined.isdisjoint(defined_words(one.text, name)):
             score += _DEFINES
         about = headings[one.passage].subject(one.place.start, one.text, one.words, wanted)
@@ -252,9 +253,8 @@ def _about(passage: Passage) -> str:
     return ", ".join(dict.fromkeys(part.strip() for part in parts if part.strip()))
 
 
-async def _cosines(question: str, texts: Sequence[str], embedder: EmbeddingService | None) -> list[float]:
+async def _likenesses(question: str, texts: Sequence[str], embedder: EmbeddingService | None) -> list[float]:
     vectors = await sentence_vectors(embedder, [question, *texts]) if embedder is not None and texts else None
     if vectors is None:
         return [0.0] * len(texts)
-    cosines: list[float] = (vectors[1:] @ vectors[0]).tolist()
-    return cosines
+    return likenesses((vectors[1:] @ vectors[0]).tolist(), await usual_cosine(embedder))

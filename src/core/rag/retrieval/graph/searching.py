@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from core.rag.embedder.likeness import likeness, usual_cosine
 from core.rag.retrieval.graph.auto import blended, graph_share
 from core.rag.retrieval.graph.question import Question, weigh
 from core.rag.retrieval.graph.ranking import Found, GraphRanking, Ranked
@@ -56,11 +57,12 @@ class GraphSearch:
         self._ranked = None
         sample = await self._legs.sampled_words()
         cosines = await self._legs.sampled_cosines(vector)
+        unrelated = await usual_cosine(self._embedder)
         found = Found(
             scores={key: score for key, (score, _) in hybrid.items()},
             keyword={key: legs["keyword"] for key, (_, legs) in hybrid.items() if "keyword" in legs},
-            cosine={key: legs["vector"] for key, (_, legs) in hybrid.items() if "vector" in legs},
-            usual=math.fsum(cosines) / len(cosines) if cosines else 0.0,
+            cosine={key: likeness(legs["vector"], unrelated) for key, (_, legs) in hybrid.items() if "vector" in legs},
+            usual=likeness(math.fsum(cosines) / len(cosines), unrelated) if cosines else 0.0,
             total=await self._legs.total(),
         )
         local = self._embedder.usage.requests == 0
