@@ -93,6 +93,8 @@ class Settings(BaseSettings):
     embedding_timeout: float = Field(default=60.0, alias="MGRAG_EMBEDDING_TIMEOUT", gt=0)
     embedding_batch_size: int | None = Field(default=None, alias="MGRAG_EMBEDDING_BATCH_SIZE", ge=1, le=2048)
     embedding_retry_deadline: float = Field(default=120.0, alias="MGRAG_EMBEDDING_RETRY_DEADLINE", ge=0)
+    embedding_path: str | None = Field(default=None, alias="MGRAG_EMBEDDING_PATH")
+    fastembed_cache_path: str | None = Field(default=None, alias="FASTEMBED_CACHE_PATH")
     tiktoken_cache_dir: str | None = Field(default=None, alias="TIKTOKEN_CACHE_DIR")
     azure_openai_embedding_deployment: str | None = Field(default=None, alias="AZURE_OPENAI_EMBEDDING_DEPLOYMENT")
 

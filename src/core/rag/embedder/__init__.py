@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         embed_texts,
         is_blank,
     )
+    from core.rag.embedder.fastembed import FastEmbedEmbedding
     from core.rag.embedder.openai_compatible import OpenAICompatibleEmbedding
     from core.rag.embedder.opening import open_embedder
     from core.rag.embedder.text_embedding_3_small import TextEmbedding3Small
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 _WHERE = {
     "EmbeddingService": "core.rag.embedder.base",
     "EmbeddingUsage": "core.rag.embedder.base",
+    "FastEmbedEmbedding": "core.rag.embedder.fastembed",
     "OpenAICompatibleEmbedding": "core.rag.embedder.openai_compatible",
     "TextEmbedding3Small": "core.rag.embedder.text_embedding_3_small",
     "WordLlamaEmbedding": "core.rag.embedder.wordllama",
@@ -39,6 +41,7 @@ _WHERE = {
 __all__ = [
     "EmbeddingService",
     "EmbeddingUsage",
+    "FastEmbedEmbedding",
     "OpenAICompatibleEmbedding",
     "TextEmbedding3Small",
     "WordLlamaEmbedding",

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 
 from core.rag.embedder.base import EmbeddingService
+from core.rag.embedder.fastembed import PREFIX as FASTEMBED
+from core.rag.embedder.fastembed import FastEmbedEmbedding
 from core.rag.embedder.openai_compatible import OpenAICompatibleEmbedding
 from core.rag.embedder.text_embedding_3_small import MODEL as TEXT_EMBEDDING_3_SMALL
 from core.rag.embedder.text_embedding_3_small import TextEmbedding3Small
@@ -23,6 +25,7 @@ def open_embedder(model: str | None = None, settings: Settings | None = None) ->
 
     ===========================================  =============================================================
     ``wordllama``, ``wordllama:128``             WordLlama, offline (also ``wordllama-128``, as in the graph)
+    ``fastembed:BAAI/bge-small-en-v1.5`` …       that model of FastEmbed, on this machine
     ``text-embedding-3-small``                   OpenAI or Azure OpenAI, by what the environment holds
     any other                                    that model of the server that the settings name
     ===========================================  =============================================================
@@ -61,11 +64,14 @@ def open_embedder(model: str | None = None, settings: Settings | None = None) ->
                 f"The model {name} and MGRAG_EMBEDDING_DIMENSION={dimension} contradict each other"
             )
         return WordLlamaEmbedding(named or dimension or DEFAULT_DIMENSION)
+    if name.startswith(FASTEMBED):
+        return FastEmbedEmbedding(name.removeprefix(FASTEMBED).strip(), dimension, settings=settings)
     if name == TEXT_EMBEDDING_3_SMALL:
         return TextEmbedding3Small(dimension=dimension, settings=settings)
     if not name or name.startswith("wordllama") or not has_endpoint(settings, "embedding"):
         raise ConfigurationError(
             f"There is no embedding model {name!r} here. Use wordllama (or wordllama:64, wordllama:128), "
-            f"which works offline, {TEXT_EMBEDDING_3_SMALL}, or any model of a provider. {HOW_TO_SET}"
+            f"which works offline, {FASTEMBED}BAAI/bge-small-en-v1.5 or another model that runs on this machine, "
+            f"{TEXT_EMBEDDING_3_SMALL}, or any model of a provider. {HOW_TO_SET}"
         )
     return OpenAICompatibleEmbedding(name, dimension=dimension, settings=settings)
