@@ -111,8 +111,8 @@ async def examine_open(
     embedder: EmbeddingService | None,
     settings: Settings,
     *,
-    repair: bool = False,
-    everywhere: bool = False,
+    repair: bool,
+    everywhere: bool,
 ) -> DoctorReport:
     """See :meth:`core.rag.KnowledgeBase.doctor`."""
     check_flags(repair=repair, everywhere=everywhere)

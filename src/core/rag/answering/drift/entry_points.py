@@ -66,7 +66,7 @@ async def find_entries(
     query: str,
     count: int,
     *,
-    search: ChunkSearch | None = None,
+    search: ChunkSearch | None,
 ) -> Entries:
     """Find the nodes that a query names and those that are most similar to it.
 

@@ -176,8 +176,8 @@ class GraphReader:
         direction: Direction,
         *,
         limit: int,
-        edge_types: Sequence[str] | None = None,
-        liked: Collection[str] = (),
+        edge_types: Sequence[str] | None,
+        liked: Collection[str],
     ) -> dict[str, list[Hop]]:
         """Return the edges of nodes in the direction of a traversal, which may be both; see :meth:`hops`."""
         ways: tuple[Literal["forward", "backward"], ...]

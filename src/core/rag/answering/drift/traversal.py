@@ -65,11 +65,11 @@ class Traversal:
         limits: Limits,
         *,
         direction: Direction,
-        edge_types: Sequence[str] | None = None,
-        node_filter: NodeFilter | None = None,
-        admits: Admits | None = None,
-        liked: Sequence[str] = (),
-        ahead: Reads | None = None,
+        edge_types: Sequence[str] | None,
+        node_filter: NodeFilter | None,
+        admits: Admits | None,
+        liked: Sequence[str],
+        ahead: Reads | None,
     ) -> None:
         """Prepare a traversal.
 
