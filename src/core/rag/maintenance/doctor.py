@@ -66,8 +66,6 @@ async def examine(
         report.checks.append(Check("environment", "settings", "problem", str(error), "Correct them; see .env.example."))
         return report
     report.checks += environment.check_settings(settings)
-    report.checks += environment.check_language_model(settings)
-    report.checks += environment.check_reranker(settings)
     embedder, problems = environment.check_model(model, settings)
     report.checks += problems
     try:
@@ -120,8 +118,6 @@ async def examine_open(
     report.checks += environment.check_python()
     report.checks += environment.check_packages()
     report.checks += environment.check_settings(settings)
-    report.checks += environment.check_language_model(settings)
-    report.checks += environment.check_reranker(settings)
     if embedder is not None:
         report.checks += await environment.check_embedder(embedder)
     store = await client.connect()
