@@ -63,7 +63,7 @@ def open_embedder(model: str | None = None, settings: Settings | None = None) ->
         return WordLlamaEmbedding(named or dimension or DEFAULT_DIMENSION)
     if name == TEXT_EMBEDDING_3_SMALL:
         return TextEmbedding3Small(dimension=dimension, settings=settings)
-    if not name or name.startswith("wordllama") or not has_endpoint(settings, "embedding"):
+    if not name or name.startswith("wordllama") or not has_endpoint(settings):
         raise ConfigurationError(
             f"There is no embedding model {name!r} here. Use wordllama (or wordllama:64, wordllama:128), "
             f"which works offline, {TEXT_EMBEDDING_3_SMALL}, or any model of a provider. {HOW_TO_SET}"
