@@ -16,7 +16,7 @@ from core.rag.errors import ConfigurationError, StoreError
 from core.rag.maintenance import environment
 from core.rag.maintenance.conversations import ConversationSoundness
 from core.rag.maintenance.findings import Check, DoctorReport, Level
-from core.rag.maintenance.flaws import Flaw
+from core.rag.maintenance.flaws import Flaw, mend_all
 from core.rag.maintenance.knowledge import KnowledgeSoundness
 from core.rag.maintenance.places import graph_file
 from core.rag.maintenance.reembed import ReembedReport, fill, fill_messages
@@ -228,13 +228,11 @@ async def _check_soundness(client: MemGraphClient, *, repair: bool) -> list[Chec
     checks: list[Check] = []
     parts = (Soundness(client), KnowledgeSoundness(client), ConversationSoundness(client))
     for name, look in (check for part in parts for check in part.checks()):
-        flaws = await look()
+        flaws = [flaw async for flaw in look()]
         left: Sequence[Flaw] = ()
         if repair and any(flaw.mend is not None for flaw in flaws):
-            for flaw in flaws:
-                if flaw.mend is not None:
-                    await flaw.mend()
-            left = await look()
+            await mend_all(flaws)
+            left = [flaw async for flaw in look()]
         checks += _described(f"{client.namespace}: {name}", flaws, left, repair=repair)
     return checks
 
