@@ -9,7 +9,6 @@ from typing import Any
 from core.rag import identity
 from core.rag.dbhandler import MemGraphClient
 from core.rag.dbhandler.store import Transaction
-from core.rag.schema import check_name
 
 
 @dataclass
@@ -118,11 +117,3 @@ async def write(client: MemGraphClient, statement: str, **parameters: Any) -> No
         await tx.run(statement, parameters)
 
     await (await client.connect()).transaction(work)
-
-
-async def count_edges(client: MemGraphClient, kind: str) -> int:
-    """How many edges of a kind entities have."""
-    rows = await client.read(
-        f"MATCH (a:Entity)-[r:{check_name(kind)}]->() WHERE a.namespace = $namespace RETURN count(r) AS n"
-    )
-    return int(rows[0]["n"])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.rag.llm.openai_model import OpenAICompatibleModel
-from core.rag.settings import Settings
+from dbhandler.kit import make_settings
 from fakes.openai_chat import Chat
 from fakes.openai_server import OpenAIServer
 
@@ -26,7 +26,7 @@ class Talking:
 async def talking(**variables: Any) -> AsyncIterator[Talking]:
     """A model whose answers are queued at ``chat``."""
     async with OpenAIServer() as server:
-        settings = Settings(_env_file=None, **({"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": server.url} | variables))
+        settings = make_settings(**({"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": server.url} | variables))
         model = OpenAICompatibleModel("m", settings=settings)
         try:
             yield Talking(model, Chat(server), server)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from answering.drift_graph import Fact, entity_id, put_entities
+from answering.models import Talking, talking
 from core.rag import KnowledgeBase
 from core.rag.answering.drift import (
     DRIFTRAG,
@@ -26,10 +27,8 @@ from core.rag.answering.drift.paths import Node
 from core.rag.embedder import EmbeddingService
 from core.rag.errors import ConfigurationError, InvalidInputError
 from core.rag.llm.openai_model import OpenAICompatibleModel
-from core.rag.settings import Settings
 from dbhandler.kit import Engine, make_settings
 from fakes.openai_chat import Chat
-from fakes.openai_server import OpenAIServer
 
 QUERY = "How is Ada connected with Basel?"
 ENTITIES = {"Ada": "Ada builds mills", "Basel": "Basel has mills", "Rhine": "", "mills": "", "Bruno": "Bruno bakes"}
@@ -49,23 +48,19 @@ async def kb(engine: Engine) -> AsyncIterator[KnowledgeBase]:
 
 
 @pytest.fixture
-async def server() -> AsyncIterator[OpenAIServer]:
-    async with OpenAIServer() as running:
-        yield running
+async def talked() -> AsyncIterator[Talking]:
+    async with talking(MGRAG_LLM_RETRY_DEADLINE=0) as opened:
+        yield opened
 
 
 @pytest.fixture
-def chat(server: OpenAIServer) -> Chat:
-    return Chat(server)
+def chat(talked: Talking) -> Chat:
+    return talked.chat
 
 
 @pytest.fixture
-async def model(server: OpenAIServer) -> AsyncIterator[OpenAICompatibleModel]:
-    settings = Settings(_env_file=None, OPENAI_API_KEY="sk-test", OPENAI_BASE_URL=server.url,
-                        MGRAG_LLM_RETRY_DEADLINE=0)  # type: ignore[call-arg]  # fmt: skip
-    made = OpenAICompatibleModel("m", settings=settings)
-    yield made
-    await made.close()
+def model(talked: Talking) -> OpenAICompatibleModel:
+    return talked.model
 
 
 async def walked(drift: DRIFTRAG, kb: KnowledgeBase) -> list[Path]:

@@ -116,19 +116,22 @@ def test_a_graph_is_none_of_the_documents_beside_it(place: str, mgrag: Command) 
     assert done.code == 1 and "failed  other.grafeo: " in done.out
 
 
+CLOSE = EmbeddedStore.close
+
+
+async def full_at_the_end(store: EmbeddedStore) -> None:
+    await CLOSE(store)
+    raise StoreFullError("Closing: the disk is full.")
+
+
+async def full_in_the_middle(*_: object) -> None:
+    raise StoreFullError("A commit failed: the disk is full.")
+
+
 @pytest.mark.parametrize("fails", ["closing", "a commit and closing"])
 def test_what_was_stored_before_the_disk_was_full_is_told(
     fails: str, mgrag: Command, ingested: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    close = EmbeddedStore.close
-
-    async def full_at_the_end(store: EmbeddedStore) -> None:
-        await close(store)
-        raise StoreFullError("Closing: the disk is full.")
-
-    async def full_in_the_middle(*_: object) -> None:
-        raise StoreFullError("A commit failed: the disk is full.")
-
     (mgrag.folder / "corpus").symlink_to(ingested / "corpus")
     with monkeypatch.context() as patched:
         patched.setattr(EmbeddedStore, "close", full_at_the_end)
@@ -147,15 +150,6 @@ def test_what_was_stored_before_the_disk_was_full_is_told(
 def test_an_import_that_fails_says_why_even_where_closing_fails_too(
     mgrag: Command, ingested: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    close = EmbeddedStore.close
-
-    async def full_at_the_end(store: EmbeddedStore) -> None:
-        await close(store)
-        raise StoreFullError("Closing: the disk is full.")
-
-    async def full_in_the_middle(*_: object) -> None:
-        raise StoreFullError("A commit failed: the disk is full.")
-
     assert mgrag("export", "all.jsonl", "--db", str(ingested / "graph.grafeo")).code == 0
     monkeypatch.setattr(MemGraphClient, "read_section", full_in_the_middle)
     monkeypatch.setattr(EmbeddedStore, "close", full_at_the_end)

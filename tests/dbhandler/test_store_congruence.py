@@ -34,7 +34,6 @@ from dbhandler.kit import BOLT_URI, ENGINES, Corner, Engine, eventually
 
 #: A server takes a hundred times longer for each.
 EXAMPLES = 6 if BOLT_URI else 25
-SUPPRESSED = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 
 sequences = st.lists(operations, min_size=3, max_size=20)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterator, Callable
-from typing import Any
 
 import pytest
 
 from core.rag.settings import Settings
+from dbhandler.kit import make_settings
 from fakes.clock import Clock
 from fakes.openai_server import OpenAIServer
 
@@ -23,12 +23,7 @@ def bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def settings() -> Callable[..., Settings]:
-    """Make settings from variables, without a .env file."""
-
-    def make(**variables: Any) -> Settings:
-        return Settings(_env_file=None, **variables)
-
-    return make
+    return make_settings
 
 
 @pytest.fixture

@@ -91,9 +91,9 @@ def find_endpoint(
     return Endpoint(found, _checked_key(key, key_variable), key_variable, url_variable)
 
 
-def has_endpoint(settings: Settings, kind: ModelKind) -> bool:
-    """Tell whether the environment names a server, or a key for one, for this kind of model."""
-    own = settings.model_server(kind)
+def has_endpoint(settings: Settings) -> bool:
+    """Tell whether the environment names a server, or a key for one, for embedding models."""
+    own = settings.model_server("embedding")
     return any((*own, settings.openai_base_url, settings.openai_api_key, settings.azure_openai_api_key))
 
 

@@ -6,6 +6,7 @@ import re
 from textwrap import dedent
 from typing import TYPE_CHECKING
 
+from libs.dataloader.formats.base import fenced
 from libs.dataloader.html_tables import data_rows
 from libs.dataloader.html_text import BLOCKS, HEADINGS, INVISIBLE, SKIPPED, inline_text, texts_of
 from libs.dataloader.tables import markdown_table
@@ -202,10 +203,7 @@ class _Writer:
         text = dedent(text.strip("\n").rstrip())
         if not text.strip():
             return
-        fence = "```"
-        while fence in text:
-            fence += "`"
-        self._emit(f"{fence}{_code_language(node)}\n{text}\n{fence}")
+        self._emit(fenced(text, _code_language(node)))
 
     def _flush(self) -> None:
         if not self._inline:

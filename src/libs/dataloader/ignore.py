@@ -81,7 +81,7 @@ def expand_braces(patterns: Iterable[str]) -> list[str]:
     return done
 
 
-def read_patterns(path: Path, prefix: str = "", *, up: bool = False) -> Patterns | None:
+def read_patterns(path: Path, prefix: str, *, up: bool = False) -> Patterns | None:
     """Return the patterns of a file; ``None`` if there are none or it cannot be read."""
     try:
         if not path.is_file() or path.stat().st_size > _MAX_BYTES:

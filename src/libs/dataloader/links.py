@@ -59,7 +59,7 @@ def resolve_link(href: str, base: str | None, root: str | None = None) -> str | 
         return target
 
 
-def resolve_base(href: str, page: str | None, root: str | None = None) -> str | None:
+def resolve_base(href: str, page: str | None, root: str | None) -> str | None:
     """Return what the links of a page are relative to where it says so itself (``<base href>``).
 
     Args:

@@ -91,12 +91,7 @@ class Walker:
             OSError: if the root itself cannot be listed.
         """
         above = patterns_above(Path(self._root)) if self._selection.gitignore else ()
-        yield from self._folder("", above, outside=False, entries=self._list(""))
-
-    def _folder(
-        self, relative: str, chain: tuple[Patterns, ...], *, outside: bool, entries: list[os.DirEntry[str]]
-    ) -> Iterator[Found]:
-        stack = [(iter(entries), self._chain(relative, chain), outside)]
+        stack = [(iter(self._list("")), self._chain("", above), False)]
         while stack:
             waiting, chain, outside = stack[-1]
             entry = next(waiting, None)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mgrag.cli.options import Common, DbOption, JsonOption, NamespaceOption, common
-from mgrag.cli.output import counts, line, print_json, progress, size
+from mgrag.cli.output import counts, line, print_either, print_json, progress, size
 from mgrag.cli.runtime import open_kb, run, with_kb
 
 if TYPE_CHECKING:
@@ -132,12 +132,8 @@ def _check_named(file: str) -> None:
 
 
 def _show(chosen: Common, report: BackupReport, text: str) -> None:
-    if chosen.json:
-        print_json(report.to_dict())
-        return
-    line(text)
-    line(f"Nodes: {counts(report.nodes)}.")
-    line(f"Edges: {counts(report.edges)}.")
+    inside = f"Nodes: {counts(report.nodes)}.", f"Edges: {counts(report.edges)}."
+    print_either(chosen.json, report.to_dict(), text, *inside)
 
 
 def _show_transfer(chosen: Common, file: str, found: dict[str, TransferReport], done: str) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mgrag.cli.options import Common, DbOption, FilterOption, JsonOption, NamespaceOption, YesOption, common
-from mgrag.cli.output import as_text, counted, line, minute, note, print_json, table
+from mgrag.cli.output import as_text, counted, line, minute, note, print_either, print_json, table
 from mgrag.cli.runtime import EXIT_NOT_FOUND, EXIT_USAGE, confirm, fail, with_kb
 from mgrag.cli.search import place
 
@@ -145,10 +145,7 @@ def delete(
         confirm(f"Delete {counted(len(found), 'document')} ({examples})?", yes=yes)
         with_kb(chosen, lambda kb: kb.delete_all([row["id"] for row in found]), doing="Deleting …")
         result = {"deleted": [row["path"] for row in found], "missing": []}
-    if chosen.json:
-        print_json(result)
-    else:
-        line(f"Deleted: {counted(len(result['deleted']), 'document')}.")
+    print_either(chosen.json, result, f"Deleted: {counted(len(result['deleted']), 'document')}.")
     if result["missing"]:
         raise typer.Exit(EXIT_NOT_FOUND)
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from mgrag.cli.options import DbOption, JsonOption, NamespaceOption, common
-from mgrag.cli.output import counted, line, print_json
+from mgrag.cli.output import counted, line, print_either, print_json
 from mgrag.cli.runtime import EXIT_NOT_FOUND, fail, with_kb
 from mgrag.messages import not_added_by_hand
 
@@ -54,10 +54,7 @@ def link(
         ),
         create=create,
     )
-    if chosen.json:
-        print_json(edge.to_dict())
-    else:
-        line(f"Linked: {edge.id}")
+    print_either(chosen.json, edge.to_dict(), f"Linked: {edge.id}")
 
 
 def unlink(
@@ -148,10 +145,7 @@ def merge(
     """Declare two entities to be the same; split undoes it."""
     chosen = common(context, db, namespace, as_json)
     with_kb(chosen, lambda kb: kb.merge_entities(alias, entity))
-    if chosen.json:
-        print_json({"alias": alias, "entity": entity})
-    else:
-        line(f"Merged: {alias} is {entity}.")
+    print_either(chosen.json, {"alias": alias, "entity": entity}, f"Merged: {alias} is {entity}.")
 
 
 def split(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mgrag.cli.options import Common, DbOption, JsonOption, NamespaceOption, YesOption, common
-from mgrag.cli.output import counted, line, print_json
+from mgrag.cli.output import counted, print_either
 from mgrag.cli.runtime import EXIT_FAILED, EXIT_NOT_FOUND, EXIT_USAGE, confirm, fail, text_or_input, with_kb
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def remember(
         embedding=True,
         create=True,
     )
-    _print(chosen, {"memoryId": identifier}, identifier)
+    print_either(chosen.json, {"memoryId": identifier}, identifier)
 
 
 @commands.command("remember-all")
@@ -79,7 +79,7 @@ def remember_all(
         create=True,
         doing="Remembering …",
     )
-    _print(chosen, {"memoryIds": ids}, f"Remembered: {counted(len(ids), 'message')}.")
+    print_either(chosen.json, {"memoryIds": ids}, f"Remembered: {counted(len(ids), 'message')}.")
 
 
 @commands.command("list")
@@ -97,7 +97,7 @@ def list_memories(
     """List the memories of a session, in order."""
     chosen = common(context, db, namespace, as_json)
     found = with_kb(chosen, lambda kb: kb.memories(session, limit=limit, compacted=compacted))
-    _print(chosen, {"memories": [memory.to_dict() for memory in found]}, _lines(found))
+    print_either(chosen.json, {"memories": [memory.to_dict() for memory in found]}, *_lines(found))
 
 
 @commands.command()
@@ -131,7 +131,7 @@ def recall(
         ),
         embedding=True,
     )
-    _print(chosen, {"memories": [memory.to_dict() for memory in found]}, _lines(found))
+    print_either(chosen.json, {"memories": [memory.to_dict() for memory in found]}, *_lines(found))
 
 
 @commands.command()
@@ -177,7 +177,7 @@ def compact(
     """Replace older memories with a summary."""
     chosen = common(context, db, namespace, as_json)
     summary = with_kb(chosen, lambda kb: kb.compact(session, keep), embedding=True)
-    _print(chosen, {"memoryId": summary}, summary or "There was nothing to compact.")
+    print_either(chosen.json, {"memoryId": summary}, summary or "There was nothing to compact.")
 
 
 def print_forgotten(chosen: Common, gone: Forgotten, *, named: bool = True) -> None:
@@ -187,7 +187,7 @@ def print_forgotten(chosen: Common, gone: Forgotten, *, named: bool = True) -> N
         counted(gone.sessions, "session"),
         counted(gone.users, "user"),
     )
-    _print(chosen, gone.to_dict(), f"Forgotten: {', '.join(counts)}.")
+    print_either(chosen.json, gone.to_dict(), f"Forgotten: {', '.join(counts)}.")
     if named and not any(gone.to_dict().values()):
         raise typer.Exit(EXIT_NOT_FOUND)
 
@@ -211,9 +211,9 @@ def _messages(file: str) -> Any:
         fail(f"{file} is neither a JSON array nor JSON lines: {error}.", EXIT_USAGE)
 
 
-def _lines(memories: list[Memory]) -> str:
+def _lines(memories: list[Memory]) -> list[str]:
     if not memories:
-        return "Nothing found."
+        return ["Nothing found."]
     lines = []
     for memory in memories:
         head = memory.session_id if memory.relevance is None else f"{memory.relevance:.2f}  {memory.session_id}"
@@ -223,12 +223,4 @@ def _lines(memories: list[Memory]) -> str:
         near = f", near {memory.because.memory_id}" if memory.because and memory.because.memory_id else ""
         # Its id is what forget --memory takes.
         lines.append(f"{head}  {said}  {role}{times}  {' '.join(memory.content.split())}  ({memory.id}{near})")
-    return "\n".join(lines)
-
-
-def _print(chosen: Common, value: Any, text: str) -> None:
-    if chosen.json:
-        print_json(value)
-    else:
-        for part in text.split("\n"):
-            line(part)
+    return "\n".join(lines).split("\n")  # the id of a session may have several

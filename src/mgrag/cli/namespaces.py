@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from mgrag.cli.options import DbOption, JsonOption, NamespaceOption, YesOption, common
-from mgrag.cli.output import line, print_json, table
+from mgrag.cli.output import line, print_either, print_json, table
 from mgrag.cli.runtime import confirm, with_kb
 
 group = typer.Typer(
@@ -70,7 +70,5 @@ def delete_namespace(
         nodes = sum(there[name].values())
         confirm(f"Delete namespace {name!r} with {nodes} nodes?", yes=yes)
     count = with_kb(chosen, lambda kb: kb.delete_namespace(name), doing="Deleting …")
-    if chosen.json:
-        print_json({"namespace": name, "nodes": count})
-    else:
-        line(f"Deleted: namespace {name} with {count} nodes.")
+    said = f"Deleted: namespace {name} with {count} nodes."
+    print_either(chosen.json, {"namespace": name, "nodes": count}, said)

@@ -37,6 +37,15 @@ def print_json(value: Any, *, one_line: bool = False) -> None:
     _write(json.dumps(value, ensure_ascii=False, indent=None if one_line else 2) + "\n", at_once=True)
 
 
+def print_either(as_json: bool, value: Any, *lines: str) -> None:
+    """Print a value as JSON, or lines about it for people."""
+    if as_json:
+        print_json(value)
+        return
+    for text in lines:
+        line(text)
+
+
 def as_text(value: Any) -> str:
     """Return a value as people read it: text as it is, anything else as JSON."""
     import json

@@ -9,7 +9,7 @@ import typer
 
 from mgrag.cli.memory import print_forgotten
 from mgrag.cli.options import AfterOption, Common, DbOption, JsonOption, NamespaceOption, YesOption, common
-from mgrag.cli.output import counted, line, minute, note, print_json, table
+from mgrag.cli.output import counted, line, minute, note, print_either, print_json, table
 from mgrag.cli.runtime import EXIT_NOT_FOUND, confirm, fail, with_kb
 
 if TYPE_CHECKING:
@@ -51,10 +51,7 @@ def feedback(
     """
     chosen = common(context, db, namespace, as_json)
     chunks = with_kb(chosen, lambda kb: kb.feedback(target, value, query, user))
-    if chosen.json:
-        print_json({"chunk_ids": chunks})
-    else:
-        line(f"Rated: {counted(len(chunks), 'chunk')}.")
+    print_either(chosen.json, {"chunk_ids": chunks}, f"Rated: {counted(len(chunks), 'chunk')}.")
 
 
 @users.command("list")
@@ -231,10 +228,7 @@ def delete_conversation(
     messages = counted(found["message_count"], "message")
     confirm(f"Delete the conversation {found['title'] or conversation!r} ({messages})?", yes=yes)
     gone = with_kb(chosen, lambda kb: kb.forget(session_id=conversation))
-    if chosen.json:
-        print_json(gone.to_dict())
-    else:
-        line(f"Deleted: {counted(gone.memories, 'message')}.")
+    print_either(chosen.json, gone.to_dict(), f"Deleted: {counted(gone.memories, 'message')}.")
 
 
 @conversations.command("anonymize")
@@ -267,10 +261,6 @@ async def _conversation(kb: KnowledgeBase, conversation: str, limit: int | None)
 
 
 def _print_anonymized(chosen: Common, report: dict[str, Any]) -> None:
-    if chosen.json:
-        print_json(report)
-        return
     kinds = ", ".join(f"{count} x {kind}" for kind, count in report["replaced"].items()) or "nothing"
-    line(f"Anonymized: {counted(len(report['conversations']), 'conversation')}; replaced: {kinds}.")
-    for identifier in report["conversations"]:
-        line(identifier)
+    done = f"Anonymized: {counted(len(report['conversations']), 'conversation')}; replaced: {kinds}."
+    print_either(chosen.json, report, done, *report["conversations"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -78,15 +78,12 @@ def with_kb[T](
     return run(call)
 
 
-def run[T](work: Callable[[], Awaitable[T]]) -> T:
+def run[T](work: Callable[[], Coroutine[Any, Any, T]]) -> T:
     """Run a command; see :func:`telling_errors`."""
     import asyncio
 
-    async def call() -> T:
-        return await work()
-
     with telling_errors(), _ending_as_interrupted():
-        return asyncio.run(call())
+        return asyncio.run(work())
 
 
 @contextmanager

@@ -49,7 +49,7 @@ class QueryAnalysis(BaseModel):
 async def analyze_query(
     question: str,
     client: MemGraphClient,
-    model: LanguageModel | None = None,
+    model: LanguageModel | None,
     metrics: Metrics | None = None,
     dialogue: str = "",
 ) -> Analysis:

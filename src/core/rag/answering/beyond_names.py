@@ -76,7 +76,7 @@ _ARTICLES = frozenset(("the", "a", "an", "of"))
 _Names = Sequence[Collection[frozenset[str]]]
 
 
-async def is_witnessed(analysis: Analysis, knowledge: Knowledge, client: MemGraphClient, before: str = "") -> bool:
+async def is_witnessed(analysis: Analysis, knowledge: Knowledge, client: MemGraphClient, before: str) -> bool:
     """Return whether what a question asks beyond the names that are known is witnessed; true if there is nothing.
 
     Args:

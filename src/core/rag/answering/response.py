@@ -64,8 +64,8 @@ class Response:
 async def generate_response(
     analysis: Analysis,
     context: Context,
-    model: LanguageModel | None = None,
-    embedder: EmbeddingService | None = None,
+    model: LanguageModel | None,
+    embedder: EmbeddingService | None,
     metrics: Metrics | None = None,
     *,
     relevant: bool = True,

@@ -12,7 +12,7 @@ from core.rag.dbhandler.checks import check_kind, check_number, check_text, chec
 from core.rag.dbhandler.documents.writing import ChunkRow, attach_vectors
 from core.rag.dbhandler.messages.interactions import Indexes, InteractionRow, attach_message_vectors
 from core.rag.dbhandler.store import Row, Transaction
-from core.rag.dbhandler.vectors import ACTIVE, BUILDING, STANDBY, VectorStoreInfo, VectorStoreOperations
+from core.rag.dbhandler.vectors import ACTIVE, BUILDING, STANDBY, VectorStoreInfo, VectorStoreOperations, store_of
 from core.rag.embedder.base import is_blank
 from core.rag.identity import vector_id
 from core.rag.schema import Label
@@ -28,11 +28,11 @@ class RevectoringOperations(VectorStoreOperations):
         """Return the vector store of a model, to be filled; a new one is not searched until it is made active."""
         check_text("The name of a model", model)
         dimension = check_number("The dimension of an embedding", dimension, 1)
-        for store in await self.vector_stores():
-            if store.model == model and store.dimension == dimension:
-                await self._ensure_index(store)
-                return store
-        return await self._create(model, dimension, first=False, status=BUILDING)
+        store = store_of(await self.vector_stores(), model, dimension)
+        if store is None:
+            return await self._create(model, dimension, first=False, status=BUILDING)
+        await self._ensure_index(store)
+        return store
 
     async def activate_vector_store(self, store: VectorStoreInfo) -> VectorStoreInfo:
         """Make a vector store the active one, and note at each document that its chunks have vectors in it."""

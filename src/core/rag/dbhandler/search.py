@@ -5,22 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from core.rag.dbhandler.checks import (
-    check_k,
-    check_kind,
-    check_mapping,
-    check_number,
-    check_text,
-    check_texts,
-)
+from core.rag.dbhandler.checks import check_k, check_kind, check_mapping, check_number, check_text, check_texts
 from core.rag.dbhandler.documents.contents import CONTENT_COLUMNS, with_content
-from core.rag.dbhandler.documents.rows import (
-    CHUNK_COLUMNS,
-    DOCUMENT_COLUMNS,
-    FOUND_COLUMNS,
-    found_chunk,
-    found_document,
-)
+from core.rag.dbhandler.documents.rows import CHUNK_COLUMNS, DOCUMENT_COLUMNS, FOUND_COLUMNS, as_found
 from core.rag.dbhandler.scan import cosine_similarity, scan_search
 from core.rag.dbhandler.store import MAX_K, Match
 from core.rag.dbhandler.vector_checks import check_vector
@@ -116,7 +103,7 @@ class SearchOperations(VectorStoreOperations):
         )
         by_id = {row["id"]: row for row in await with_content(rows, self.read)}
         return [
-            found_document(by_id[chunk["document_id"]], chunk["score"]) | {"chunk_id": chunk["chunk_id"]}
+            as_found(by_id[chunk["document_id"]], chunk["score"]) | {"chunk_id": chunk["chunk_id"]}
             for chunk in top
             if chunk["document_id"] in by_id
         ]
@@ -163,7 +150,7 @@ class SearchOperations(VectorStoreOperations):
             ids=[match.id for match in matches],
         )
         scores = {match.id: match.score for match in matches}
-        found = [found_chunk(row, scores[row.pop("vector_id")]) for row in rows]
+        found = [as_found(row, scores[row.pop("vector_id")]) for row in rows]
         found.sort(key=_best_first)
         return found[:k]
 
@@ -177,7 +164,7 @@ class SearchOperations(VectorStoreOperations):
             f"WHERE c.namespace = $namespace RETURN {FOUND_COLUMNS}",
             ids=unique,
         )
-        return {row["chunk_id"]: found_chunk(row) for row in rows}
+        return {row["chunk_id"]: as_found(row) for row in rows}
 
     async def neighbouring_chunks(self, chunk_id: str, reach: int) -> list[dict[str, Any]]:
         """Return a chunk and up to ``reach`` chunks on either side in its document, in order.
@@ -197,7 +184,7 @@ class SearchOperations(VectorStoreOperations):
             low=centre["chunk_index"] - reach,
             high=centre["chunk_index"] + reach,
         )
-        return sorted((found_chunk(row) for row in rows), key=lambda row: row["chunk_index"])
+        return sorted((as_found(row) for row in rows), key=lambda row: row["chunk_index"])
 
     @staticmethod
     def _cosine_similarity(a: Sequence[float], b: Sequence[float]) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from core.rag.dbhandler.base import ClientBase
@@ -48,6 +48,11 @@ class VectorStoreInfo:
     def index(self, target: Label = Label.CHUNK) -> VectorIndex:
         """Return the index over the vectors of nodes with a label."""
         return vector_index(self.namespace, self.id, self.dimension, target, self.index_name)
+
+
+def store_of(stores: Iterable[VectorStoreInfo], model: str, dimension: int) -> VectorStoreInfo | None:
+    """Return the one of a model with this dimension, if it is among some vector stores."""
+    return next((store for store in stores if store.model == model and store.dimension == dimension), None)
 
 
 async def check_vector_store(tx: Transaction, store: VectorStoreInfo) -> None:
@@ -111,12 +116,10 @@ class VectorStoreOperations(ClientBase):
         if not stores:
             return None
         dimension = await dimension_of(embedder)
-        for store in stores:
-            if store.model == embedder.model and store.dimension == dimension:
-                return store
-        if not self._check_model:
-            return None
-        raise self._other_model(stores[0], embedder.model, dimension)
+        store = store_of(stores, embedder.model, dimension)
+        if store is None and self._check_model:
+            raise self._other_model(stores[0], embedder.model, dimension)
+        return store
 
     async def find_vector_store(self, index_name: str = DEFAULT_VECTOR_INDEX) -> VectorStoreInfo:
         """Return the vector store with this index.
@@ -156,21 +159,18 @@ class VectorStoreOperations(ClientBase):
             raise InvalidInputError("The name of a model is empty.")
         dimension = check_number("The dimension of an embedding", dimension, 1)
         stores = await self.vector_stores()
-        for store in stores:
-            if store.model == model and store.dimension == dimension:
-                if store.status == BUILDING and not new_store:
-                    raise ModelMismatchError(
-                        f"Namespace {self._namespace!r} has vectors of {model} for some of its chunks only: a"
-                        " reembedding was interrupted. Finish it (mgrag reembed), or use the model that it had before"
-                        f" ({stores[0].model})."
-                    )
-                if store.status == ACTIVE or not new_store:
-                    await self._ensure_index(store)
-                    return store
-                break
-        else:
-            if stores and not new_store:
-                raise self._other_model(stores[0], model, dimension)
+        store = store_of(stores, model, dimension)
+        if store is None and stores and not new_store:
+            raise self._other_model(stores[0], model, dimension)
+        if store is not None and store.status == BUILDING and not new_store:
+            raise ModelMismatchError(
+                f"Namespace {self._namespace!r} has vectors of {model} for some of its chunks only: a reembedding was"
+                " interrupted. Finish it (mgrag reembed), or use the model that it had before"
+                f" ({stores[0].model})."
+            )
+        if store is not None and (store.status == ACTIVE or not new_store):
+            await self._ensure_index(store)
+            return store
         return await self._create(model, dimension, first=not stores)
 
     def _other_model(self, there: VectorStoreInfo, model: str, dimension: int) -> ModelMismatchError:

@@ -253,7 +253,7 @@ def clean_text(text: str) -> str:
     return text
 
 
-def clean_texts(texts: Sequence[str], names: Sequence[str] | None = None) -> list[str]:
+def clean_texts(texts: Sequence[str], names: Sequence[str] | None) -> list[str]:
     """Check the arguments of ``get_embeddings``, and clean the texts.
 
     Returns:
@@ -341,7 +341,7 @@ async def _called(
     return await method(texts)
 
 
-def usable_rows(vectors: Vectors, model: str, names: Sequence[str] | None = None) -> Vectors:
+def usable_rows(vectors: Vectors, model: str, names: Sequence[str] | None) -> Vectors:
     """Refuse vectors that are not finite, and replace rows of zeros by ``blank_vector``.
 
     Raises:

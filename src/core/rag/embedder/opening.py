@@ -68,7 +68,7 @@ def open_embedder(model: str | None = None, settings: Settings | None = None) ->
         return FastEmbedEmbedding(name.removeprefix(FASTEMBED).strip(), dimension, settings=settings)
     if name == TEXT_EMBEDDING_3_SMALL:
         return TextEmbedding3Small(dimension=dimension, settings=settings)
-    if not name or name.startswith("wordllama") or not has_endpoint(settings, "embedding"):
+    if not name or name.startswith("wordllama") or not has_endpoint(settings):
         raise ConfigurationError(
             f"There is no embedding model {name!r} here. Use wordllama (or wordllama:64, wordllama:128), "
             f"which works offline, {FASTEMBED}BAAI/bge-small-en-v1.5 or another model that runs on this machine, "

@@ -192,7 +192,7 @@ def with_hints(fields: Iterable[str]) -> dict[str, str]:
     return {**FIELD_HINTS, **{field.strip().lower(): field.strip().lower() for field in fields if field.strip()}}
 
 
-def type_of_field(field: str, hints: Mapping[str, str] = FIELD_HINTS) -> str:
+def type_of_field(field: str, hints: Mapping[str, str]) -> str:
     """Return the type that a field of this name gives to its values; empty if they are no entities."""
     return type_of_path((field,), hints)
 

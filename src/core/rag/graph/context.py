@@ -74,7 +74,7 @@ class GraphContext:
 
 
 async def ask_context(
-    client: MemGraphClient, question: str, context_depth: int = 2, limit: int = 5, at: Time | None = None
+    client: MemGraphClient, question: str, context_depth: int, limit: int, at: Time | None
 ) -> GraphContext:
     """See :meth:`core.rag.KnowledgeBase.ask_context`."""
     context_depth = check_number("context_depth", context_depth, 0, _MAX_DEPTH)

@@ -92,7 +92,7 @@ async def look_up(client: MemGraphClient, name: str) -> GraphNode:
     return await find(client, document)
 
 
-async def search_nodes(client: MemGraphClient, query: str, limit: int = 20, kind: str | None = None) -> list[GraphNode]:
+async def search_nodes(client: MemGraphClient, query: str, limit: int, kind: str | None = None) -> list[GraphNode]:
     """See :meth:`core.rag.KnowledgeBase.search_nodes`."""
     from core.rag.extraction.words import normalize_name, normalized_words
 
@@ -117,7 +117,7 @@ async def search_nodes(client: MemGraphClient, query: str, limit: int = 20, kind
 
 
 async def list_entities(
-    client: MemGraphClient, kind: str | None = None, limit: int = 100, after: str = "", order: Order = "name"
+    client: MemGraphClient, kind: str | None, limit: int, after: str, order: Order
 ) -> tuple[list[GraphNode], str]:
     """See :meth:`core.rag.KnowledgeBase.entities`."""
     limit = check_number("limit", limit, 1, MAX_VISITED)
@@ -136,10 +136,10 @@ async def list_entities(
 
 async def list_edges(
     client: MemGraphClient,
-    relation: str | None = None,
-    limit: int = 100,
-    after: str = "",
-    at: Time | None = None,
+    relation: str | None,
+    limit: int,
+    after: str,
+    at: Time | None,
 ) -> EdgePage:
     """See :meth:`core.rag.KnowledgeBase.edges`."""
     limit = check_number("limit", limit, 1, MAX_VISITED)
@@ -156,11 +156,11 @@ async def list_edges(
 async def neighbours(
     client: MemGraphClient,
     name: str,
-    edge_types: Sequence[str] | None = None,
-    limit: int = 100,
-    after: str = "",
-    relations: Sequence[str] | None = None,
-    at: Time | None = None,
+    edge_types: Sequence[str] | None,
+    limit: int,
+    after: str,
+    relations: Sequence[str] | None,
+    at: Time | None,
 ) -> NeighbourPage:
     """See :meth:`core.rag.KnowledgeBase.neighbors`."""
     limit = check_number("limit", limit, 1, MAX_VISITED)
@@ -258,11 +258,11 @@ async def shortest_path(
     start: str,
     end: str,
     *,
-    weighted: bool = False,
-    max_depth: int = 6,
-    edge_types: Sequence[str] | None = None,
-    relations: Sequence[str] | None = None,
-    at: Time | None = None,
+    weighted: bool,
+    max_depth: int,
+    edge_types: Sequence[str] | None,
+    relations: Sequence[str] | None,
+    at: Time | None,
 ) -> Path | None:
     """See :meth:`core.rag.KnowledgeBase.shortest_path`."""
     check_flags(weighted=weighted)

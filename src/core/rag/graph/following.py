@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from core.rag.dbhandler.checks import check_texts
 from core.rag.dbhandler.knowledge.traversal import DEFINED_EDGES, DOCUMENT_EDGES, GRAPH_EDGES, Followed
-from core.rag.dbhandler.knowledge.validity import UNDATED, Validity
+from core.rag.dbhandler.knowledge.validity import Validity
 from core.rag.errors import InvalidInputError
 from core.rag.graph.parts import GraphNode
 from core.rag.schema import EdgeType, Label
@@ -80,9 +80,7 @@ def through_texts(a: GraphNode, b: GraphNode, validity: Validity) -> Followed:
     return Followed((*GRAPH_EDGES, *DOCUMENT_EDGES, *_code(a, b), *through), validity=validity)
 
 
-def named_edges(
-    edge_types: Sequence[str] | None, relations: Sequence[str] | None = None, validity: Validity = UNDATED
-) -> Followed:
+def named_edges(edge_types: Sequence[str] | None, relations: Sequence[str] | None, validity: Validity) -> Followed:
     """Return the edges that a caller names; without types those between entities, and between concepts.
 
     Raises:

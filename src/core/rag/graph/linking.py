@@ -32,13 +32,13 @@ async def link(
     client: MemGraphClient,
     source: str,
     target: str,
-    relation: str = DEFAULT_RELATION,
+    relation: str,
     *,
-    fact: str = "",
-    weight: float = 1.0,
-    create: bool = False,
-    valid_from: Time | None = None,
-    valid_to: Time | None = None,
+    fact: str,
+    weight: float,
+    create: bool,
+    valid_from: Time | None,
+    valid_to: Time | None,
 ) -> GraphEdge:
     """See :meth:`core.rag.KnowledgeBase.link`."""
     check_flags(create=create)
@@ -78,9 +78,9 @@ async def link(
 async def unlink(
     client: MemGraphClient,
     source: str,
-    target: str | None = None,
-    relation: str | None = None,
-    ended: Time | None = None,
+    target: str | None,
+    relation: str | None,
+    ended: Time | None,
 ) -> int:
     """See :meth:`core.rag.KnowledgeBase.unlink`."""
     end = "" if ended is None else time_of(ended, "ended")

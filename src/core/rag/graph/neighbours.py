@@ -32,7 +32,7 @@ _REMEMBERED_NEIGHBOURS = 1_000
 class Neighbours:
     """Walks over the Concepts of a namespace."""
 
-    def __init__(self, client: MemGraphClient, *, cache: bool = True) -> None:
+    def __init__(self, client: MemGraphClient, *, cache: bool) -> None:
         """Prepare a reader.
 
         Args:

@@ -57,7 +57,7 @@ class KnowledgeHit(Keyed):
 
 
 async def search_knowledge(
-    client: MemGraphClient, query: str, mode: KnowledgeMode = "hybrid", limit: int = 10, at: Time | None = None
+    client: MemGraphClient, query: str, mode: KnowledgeMode, limit: int, at: Time | None
 ) -> list[KnowledgeHit]:
     """See :meth:`core.rag.KnowledgeBase.search_knowledge`."""
     hits, _ = await search_around(client, query, mode, limit, GRAPH_DEPTH, at)
@@ -65,7 +65,7 @@ async def search_knowledge(
 
 
 async def search_around(
-    client: MemGraphClient, query: str, mode: KnowledgeMode, limit: int, depth: int, at: Time | None = None
+    client: MemGraphClient, query: str, mode: KnowledgeMode, limit: int, depth: int, at: Time | None
 ) -> tuple[list[KnowledgeHit], Surroundings]:
     """Search as :func:`search_knowledge` does, and also return the entities around those in the query.
 

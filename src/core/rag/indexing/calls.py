@@ -38,7 +38,7 @@ class Definitions:
         self,
         symbols: Sequence[CodeSymbol],
         imports: Sequence[str],
-        declared: Collection[int] = (),
+        declared: Collection[int],
         *,
         bare_methods: bool,
     ) -> None:
@@ -63,7 +63,7 @@ class Definitions:
                 self._by_path.setdefault(symbol.name, number)
                 self._by_name[_last(symbol.name)].append(number)
 
-    def meant(self, call: Call, caller: int, own: str = "") -> int | None:
+    def meant(self, call: Call, caller: int, own: str) -> int | None:
         """Return the symbol that a call means.
 
         Args:

@@ -139,8 +139,8 @@ class StateReader:
         source_id: str,
         source: SourceInfo,
         seen: set[str],
-        covers: Callable[[str], bool] | None = None,
-        only: set[str] | None = None,
+        covers: Callable[[str], bool] | None,
+        only: set[str] | None,
     ) -> list[str]:
         """Find the documents of a source that it no longer has and that no other source has.
 
@@ -168,7 +168,7 @@ class StateReader:
         return alone
 
     async def gone(
-        self, source_id: str, seen: set[str], covers: Callable[[str], bool] | None = None, only: set[str] | None = None
+        self, source_id: str, seen: set[str], covers: Callable[[str], bool] | None, only: set[str] | None = None
     ) -> list[dict[str, Any]]:
         """List the documents of a source that it no longer has; arguments as of :meth:`vanished`.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from core.rag.extraction.symbols import PROTOTYPE, CodeFacts, CodeSymbol
 from core.rag.indexing.calls import Call, Definitions
-from core.rag.indexing.splitting.grammars import GRAMMARS, Grammar, language_of, load_language
+from core.rag.indexing.splitting.grammars import Grammar, language_of
 from core.rag.indexing.splitting.syntax import (
     VALUES,
     definition_name,
@@ -79,14 +79,10 @@ def code_facts(text: str, language: str) -> CodeFacts | None:
     Returns:
         The facts, or ``None`` if there is no grammar for the language, or the parser gets lost.
     """
-    grammar = GRAMMARS.get(language_of(language))
-    known = load_language(grammar.module, grammar.function) if grammar else None
-    if grammar is None or known is None or not text.strip():
+    parsed = parse(text, language) if text.strip() else None
+    if parsed is None:
         return None
-    source = text.encode()
-    tree = parse(source, known, grammar)
-    if tree is None:
-        return None
+    source, grammar, tree = parsed
     return _Reader(source, grammar, bare_methods=language_of(language) in _BARE_METHODS).read(tree.root_node)
 
 

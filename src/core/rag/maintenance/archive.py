@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 async def export_namespaces(
-    client: MemGraphClient, file: str | os.PathLike[str], namespaces: Sequence[str] | None = None
+    client: MemGraphClient, file: str | os.PathLike[str], namespaces: Sequence[str] | None
 ) -> dict[str, TransferReport]:
     """See :meth:`core.rag.KnowledgeBase.export`."""
     await client.connect()
@@ -37,7 +37,7 @@ async def export_namespaces(
 
 
 async def import_namespaces(
-    client: MemGraphClient, file: str | os.PathLike[str], *, everything: bool = False
+    client: MemGraphClient, file: str | os.PathLike[str], *, everything: bool
 ) -> dict[str, TransferReport]:
     """See :meth:`core.rag.KnowledgeBase.import_`."""
     check_flags(everything=everything)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from functools import partial
 from itertools import pairwise
 
@@ -13,7 +13,7 @@ from core.rag.dbhandler.messages.interactions import renumber_messages
 from core.rag.dbhandler.messages.removal import remove_message_vectors
 from core.rag.dbhandler.messages.rows import message_terms
 from core.rag.dbhandler.store import Row, Transaction
-from core.rag.maintenance.flaws import Checks, Flaw, some
+from core.rag.maintenance.flaws import Checks, Flaw, Look, some
 from core.rag.schema import Label, text_partition
 from core.rag.times import utc_now
 
@@ -28,7 +28,7 @@ _RECOVERED = "recovered"
 class ConversationSoundness(Checks):
     """Checks of conversations."""
 
-    def checks(self) -> list[tuple[str, Callable[[], Awaitable[list[Flaw]]]]]:
+    def checks(self) -> list[tuple[str, Look]]:
         """Return all checks by name, in an order in which a repair may reveal what the next check repairs."""
         return [
             ("messages", self._messages),
@@ -40,7 +40,7 @@ class ConversationSoundness(Checks):
         """Join imported data with existing data."""
         await self._mend(self._memory)
 
-    async def _messages(self) -> list[Flaw]:
+    async def _messages(self) -> AsyncIterator[Flaw]:
         rows = await self._read(
             "MATCH (m:Interaction) WHERE m.namespace = $namespace RETURN m.id AS id, m.session_id AS session"
         )
@@ -57,24 +57,18 @@ class ConversationSoundness(Checks):
             known = homes[row["id"]]
             if len(known) > 1 and row["session"] in known.values():
                 foreign += [{"id": row["id"], "c": c} for c, session in known.items() if session != row["session"]]
-        flaws = []
         if foreign:
-            flaws.append(
-                Flaw(
-                    f"{len({row['id'] for row in foreign})} messages are part of conversations other than their own.",
-                    partial(
-                        self._in_parts,
-                        foreign,
-                        "UNWIND $rows AS row MATCH (m:Interaction {id: row.id})-[r:PART_OF]->"
-                        "(c:Conversation {id: row.c}) DELETE r",
-                    ),
-                )
+            yield Flaw(
+                f"{len({row['id'] for row in foreign})} messages are part of conversations other than their own.",
+                partial(
+                    self._in_parts,
+                    foreign,
+                    "UNWIND $rows AS row MATCH (m:Interaction {id: row.id})-[r:PART_OF]->"
+                    "(c:Conversation {id: row.c}) DELETE r",
+                ),
             )
         if stray:
-            flaws.append(
-                Flaw(f"{len(stray)} messages do not belong to any conversation.", lambda: self._bring_home(stray))
-            )
-        return flaws
+            yield Flaw(f"{len(stray)} messages do not belong to any conversation.", lambda: self._bring_home(stray))
 
     async def _bring_home(self, stray: Sequence[Row]) -> None:
         by_session: dict[str, list[str]] = defaultdict(list)
@@ -94,12 +88,12 @@ class ConversationSoundness(Checks):
             )
         await self._renumber()
 
-    async def _order(self) -> list[Flaw]:
+    async def _order(self) -> AsyncIterator[Flaw]:
         broken = await self._out_of_order()
         if not broken:
-            return []
+            return
         message = f"The messages of {len(broken)} conversations are out of order, or have a wrong count: "
-        return [Flaw(f"{message}{some(sorted(broken.values()))}.", self._renumber)]
+        yield Flaw(f"{message}{some(sorted(broken.values()))}.", self._renumber)
 
     async def _out_of_order(self) -> dict[str, str]:
         """Return the sessions of conversations with a wrong chain or number of messages, by id of the node."""
@@ -141,7 +135,7 @@ class ConversationSoundness(Checks):
         for conversation in sorted(await self._out_of_order()):
             await store.transaction(partial(renumber_messages, conversation=conversation, now=utc_now()))
 
-    async def _memory(self) -> list[Flaw]:
+    async def _memory(self) -> AsyncIterator[Flaw]:
         rows = await self._read(
             "MATCH (m:Interaction) WHERE m.namespace = $namespace RETURN m.id AS id, m.terms AS terms, "
             "m.partition AS partition, coalesce(m.compacted_into, '') AS summary"
@@ -168,29 +162,25 @@ class ConversationSoundness(Checks):
         )
         loud = {row["id"] for row in rows if row["summary"] in there and row["terms"]}
         loud |= {row["id"] for row in vectors} - set(lost)
-        flaws = []
         if lost:
             message = f"{len(lost)} memories are replaced by a summary that does not exist."
-            flaws.append(Flaw(message, partial(self._release, lost)))
+            yield Flaw(message, partial(self._release, lost))
         if loose:
-            flaws.append(
-                Flaw(
-                    f"{len(loose)} memories are not connected to the summary that stands for them.",
-                    partial(
-                        self._in_parts,
-                        loose,
-                        "UNWIND $rows AS row MATCH (s:Interaction {id: row.a}) MATCH (m:Interaction {id: row.b}) "
-                        "MERGE (m)<-[:SUMMARIZES]-(s)",
-                    ),
-                )
+            yield Flaw(
+                f"{len(loose)} memories are not connected to the summary that stands for them.",
+                partial(
+                    self._in_parts,
+                    loose,
+                    "UNWIND $rows AS row MATCH (s:Interaction {id: row.a}) MATCH (m:Interaction {id: row.b}) "
+                    "MERGE (m)<-[:SUMMARIZES]-(s)",
+                ),
             )
         if loud:
             message = f"{len(loud)} memories are still found though a summary stands for them."
-            flaws.append(Flaw(message, lambda: self._transact(sorted(loud), _silence)))
+            yield Flaw(message, lambda: self._transact(sorted(loud), _silence))
         if mute:
             message = f"{len(mute)} messages cannot be found by their words."
-            flaws.append(Flaw(message, partial(self._analyse, mute)))
-        return flaws
+            yield Flaw(message, partial(self._analyse, mute))
 
     async def _release(self, ids: Sequence[str]) -> None:
         """Restore memories that a summary had replaced."""

@@ -16,7 +16,7 @@ from core.rag.errors import ConfigurationError, StoreError
 from core.rag.maintenance import environment
 from core.rag.maintenance.conversations import ConversationSoundness
 from core.rag.maintenance.findings import Check, DoctorReport, Level
-from core.rag.maintenance.flaws import Flaw
+from core.rag.maintenance.flaws import Flaw, mend_all
 from core.rag.maintenance.knowledge import KnowledgeSoundness
 from core.rag.maintenance.places import graph_file
 from core.rag.maintenance.reembed import ReembedReport, fill, fill_messages
@@ -66,8 +66,6 @@ async def examine(
         report.checks.append(Check("environment", "settings", "problem", str(error), "Correct them; see .env.example."))
         return report
     report.checks += environment.check_settings(settings)
-    report.checks += environment.check_language_model(settings)
-    report.checks += environment.check_reranker(settings)
     embedder, problems = environment.check_model(model, settings)
     report.checks += problems
     try:
@@ -111,8 +109,8 @@ async def examine_open(
     embedder: EmbeddingService | None,
     settings: Settings,
     *,
-    repair: bool = False,
-    everywhere: bool = False,
+    repair: bool,
+    everywhere: bool,
 ) -> DoctorReport:
     """See :meth:`core.rag.KnowledgeBase.doctor`."""
     check_flags(repair=repair, everywhere=everywhere)
@@ -120,8 +118,6 @@ async def examine_open(
     report.checks += environment.check_python()
     report.checks += environment.check_packages()
     report.checks += environment.check_settings(settings)
-    report.checks += environment.check_language_model(settings)
-    report.checks += environment.check_reranker(settings)
     if embedder is not None:
         report.checks += await environment.check_embedder(embedder)
     store = await client.connect()
@@ -232,13 +228,11 @@ async def _check_soundness(client: MemGraphClient, *, repair: bool) -> list[Chec
     checks: list[Check] = []
     parts = (Soundness(client), KnowledgeSoundness(client), ConversationSoundness(client))
     for name, look in (check for part in parts for check in part.checks()):
-        flaws = await look()
+        flaws = [flaw async for flaw in look()]
         left: Sequence[Flaw] = ()
         if repair and any(flaw.mend is not None for flaw in flaws):
-            for flaw in flaws:
-                if flaw.mend is not None:
-                    await flaw.mend()
-            left = await look()
+            await mend_all(flaws)
+            left = [flaw async for flaw in look()]
         checks += _described(f"{client.namespace}: {name}", flaws, left, repair=repair)
     return checks
 

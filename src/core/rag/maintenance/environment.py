@@ -82,7 +82,7 @@ def check_packages() -> Iterator[Check]:
 
 
 def check_settings(settings: Settings) -> Iterator[Check]:
-    """Variables of the environment and of .env."""
+    """Check the variables of the environment and of .env; no request is sent to what they name."""
     from core.rag.settings import unknown_variables
 
     where = "the environment and .env" if Path(".env").is_file() else "the environment (there is no .env here)"
@@ -96,6 +96,8 @@ def check_settings(settings: Settings) -> Iterator[Check]:
         )
     else:
         yield _check("settings", "ok", f"Read from {where}; the embedding model is {settings.embedding_model}.")
+    yield from _check_language_model(settings)
+    yield from _check_reranker(settings)
 
 
 async def check_embedder(embedder: EmbeddingService) -> Iterator[Check]:
@@ -126,8 +128,7 @@ def check_model(model: str | None, settings: Settings) -> tuple[EmbeddingService
         return None, iter([_check("embedding model", "problem", str(error))])
 
 
-def check_language_model(settings: Settings) -> Iterator[Check]:
-    """Check the settings of the language model; no request is sent to it."""
+def _check_language_model(settings: Settings) -> Iterator[Check]:
     from core.rag.openai_endpoint import find_endpoint
 
     if not settings.llm_model:
@@ -138,8 +139,7 @@ def check_language_model(settings: Settings) -> Iterator[Check]:
         yield _check("language model", "problem", str(error))
 
 
-def check_reranker(settings: Settings) -> Iterator[Check]:
-    """Check the settings of the reranker; no request is sent to it."""
+def _check_reranker(settings: Settings) -> Iterator[Check]:
     from core.rag.reranker import open_reranker
 
     try:

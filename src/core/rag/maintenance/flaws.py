@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +33,17 @@ class Flaw:
     harmless: bool = False
 
 
+#: Looks for flaws; all are taken before the first one is repaired.
+Look = Callable[[], AsyncIterator[Flaw]]
+
+
+async def mend_all(flaws: Iterable[Flaw]) -> None:
+    """Repair the flaws that can be repaired, one after the other."""
+    for flaw in flaws:
+        if flaw.mend is not None:
+            await flaw.mend()
+
+
 class Checks:
     """Checks of one namespace. Each one reads first; repairs are separate transactions that can be repeated."""
 
@@ -40,12 +51,10 @@ class Checks:
         self._client = client
         self._namespace = client.namespace
 
-    async def _mend(self, *checks: Callable[[], Awaitable[list[Flaw]]]) -> None:
+    async def _mend(self, *checks: Look) -> None:
         """Repair everything that checks find, one after the other."""
         for check in checks:
-            for flaw in await check():
-                if flaw.mend is not None:
-                    await flaw.mend()
+            await mend_all([flaw async for flaw in check()])
 
     async def _delete(self, label: Label, ids: Sequence[str]) -> None:
         await self._in_parts(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from itertools import groupby
 
 from core.rag.dbhandler.batches import batches
@@ -23,7 +23,7 @@ from core.rag.extraction.facts import ChunkFacts
 from core.rag.extraction.mentions import spellings
 from core.rag.extraction.records import RecordEntity, relations_of
 from core.rag.identity import entity_id
-from core.rag.maintenance.flaws import Checks, Flaw
+from core.rag.maintenance.flaws import Checks, Flaw, Look
 from core.rag.schema import EdgeType, Label
 from core.rag.times import utc_now
 
@@ -31,7 +31,7 @@ from core.rag.times import utc_now
 class KnowledgeSoundness(Checks):
     """Checks of entities and of the links between them."""
 
-    def checks(self) -> list[tuple[str, Callable[[], Awaitable[list[Flaw]]]]]:
+    def checks(self) -> list[tuple[str, Look]]:
         """Return all checks by name, in an order in which a repair may reveal what the next check repairs."""
         return [("entities", self._entities), ("facts", self._facts)]
 
@@ -39,7 +39,7 @@ class KnowledgeSoundness(Checks):
         """Join imported data with existing data."""
         await self._mend(self._entities, self._facts)
 
-    async def _entities(self) -> list[Flaw]:
+    async def _entities(self) -> AsyncIterator[Flaw]:
         # Separate statements, since OPTIONAL MATCH would scan every edge for each of them.
         stored = await self._read(
             "MATCH (e:Entity) WHERE e.namespace = $namespace "
@@ -55,9 +55,9 @@ class KnowledgeSoundness(Checks):
             or json.loads(row["recorded"] or "{}") != kinds.get(row["id"], {})
         ]
         if not wrong:
-            return []
+            return
         message = f"{len(wrong)} entities do not know what mentions or names them, or of which type that says they are."
-        return [Flaw(message, lambda: self._transact(wrong, _settle))]
+        yield Flaw(message, lambda: self._transact(wrong, _settle))
 
     async def _edges_to_entities(self, label: Label, edge: EdgeType) -> dict[str, int]:
         """Count the edges to each entity, by its id; entities without any are left out."""
@@ -89,7 +89,7 @@ class KnowledgeSoundness(Checks):
         )
         return [(row["id"], ChunkFacts.from_json(row["facts"])) for row in sorted(rows, key=lambda row: row["id"])]
 
-    async def _facts(self) -> list[Flaw]:
+    async def _facts(self) -> AsyncIterator[Flaw]:
         wanted = {row["link"]: row for row in [*await self._of_records(), *await self._of_texts()]}
         rows = await self._read(
             "MATCH (a:Entity)-[r:RELATED]->(b:Entity) WHERE a.namespace = $namespace AND r.origin <> $caller "
@@ -108,7 +108,7 @@ class KnowledgeSoundness(Checks):
             )
         ]
         if not gone and not wrong:
-            return []
+            return
 
         async def mend() -> None:
             await self._transact(gone, _unlink)
@@ -116,7 +116,7 @@ class KnowledgeSoundness(Checks):
             ends = {row[end] for row in gone for end in ("a", "b")}
             await self._transact(sorted(ends), remove_unused_entities)
 
-        return [Flaw(f"{len(gone) + len(wrong)} links between entities are not what records and texts say.", mend)]
+        yield Flaw(f"{len(gone) + len(wrong)} links between entities are not what records and texts say.", mend)
 
     async def _of_records(self) -> list[Row]:
         rows = await self._read(

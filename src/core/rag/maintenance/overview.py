@@ -50,9 +50,7 @@ async def status(client: MemGraphClient, embedder: EmbeddingService | None, sett
     }
 
 
-async def documents(
-    client: MemGraphClient, *, prefix: str = "", limit: int | None = None, after: str = ""
-) -> list[dict[str, Any]]:
+async def documents(client: MemGraphClient, *, prefix: str, limit: int | None, after: str) -> list[dict[str, Any]]:
     """See :meth:`core.rag.KnowledgeBase.documents`."""
     if limit is not None:
         limit = check_limit(limit, 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ from core.rag.dbhandler.documents.removing import remove_chunks, remove_unused_s
 from core.rag.dbhandler.documents.rows import chunk_terms, from_json
 from core.rag.dbhandler.documents.writing import chain_chunks
 from core.rag.dbhandler.store import Row, Transaction
-from core.rag.maintenance.flaws import Checks, Flaw, some
+from core.rag.maintenance.flaws import Checks, Flaw, Look, some
 from core.rag.schema import FROM_TEXT, Label, check_name, text_partition
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ _SINGLE_EDGES: tuple[tuple[str, Label, Label], ...] = (
 class Soundness(Checks):
     """Checks of what documents consist of, and of what stands around them."""
 
-    def checks(self) -> list[tuple[str, Callable[[], Awaitable[list[Flaw]]]]]:
+    def checks(self) -> list[tuple[str, Look]]:
         """All checks by name, in an order in which mending one may uncover what the next one mends."""
         return [
             ("ids", self._ids),
@@ -54,35 +54,28 @@ class Soundness(Checks):
             ("sources and resources", self._leftovers),
         ]
 
-    async def _ids(self) -> list[Flaw]:
-        flaws = []
+    async def _ids(self) -> AsyncIterator[Flaw]:
         for label in Label:
             rows = await self._read(
                 f"MATCH (n:{label}) WHERE n.namespace = $namespace WITH n.id AS id, count(n) AS k WHERE k > 1 "
                 "RETURN id, k"
             )
             if rows:
-                flaws.append(
-                    Flaw(
-                        f"{len(rows)} ids of {label} exist more than once: {some(row['id'] for row in rows)}.",
-                        advice="An export holds each once: mgrag export, mgrag namespaces delete, mgrag import.",
-                    )
+                yield Flaw(
+                    f"{len(rows)} ids of {label} exist more than once: {some(row['id'] for row in rows)}.",
+                    advice="An export holds each once: mgrag export, mgrag namespaces delete, mgrag import.",
                 )
         rows = await self._read(
             "MATCH (d:Document) WHERE d.namespace = $namespace WITH d.uri AS uri, count(DISTINCT d.id) AS k "
             "WHERE k > 1 RETURN uri"
         )
         if rows:
-            flaws.append(
-                Flaw(
-                    f"{len(rows)} documents exist twice: {some(row['uri'] for row in rows)}.",
-                    advice="Delete one of each by its id (mgrag list --json, mgrag delete ID).",
-                )
+            yield Flaw(
+                f"{len(rows)} documents exist twice: {some(row['uri'] for row in rows)}.",
+                advice="Delete one of each by its id (mgrag list --json, mgrag delete ID).",
             )
-        return flaws
 
-    async def _double_edges(self) -> list[Flaw]:
-        flaws = []
+    async def _double_edges(self) -> AsyncIterator[Flaw]:
         for edge, start, end in _SINGLE_EDGES:
             rows = await self._read(
                 f"MATCH (a:{start})-[r:{edge}]->(b:{end}) WHERE a.namespace = $namespace "
@@ -90,11 +83,9 @@ class Soundness(Checks):
             )
             if rows:
                 mend = partial(self._transact, rows, partial(_make_single, edge=edge, start=start, end=end))
-                flaws.append(Flaw(f"{len(rows)} edges {edge} exist more than once.", mend))
-        return flaws
+                yield Flaw(f"{len(rows)} edges {edge} exist more than once.", mend)
 
-    async def _stray_chunks(self) -> list[Flaw]:
-        flaws = []
+    async def _stray_chunks(self) -> AsyncIterator[Flaw]:
         # Two statements, here as below: an OPTIONAL MATCH looks at every edge of the graph on the embedded engine.
         rows = await self._read(
             "MATCH (c:DocumentChunk) WHERE c.namespace = $namespace AND NOT (c)-[:CHUNK_OF]->(:Document) "
@@ -102,24 +93,19 @@ class Soundness(Checks):
         )
         stray = [row["id"] for row in rows]
         if stray:
-            flaws.append(
-                Flaw(f"{len(stray)} chunks do not belong to any document.", lambda: self._transact(stray, _drop))
-            )
+            yield Flaw(f"{len(stray)} chunks do not belong to any document.", lambda: self._transact(stray, _drop))
         rows = await self._read(
             "MATCH (c:DocumentChunk)-[r:CHUNK_OF]->(d:Document) WHERE c.namespace = $namespace "
             "WITH c.id AS id, count(r) AS k WHERE k > 1 RETURN id"
         )
         shared = [row["id"] for row in rows]
         if shared:
-            flaws.append(
-                Flaw(
-                    f"{len(shared)} chunks belong to more than one document: {some(shared)}.",
-                    advice="Delete these documents and ingest them again.",
-                )
+            yield Flaw(
+                f"{len(shared)} chunks belong to more than one document: {some(shared)}.",
+                advice="Delete these documents and ingest them again.",
             )
-        return flaws
 
-    async def _documents(self) -> list[Flaw]:
+    async def _documents(self) -> AsyncIterator[Flaw]:
         chunks = await self._read(
             "MATCH (c:DocumentChunk)-[:CHUNK_OF]->(d:Document) WHERE c.namespace = $namespace "
             "RETURN d.id AS document, c.id AS id, c.chunk_index AS index, c.start_char AS start, c.chunk_count AS count"
@@ -144,7 +130,7 @@ class Soundness(Checks):
         unchained |= {document for document, pairs in wanted.items() if not pairs <= following}
         broken = sorted(miscounted | unchained)
         if not broken:
-            return []
+            return
         paths = sorted(row["path"] for row in (await self._client.documents_by_id(broken)).values())
 
         async def mend() -> None:
@@ -163,22 +149,19 @@ class Soundness(Checks):
                 "UNWIND $rows AS row MATCH (d:Document {id: row.id}) SET d.pipeline = '', d.state_hash = ''",
             )
 
-        return [
-            Flaw(
-                f"The chunks of {len(broken)} documents are incomplete or out of order: {some(paths)}.",
-                mend,
-                "Ingest them again.",
-            )
-        ]
+        yield Flaw(
+            f"The chunks of {len(broken)} documents are incomplete or out of order: {some(paths)}.",
+            mend,
+            "Ingest them again.",
+        )
 
-    async def _vectors(self) -> list[Flaw]:
-        flaws = []
+    async def _vectors(self) -> AsyncIterator[Flaw]:
         rows = await self._read(
             "MATCH (v:Vector) WHERE v.namespace = $namespace AND NOT (v)-[:EMBEDDING_OF]->() RETURN v.id AS id"
         )
         idle = [row["id"] for row in rows]
         if idle:
-            flaws.append(Flaw(f"{len(idle)} vectors embed nothing.", lambda: self._delete(Label.VECTOR, idle)))
+            yield Flaw(f"{len(idle)} vectors embed nothing.", lambda: self._delete(Label.VECTOR, idle))
         rows = await self._read(
             "MATCH (v:Vector) WHERE v.namespace = $namespace AND NOT (v)-[:STORED_IN]->(:VectorStore) "
             "RETURN v.id AS id, v.vector_store_id AS store"
@@ -187,26 +170,20 @@ class Soundness(Checks):
         lost = [row["id"] for row in rows if row["store"] not in known]
         loose = [row for row in rows if row["store"] in known]
         if lost:
-            flaws.append(
-                Flaw(
-                    f"{len(lost)} vectors do not belong to any vector store.", lambda: self._delete(Label.VECTOR, lost)
-                )
+            yield Flaw(
+                f"{len(lost)} vectors do not belong to any vector store.", lambda: self._delete(Label.VECTOR, lost)
             )
         if loose:
-            flaws.append(
-                Flaw(
-                    f"{len(loose)} vectors are not connected to their vector store.",
-                    lambda: self._in_parts(
-                        loose,
-                        "UNWIND $rows AS row MATCH (v:Vector {id: row.id}) MATCH (s:VectorStore {id: row.store}) "
-                        "MERGE (v)-[:STORED_IN]->(s)",
-                    ),
-                )
+            yield Flaw(
+                f"{len(loose)} vectors are not connected to their vector store.",
+                lambda: self._in_parts(
+                    loose,
+                    "UNWIND $rows AS row MATCH (v:Vector {id: row.id}) MATCH (s:VectorStore {id: row.store}) "
+                    "MERGE (v)-[:STORED_IN]->(s)",
+                ),
             )
-        return flaws
 
-    async def _stores(self) -> list[Flaw]:
-        flaws = []
+    async def _stores(self) -> AsyncIterator[Flaw]:
         for store in await self._client.vector_stores():
             label = check_name(store.index().label)
             rows = await self._read(
@@ -217,25 +194,20 @@ class Soundness(Checks):
             inside = await self._read(f"MATCH (v:{label}) RETURN v.id AS id")
             outside = sorted({row["id"] for row in rows} - {row["id"] for row in inside})
             if outside:
-                flaws.append(
-                    Flaw(
-                        f"{len(outside)} vectors of {store.model} are not in its index.",
-                        partial(
-                            self._in_parts,
-                            [{"id": identifier} for identifier in outside],
-                            f"UNWIND $rows AS row MATCH (v:Vector {{id: row.id}}) SET v:{label}",
-                        ),
-                    )
+                yield Flaw(
+                    f"{len(outside)} vectors of {store.model} are not in its index.",
+                    partial(
+                        self._in_parts,
+                        [{"id": identifier} for identifier in outside],
+                        f"UNWIND $rows AS row MATCH (v:Vector {{id: row.id}}) SET v:{label}",
+                    ),
                 )
             broken = await self._broken_vectors([row["id"] for row in inside], store)
             if broken:
-                flaws.append(
-                    Flaw(
-                        f"{len(broken)} vectors of {store.model} do not have {store.dimension} dimensions.",
-                        partial(self._delete, Label.VECTOR, broken),
-                    )
+                yield Flaw(
+                    f"{len(broken)} vectors of {store.model} do not have {store.dimension} dimensions.",
+                    partial(self._delete, Label.VECTOR, broken),
                 )
-        return flaws
 
     async def _broken_vectors(self, ids: Sequence[str], store: VectorStoreInfo) -> list[str]:
         broken = []
@@ -253,17 +225,17 @@ class Soundness(Checks):
                     broken.append(row["id"])
         return broken
 
-    async def _keywords(self) -> list[Flaw]:
+    async def _keywords(self) -> AsyncIterator[Flaw]:
         rows = await self._read(
             "MATCH (c:DocumentChunk)-[:CHUNK_OF]->(d:Document) WHERE c.namespace = $namespace "
             "AND (c.terms IS NULL OR c.partition IS NULL OR c.partition <> $partition) RETURN c.id AS id",
             partition=text_partition(self._namespace),
         )
         ids = [row["id"] for row in rows]
-        return [Flaw(f"{len(ids)} chunks cannot be found by their words.", lambda: self._analyse(ids))] if ids else []
+        if ids:
+            yield Flaw(f"{len(ids)} chunks cannot be found by their words.", lambda: self._analyse(ids))
 
-    async def _leftovers(self) -> list[Flaw]:
-        flaws = []
+    async def _leftovers(self) -> AsyncIterator[Flaw]:
         rows = await self._read(
             "MATCH (t:Resource) WHERE t.namespace = $namespace AND t.origin = $origin AND NOT (t)--() "
             "RETURN t.id AS id",
@@ -271,24 +243,19 @@ class Soundness(Checks):
         )
         unused = [row["id"] for row in rows]
         if unused:
-            flaws.append(
-                Flaw(
-                    f"{len(unused)} resources are not referred to by anything.",
-                    lambda: self._transact(unused, remove_unused_resources),
-                )
+            yield Flaw(
+                f"{len(unused)} resources are not referred to by anything.",
+                lambda: self._transact(unused, remove_unused_resources),
             )
         rows = await self._read(
             "MATCH (s:Source) WHERE s.namespace = $namespace AND NOT (s)--() RETURN s.id AS id, s.name AS name"
         )
         if rows:
-            flaws.append(
-                Flaw(
-                    f"Nothing could be ingested from {len(rows)} sources: {some(row['name'] for row in rows)}.",
-                    lambda: self._transact([row["id"] for row in rows], remove_unused_sources),
-                    harmless=True,
-                )
+            yield Flaw(
+                f"Nothing could be ingested from {len(rows)} sources: {some(row['name'] for row in rows)}.",
+                lambda: self._transact([row["id"] for row in rows], remove_unused_sources),
+                harmless=True,
             )
-        return flaws
 
     async def _analyse(self, ids: Sequence[str]) -> None:
         partition = text_partition(self._namespace)

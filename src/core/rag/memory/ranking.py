@@ -96,7 +96,7 @@ def session_of(
     revision: str,
     rows: Sequence[Mapping[str, Any]],
     vectors: Mapping[str, Any],
-    before: Session | None = None,
+    before: Session | None,
 ) -> Session:
     """Make a session from its rows in order: ``id``, ``timestamp``, ``last_said_at``, ``terms``, ``tags``.
 

@@ -25,13 +25,13 @@ async def ask(
     k: int,
     mode: SearchMode,
     *,
-    filters: str | Mapping[str, Any] | None = None,
-    expand: int = 0,
-    conversation_id: str | None = None,
-    user_id: str | None = None,
-    model: LanguageModel | None = None,
-    reranker: Reranker | None = None,
-    candidates: int = 0,
+    filters: str | Mapping[str, Any] | None,
+    expand: int,
+    conversation_id: str | None,
+    user_id: str | None,
+    model: LanguageModel | None,
+    reranker: Reranker | None,
+    candidates: int,
 ) -> list[Hit]:
     """Search; see :meth:`core.rag.KnowledgeBase.search`.
 

@@ -34,7 +34,7 @@ async def read_dialogue(
     conversation_id: str,
     question: str | None,
     store: VectorStoreInfo | None,
-    embedder: EmbeddingService | None = None,
+    embedder: EmbeddingService | None,
 ) -> tuple[Dialogue, str | None]:
     """Read the messages before a question.
 

@@ -56,6 +56,11 @@ class FetchError(Exception):
         return self.status is None or self.status in _RETRIED
 
     @property
+    def is_absent(self) -> bool:
+        """Whether a file that a site need not have is not there, or not for crawlers (RFC 9309, section 2.3.1.3)."""
+        return self.status is not None and 400 <= self.status < 500 and self.status != 429
+
+    @property
     def is_gone(self) -> bool:
         """Whether the server said that the page does not exist."""
         return self.status in (404, 410)

@@ -92,7 +92,7 @@ class Robots:
             except (UnreachableError, BlockedError):
                 raise
             except FetchError as error:
-                if error.status is not None and 400 <= error.status < 500 and error.status != 429:
+                if error.is_absent:
                     return Rules(robot=robot)
                 return Rules(unavailable=error.reason, robot=robot)
             if answer.status == HTTPStatus.NOT_MODIFIED:

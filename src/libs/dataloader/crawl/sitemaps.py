@@ -171,7 +171,7 @@ async def _fetch(fetcher: Fetcher, url: str) -> Sitemap | None:
         try:
             answer = await fetcher.get(url, max_bytes=MAX_SITEMAP_BYTES)
         except FetchError as error:
-            if error.status is not None and 400 <= error.status < 500 and error.status != 429:
+            if error.is_absent:
                 return None
             raise SitemapError(error.reason) from error
         if answer.location is None:

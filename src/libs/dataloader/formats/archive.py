@@ -8,7 +8,7 @@ import re
 import zipfile
 import zlib
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from libs.dataloader.formats.base import EXPANSION, FileData, UnreadableError
 from libs.dataloader.formats.compound import SIGNATURE
@@ -19,6 +19,14 @@ if TYPE_CHECKING:
 _MAX_ENTRIES = 20_000
 _ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
 _PIECE = 1 << 20
+#: How XML is parsed: nothing that it names is looked up or fetched.
+_SAFELY: dict[str, Any] = {
+    "resolve_entities": False,
+    "no_network": True,
+    "load_dtd": False,
+    "remove_comments": True,
+    "remove_pis": True,
+}
 _HUGE_FROM = 5_000_000
 _PLAIN_START = re.compile(
     rb"""(?:\xef\xbb\xbf)?\s*<(?:[A-Za-z_]|\?xml(?![^>]*encoding)|\?xml[^>]*encoding=["'](?i:utf-8)["'])"""
@@ -124,17 +132,9 @@ def parse_xml(data: bytes, name: str = "the XML") -> _Element:
     """
     from lxml import etree
 
-    parser = etree.XMLParser(
-        resolve_entities=False,
-        no_network=True,
-        load_dtd=False,
-        huge_tree=_is_plain(data),
-        remove_comments=True,
-        remove_pis=True,
-        collect_ids=False,  # they must not occur twice then
-    )
+    parser = etree.XMLParser(**_SAFELY, huge_tree=_is_plain(data), collect_ids=False)  # ids must not occur twice then
     try:
-        root = etree.fromstring(data, parser)
+        root: _Element = etree.fromstring(data, parser)
     except (etree.XMLSyntaxError, ValueError) as error:
         raise UnreadableError(f"it is damaged: {name}: {error}") from error
     _refuse_entities(root, name)
@@ -197,12 +197,8 @@ def iter_xml(data: bytes, name: str, tags: frozenset[str]) -> Iterator[_Element]
         io.BytesIO(data),
         events=("start", "end"),
         tag=[f"{{*}}{tag}" for tag in tags],
-        resolve_entities=False,
-        no_network=True,
-        load_dtd=False,
         huge_tree=_is_plain(data),
-        remove_comments=True,
-        remove_pis=True,
+        **_SAFELY,
     )
     try:
         for event, node in walk:

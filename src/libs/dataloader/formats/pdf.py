@@ -167,7 +167,7 @@ def _attached(document: Any) -> list[str]:
     return names
 
 
-def _page(document: Any, index: int, *, is_tagged: bool = False) -> _Page:
+def _page(document: Any, index: int, *, is_tagged: bool) -> _Page:
     import pypdfium2
     from pypdfium2 import raw
 

@@ -81,7 +81,7 @@ class _Heading:
     level: int | None = None
 
 
-def to_markdown(pages: Sequence[Sequence[Line]], outline: Iterable[Bookmark] = ()) -> tuple[list[str], bool]:
+def to_markdown(pages: Sequence[Sequence[Line]], outline: Iterable[Bookmark]) -> tuple[list[str], bool]:
     """Return the texts of the pages, with empty lines between paragraphs and headings marked by ``#``.
 
     Args:

@@ -39,7 +39,7 @@ class _Letter(NamedTuple):
         return self.top - self.bottom
 
 
-def read_lines(textpage: Any, text: str, tables: Sequence[tuple[int, int, Table]] = ()) -> list[Line]:
+def read_lines(textpage: Any, text: str, tables: Sequence[tuple[int, int, Table]]) -> list[Line]:
     """Return the lines of a page.
 
     PDFium begins a new line after a raised or lowered letter; such a line is joined again to the one that it continues.
@@ -118,7 +118,7 @@ def _joined_runs(
     return found
 
 
-def _letter(textpage: Any, place: int, *, with_font: bool = True) -> _Letter | None:
+def _letter(textpage: Any, place: int, *, with_font: bool) -> _Letter | None:
     """Return the letter at a place of the text; ``None`` if PDFium does not know its box."""
     from pypdfium2 import raw
 

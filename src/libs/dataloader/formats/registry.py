@@ -233,9 +233,7 @@ def find_format(name: str, data: bytes, mime_type: str | None = None) -> Format:
         UnreadableError: if it is of a kind that holds no text, naming the kind.
     """
     extension = name[name.rfind(".") :].lower() if "." in name.lstrip(".") else ""
-    by_name = FORMATS.get(extension) or _NAMES.get(name.lower())
-    if name.lower() in _NAMES:
-        by_name = _NAMES[name.lower()]
+    by_name = _NAMES.get(name.lower()) or FORMATS.get(extension)
     if (found := _by_signature(data, by_name)) is not None:
         return found
     found = _by_media_type(mime_type)
@@ -322,12 +320,11 @@ def _by_signature(data: bytes, by_name: Format | None) -> Format | None:
         for name, kind in _ODF_KINDS:
             if _ODF + name in data[:120]:
                 return kind
-        if by_name in _CONTAINERS:
-            found = [kind for member, kind in _ZIP_MEMBERS if member in data]
-            return found[0] if found and by_name not in found else by_name
-        for member, kind in _ZIP_MEMBERS:
-            if member in data:
-                return kind
+        found = [kind for member, kind in _ZIP_MEMBERS if member in data]
+        if by_name in found or (by_name in _CONTAINERS and not found):
+            return by_name
+        if found:
+            return found[0]
     elif by_name is PDF or by_name in _CONTAINERS or is_mostly_text(data[:_LOOKED_AT]):
         return None  # readers know best what is wrong with it, and texts may begin with BM, too
     # What it is told here for: a short one (a favicon, an image of one pixel) may look like UTF-16.

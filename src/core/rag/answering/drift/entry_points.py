@@ -11,13 +11,14 @@ from core.rag.analysis import analyze, query_terms
 from core.rag.analysis.language import detect_language
 from core.rag.analysis.words import is_stop_word
 from core.rag.answering.drift.paths import Node
-from core.rag.answering.drift.reader import GraphReader, by_label
+from core.rag.answering.drift.reader import GraphReader
 from core.rag.answering.drift.scoring import clamp
 from core.rag.answering.drift.vectors import Vectors
 from core.rag.answering.drift.words import QueryWords
 from core.rag.answering.relevant import judge
 from core.rag.answering.types import Analysis, Knowledge
 from core.rag.extraction.words import normalized_words
+from core.rag.graph.hops import by_label
 from core.rag.graph.similarity import Similarity
 from core.rag.identity import entity_id
 from core.rag.retrieval.hits import Hit
@@ -66,7 +67,7 @@ async def find_entries(
     query: str,
     count: int,
     *,
-    search: ChunkSearch | None = None,
+    search: ChunkSearch | None,
 ) -> Entries:
     """Find the nodes that a query names and those that are most similar to it.
 

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 
 from core.rag.answering.drift.config import InferenceStrategy
 from core.rag.answering.drift.paths import InferredConnection, Node, Path
-from core.rag.answering.drift.reader import GraphReader, by_label
+from core.rag.answering.drift.reader import GraphReader
 from core.rag.answering.drift.scoring import order
 from core.rag.answering.drift.semantic import ask_model
 from core.rag.answering.drift.validation import valid_only
 from core.rag.answering.drift.vectors import Vectors
 from core.rag.embedder.likeness import likeness, usual_cosine
 from core.rag.errors import LanguageModelError
+from core.rag.graph.hops import by_label
 from core.rag.schema import Label
 from core.rag.together import together
 

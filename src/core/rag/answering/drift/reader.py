@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -15,6 +15,7 @@ from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.knowledge.validity import period_in, valid_at
 from core.rag.dbhandler.store import Row
 from core.rag.extraction.records import record_line, record_name
+from core.rag.graph.hops import by_label
 from core.rag.schema import EdgeType, Label
 from core.rag.together import all_together, together
 
@@ -159,8 +160,7 @@ class GraphReader:
                 **validity.parameters,
             )
 
-        parts = [(label, part) for label, some in ids.items() for part in batches(sorted(some))]
-        for rows in await all_together(read(label, part) for label, part in parts):
+        for rows in await _in_parts(read, ids):
             for row in rows:
                 label = _label(row["labels"])
                 if label is not None:
@@ -176,8 +176,8 @@ class GraphReader:
         direction: Direction,
         *,
         limit: int,
-        edge_types: Sequence[str] | None = None,
-        liked: Collection[str] = (),
+        edge_types: Sequence[str] | None,
+        liked: Collection[str],
     ) -> dict[str, list[Hop]]:
         """Return the edges of nodes in the direction of a traversal, which may be both; see :meth:`hops`."""
         ways: tuple[Literal["forward", "backward"], ...]
@@ -228,9 +228,8 @@ class GraphReader:
             )
             return label, rows
 
-        parts = [(label, part) for label, some in ids.items() for part in batches(sorted(some))]
         found: dict[str, tuple[Node, str]] = {}
-        for label, rows in await all_together(read(label, part) for label, part in parts):
+        for label, rows in await _in_parts(read, ids):
             for row in rows:
                 node = _node(label, row)
                 found[node.id] = (node, row.get("terms") or "")
@@ -259,9 +258,7 @@ class GraphReader:
                 ids=part,
             )
 
-        parts = [(label, part) for label, some in ids.items() for part in batches(sorted(some))]
-        rows = await all_together(read(label, part) for label, part in parts)
-        return {row["id"]: row["n"] for some in rows for row in some}
+        return {row["id"]: row["n"] for rows in await _in_parts(read, ids) for row in rows}
 
     async def joined(self, pairs: Sequence[tuple[Node, Node]]) -> set[frozenset[str]]:
         """Return the pairs of nodes that a knowledge edge connects, as sets of their ids."""
@@ -287,12 +284,11 @@ class GraphReader:
         return await self._client.read(statement, **parameters)
 
 
-def by_label(pairs: Iterable[tuple[str, Label]]) -> dict[Label, list[str]]:
-    """Ids by label, without repetitions."""
-    groups: dict[Label, dict[str, None]] = {}
-    for identifier, label in pairs:
-        groups.setdefault(label, {})[identifier] = None
-    return {label: list(ids) for label, ids in groups.items()}
+async def _in_parts[Found](
+    read: Callable[[Label, list[str]], Awaitable[Found]], ids: Mapping[Label, Sequence[str]]
+) -> list[Found]:
+    """Return what is read for ids of each label, in parts that are read at once."""
+    return await all_together(read(label, part) for label, some in ids.items() for part in batches(sorted(some)))
 
 
 def _narrowed(edge_types: Sequence[str] | None) -> tuple[str, dict[str, list[str]]]:

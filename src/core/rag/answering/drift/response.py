@@ -51,7 +51,7 @@ async def respond(
     query: str,
     paths: Sequence[Path],
     *,
-    include_provenance: bool = False,
+    include_provenance: bool,
 ) -> DRIFTResponse:
     """Answer a question from paths.
 

@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from core.rag.analysis import analyze
 from core.rag.answering.drift.config import Direction
 from core.rag.answering.drift.paths import Edge, Node, Path, TraversalStats
-from core.rag.answering.drift.reader import GraphReader, Reads, by_label
+from core.rag.answering.drift.reader import GraphReader, Reads
 from core.rag.answering.drift.scoring import CONTENT_SHARE, EDGE_SHARE, LENGTH_SHARE, length_penalty
 from core.rag.answering.drift.words import QueryWords
+from core.rag.graph.hops import by_label
 from core.rag.schema import Label
 
 NodeFilter = Callable[[Node], bool]
@@ -65,11 +66,11 @@ class Traversal:
         limits: Limits,
         *,
         direction: Direction,
-        edge_types: Sequence[str] | None = None,
-        node_filter: NodeFilter | None = None,
-        admits: Admits | None = None,
-        liked: Sequence[str] = (),
-        ahead: Reads | None = None,
+        edge_types: Sequence[str] | None,
+        node_filter: NodeFilter | None,
+        admits: Admits | None,
+        liked: Sequence[str],
+        ahead: Reads | None,
     ) -> None:
         """Prepare a traversal.
 

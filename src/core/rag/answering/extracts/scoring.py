@@ -78,7 +78,7 @@ class Sentence:
 
 
 async def scored(
-    question: str, passages: Sequence[Passage], embedder: EmbeddingService | None, before: str = ""
+    question: str, passages: Sequence[Passage], embedder: EmbeddingService | None, before: str
 ) -> list[Sentence]:
     """Return the sentences of passages with their scores.
 

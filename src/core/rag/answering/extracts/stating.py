@@ -66,7 +66,7 @@ def statements(facts: Iterable[FoundFact], entities: Iterable[FoundEntity], why:
 def answering_statements(
     question: str,
     entities: Iterable[FoundEntity],
-    facts: Iterable[FoundFact] = (),
+    facts: Iterable[FoundFact],
     passages: Sequence[Passage] = (),
 ) -> Stated:
     """Return what the graph says of entities that a question names, if it has other words or there are none.

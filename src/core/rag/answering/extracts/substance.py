@@ -59,7 +59,7 @@ def substance(question: str, sentence: str, *, last: bool = False) -> float:
     return _LITTLE if bare or _DATA.match(sentence) is not None or only_points(question, sentence, last=last) else 1.0
 
 
-def only_points(question: str, sentence: str, *, last: bool = False) -> bool:
+def only_points(question: str, sentence: str, *, last: bool) -> bool:
     """Return whether a sentence only says where to read on, which the question does not ask, or what follows.
 
     The arguments are those of :func:`substance`: what the last sentence announces ("The options are:") is not there.

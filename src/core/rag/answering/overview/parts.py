@@ -25,8 +25,8 @@ async def parts_of(
     client: MemGraphClient,
     names: Sequence[str],
     most: int,
-    filters: str | Mapping[str, Any] | None = None,
-    tokens: int = 0,
+    filters: str | Mapping[str, Any] | None,
+    tokens: int,
 ) -> Survey | None:
     """Choose parts of the documents of a name, spread over these.
 

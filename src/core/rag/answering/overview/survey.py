@@ -85,7 +85,7 @@ class _Seen:
         return self.chunks[: 2 if self.size < _SHORT else 1]
 
 
-async def survey(client: MemGraphClient, most: int, filters: str | Mapping[str, Any] | None = None) -> Survey:
+async def survey(client: MemGraphClient, most: int, filters: str | Mapping[str, Any] | None) -> Survey:
     """Choose documents that stand for all.
 
     Args:

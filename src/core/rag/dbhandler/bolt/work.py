@@ -230,8 +230,6 @@ async def answered[T](call: Coroutine[Any, Any, T], what: str, seconds: float, a
     try:
         async with asyncio.timeout(seconds) as limit:
             return await call
-    except asyncio.CancelledError:
-        raise
     except MGRagError:
         raise
     except Exception as error:

@@ -10,7 +10,7 @@ from core.rag.dbhandler.checks import check_mapping, check_number, check_text
 from core.rag.dbhandler.documents.adding import add_chunks
 from core.rag.dbhandler.documents.operations import DocumentOperations, give_vector
 from core.rag.dbhandler.documents.removing import release_vectors
-from core.rag.dbhandler.documents.rows import CHUNK_COLUMNS, chunk_rows, found_chunk
+from core.rag.dbhandler.documents.rows import CHUNK_COLUMNS, as_found, chunk_rows
 from core.rag.dbhandler.documents.writing import ChunkRow
 from core.rag.dbhandler.store import Transaction
 from core.rag.embedder.base import embed_texts
@@ -36,7 +36,7 @@ class ChunkOperations(DocumentOperations):
             f"MATCH (d:Document {{id: $id}})<-[:CHUNK_OF]-(c:DocumentChunk) RETURN {CHUNK_COLUMNS}", id=document["id"]
         )
         rows.sort(key=lambda row: (row["chunk_index"], row["start_char"], row["chunk_id"]))
-        return [found_chunk(row) for row in rows]
+        return [as_found(row) for row in rows]
 
     async def create_document_chunk(
         self,

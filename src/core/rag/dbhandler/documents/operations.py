@@ -20,11 +20,11 @@ from core.rag.dbhandler.documents.ingestion import IngestOperations
 from core.rag.dbhandler.documents.removing import remove_documents
 from core.rag.dbhandler.documents.rows import (
     DOCUMENT_COLUMNS,
+    as_found,
     chunk_rows,
     chunk_terms,
     display_title,
     document_row,
-    found_document,
     from_json,
 )
 from core.rag.dbhandler.documents.writing import ChunkRow, update_documents
@@ -171,7 +171,7 @@ class DocumentOperations(IngestOperations):
             return None
         [found] = await with_content(rows[:1], self.read)
         del found["namespace"]
-        return found_document(found)
+        return as_found(found)
 
     async def list_documents(self, *, prefix: str = "", limit: int = 1000, after: str = "") -> list[dict[str, Any]]:
         """List documents by path, without their content.
@@ -206,7 +206,7 @@ class DocumentOperations(IngestOperations):
     async def _counted(self, rows: Sequence[Row]) -> list[dict[str, Any]]:
         """Make documents with their ``chunk_count`` from rows of ``DOCUMENT_COLUMNS``."""
         counts = await self._chunk_counts(row["id"] for row in rows)
-        return [found_document({**row, "chunk_count": counts.get(row["id"], 0)}) for row in rows]
+        return [as_found({**row, "chunk_count": counts.get(row["id"], 0)}) for row in rows]
 
     async def _chunk_counts(self, ids: Iterable[str]) -> dict[str, int]:
         """Return how many chunks documents have, by id; documents without chunks are left out.

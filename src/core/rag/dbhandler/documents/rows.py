@@ -276,8 +276,8 @@ def chunk_rows(
     return rows
 
 
-def found_chunk(row: Row, score: float | None = None) -> dict[str, Any]:
-    """Return a chunk as users get it: the columns with metadata as dicts, and a score if it was searched for."""
+def as_found(row: Row, score: float | None = None) -> dict[str, Any]:
+    """Return a chunk or document as users get it: metadata as dicts, and a score if it was searched for."""
     found = dict(row)
     found["metadata"] = from_json(row.get("metadata"))
     if "document_metadata" in row:
@@ -285,11 +285,6 @@ def found_chunk(row: Row, score: float | None = None) -> dict[str, Any]:
     if score is not None:
         found["score"] = score
     return found
-
-
-def found_document(row: Row, score: float | None = None) -> dict[str, Any]:
-    """Return a document as users get it: ``DOCUMENT_COLUMNS`` with metadata as a dict, and a score if it has one."""
-    return found_chunk(row, score)
 
 
 def merge_properties(properties: Mapping[str, str | None], **required: str) -> dict[str, Any]:

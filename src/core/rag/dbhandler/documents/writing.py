@@ -101,7 +101,7 @@ async def write_documents(
     vector_store: str | None,
     vector_label: str,
     text_label: str,
-    record_label: str = "",
+    record_label: str,
 ) -> WriteOutcome:
     """Write complete documents; each replaces its earlier version, unless that is the same.
 

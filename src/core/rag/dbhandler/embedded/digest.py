@@ -46,7 +46,7 @@ def is_empty(db: Any) -> bool:
     return not any(item["count"] for item in db.schema()["labels"] if item["name"] != Label.SCHEMA_VERSION)
 
 
-def digest(db: Any, stop: Event | None = None) -> Digest:
+def digest(db: Any, stop: Event | None) -> Digest:
     """Read a whole graph; 25,000 chunks take ten seconds.
 
     Args:

@@ -173,19 +173,18 @@ class RecordOperations(ClientBase):
             ids,
         )
 
-    async def records_of_both(self, pairs: Iterable[tuple[str, str]], limit: int = 200) -> list[Row]:
+    async def records_of_both(self, pairs: Iterable[tuple[str, str]]) -> list[Row]:
         """Return records that have two entities, as from :meth:`entities_of_records`, with these two entities only.
 
         Args:
-            pairs: Ids of two entities each.
-            limit: Maximum number of records for each pair.
+            pairs: Ids of two entities each. Of each pair at most 200 records are returned.
         """
         rows: list[Row] = []
         for part in batches([{"a": a, "b": b} for a, b in dict.fromkeys(pairs)], max_rows=100):
             rows += await self.read(
                 "UNWIND $rows AS row MATCH (a:Entity {id: row.a}) MATCH (b:Entity {id: row.b}) "
                 "CALL { WITH a, b MATCH (a)<-[x:HAS_ENTITY]-(n:Record)-[y:HAS_ENTITY]->(b) "
-                f"WITH n, x, y LIMIT {check_limit(limit)} RETURN n.id AS record, x.field AS fx, x.type AS tx, "
+                "WITH n, x, y LIMIT 200 RETURN n.id AS record, x.field AS fx, x.type AS tx, "
                 "x.text AS sx, y.field AS fy, y.type AS ty, y.text AS sy } "
                 "RETURN record, a.id AS a, a.normalized_name AS na, fx, tx, sx, b.id AS b, b.normalized_name AS nb, "
                 "fy, ty, sy",

@@ -36,9 +36,7 @@ async def remove_messages(tx: Transaction, conversation: str, ids: Sequence[str]
     return len(removed)
 
 
-async def remove_conversation(
-    tx: Transaction, conversation: str, now: str, only: Collection[str] | None = None
-) -> int | None:
+async def remove_conversation(tx: Transaction, conversation: str, now: str, only: Collection[str] | None) -> int | None:
     """Remove a conversation with all of its messages.
 
     Args:

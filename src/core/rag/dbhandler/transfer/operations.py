@@ -80,15 +80,10 @@ class TransferOperations(VectorStoreOperations):
                     f"{source} holds the namespace {namespace!r}, not {self._namespace!r}. Ids belong to their"
                     f" namespace: import it with --namespace {namespace!r}."
                 )
-        with reading_export(source) as reader:
-            for _ in reader.sections():
-                await self.check_ids(reader)
-        with reading_export(source) as reader:
-            for _ in reader.sections():
-                await self.make_way(reader)
-        with reading_export(source) as reader:
-            for _ in reader.sections():
-                await self.read_section(reader)
+        for step in (self.check_ids, self.make_way, self.read_section):
+            with reading_export(source) as reader:
+                for _ in reader.sections():
+                    await step(reader)
         return found[self._namespace]
 
     async def write_section(self, out: ExportWriter) -> TransferReport:

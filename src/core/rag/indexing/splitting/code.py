@@ -9,7 +9,6 @@ import re
 
 from core.rag.headings import HEADING_SEPARATOR
 from core.rag.indexing.splitting.definitions import DefinitionFinder
-from core.rag.indexing.splitting.grammars import GRAMMARS, language_of, load_language
 from core.rag.indexing.splitting.guessing import guessed_marks
 from core.rag.indexing.splitting.sections import Mark, Section, merge_blank
 from core.rag.indexing.splitting.syntax import parse
@@ -34,13 +33,11 @@ def code_sections(text: str, language: str, counter: TokenCounter, size: int) ->
     """
     if not text:
         return []
-    grammar = GRAMMARS.get(language_of(language))
-    known = load_language(grammar.module, grammar.function) if grammar else None
-    source = text.encode()
-    tree = parse(source, known, grammar) if grammar is not None and known is not None else None
-    if grammar is None or tree is None:
+    parsed = parse(text, language)
+    if parsed is None:
         marks = list(guessed_marks(text, counter, size, 0, len(text)))
     else:
+        source, grammar, tree = parsed
         marks = list(DefinitionFinder(text, source, grammar, counter, size).marks(tree))
     return _between_marks(text, marks)
 

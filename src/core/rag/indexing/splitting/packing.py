@@ -66,7 +66,7 @@ class Packer:
         by_lines: Let overlaps be whole lines instead of sentences.
     """
 
-    def __init__(self, text: str, counter: TokenCounter, size: int, overlap: int, *, by_lines: bool = False) -> None:
+    def __init__(self, text: str, counter: TokenCounter, size: int, overlap: int, *, by_lines: bool) -> None:
         self._text = text
         self._counter = counter
         self._size = size

@@ -62,7 +62,7 @@ def shortened(title: str) -> str:
 
 
 def sections_of(
-    text: str, headings: Sequence[Heading], title: str | None, kind: Kind, places: Sequence[int] = ()
+    text: str, headings: Sequence[Heading], title: str | None, kind: Kind, places: Sequence[int]
 ) -> list[Section]:
     """Cut a text before each heading.
 

@@ -6,10 +6,10 @@ import re
 import time
 from typing import TYPE_CHECKING
 
-from core.rag.indexing.splitting.grammars import Grammar
+from core.rag.indexing.splitting.grammars import GRAMMARS, Grammar, language_of, load_language
 
 if TYPE_CHECKING:
-    from tree_sitter import Language, Node, Tree
+    from tree_sitter import Node, Tree
 
 _PARSE_SECONDS = 1.0
 _PARSE_SECONDS_PER_BYTE = 1e-6
@@ -24,24 +24,29 @@ _NAMES = {"impl_item": "type", "field_definition": "property", "assignment_expre
 _DECLARED_NAMES = frozenset({"identifier", "field_identifier", "operator_name", "destructor_name"})
 
 
-def parse(source: bytes, language: Language, grammar: Grammar) -> Tree | None:
-    """Return the syntax tree of source code; ``None`` if the parser takes too long.
+def parse(text: str, language: str) -> tuple[bytes, Grammar, Tree] | None:
+    """Return the bytes of source code, its grammar and tree; ``None`` without a grammar, or if it takes too long.
 
     Recovering from errors can take quadratic time if a text is not in the language at all. Code that is takes less than
     a quarter of the time that is allowed.
     """
+    grammar = GRAMMARS.get(language_of(language))
+    known = load_language(grammar.module, grammar.function) if grammar else None
+    if grammar is None or known is None:
+        return None
     from tree_sitter import Parser
 
-    if grammar.macros is not None:
-        source = grammar.macros.sub(_blanked, source)
+    whole = text.encode()
+    source = whole if grammar.macros is None else grammar.macros.sub(_blanked, whole)
     end = time.thread_time() + _PARSE_SECONDS + _PARSE_SECONDS_PER_BYTE * len(source)
     try:
-        return Parser(language).parse(
+        tree = Parser(known).parse(
             lambda offset, _: source[offset : offset + _READ],
             progress_callback=lambda _offset, _has_error: time.thread_time() > end,
         )
     except ValueError:  # stopped
         return None
+    return whole, grammar, tree
 
 
 def _blanked(macro: re.Match[bytes]) -> bytes:
