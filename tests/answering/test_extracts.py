@@ -176,6 +176,13 @@ async def test_an_item_of_an_announced_list_is_shown_once() -> None:
         ("Mill: Ash\nWheels in use: 2", "Mill: Ash | Wheels in use: 2"),
         ("The mill has two\nwheels: big ones", "The mill has two wheels: big ones"),
         ("The mill turns </Steps>", "The mill turns"),
+        (
+            "The mill turns\\\ntwice, \\~3 \\[old] h&#x20;&amp; at \\*12\\* o&rsquo;clock&nbsp;.",
+            "The mill turns twice, ~3 [old] h & at *12* o’clock .",
+        ),
+        ("The mill `\\*&amp;` of C:\\#a, \\\\#b and Q&A;", "The mill `\\*&amp;` of C:\\#a, \\\\#b and Q&A;"),
+        ("**The “**[**mill**](a.md)**” of **[**Ash**](b.md) turns.", "**The “mill” of Ash** turns."),
+        ('{% hint style="info" %}\nThe mill turns.', "The mill turns."),
         ("> The mill turns while the\n> tide goes out.", "The mill turns while the tide goes out."),
         ("The mill <Name> turns a List<String> or <USER>.", "The mill <Name> turns a List<String> or <USER>."),
     ],
