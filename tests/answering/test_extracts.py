@@ -390,6 +390,24 @@ async def test_a_line_in_bold_letters_is_a_heading(text: str, quote: str) -> Non
     assert citation.quote == quote
 
 
+@pytest.mark.parametrize("gap", ["\n", "\n\n"])
+async def test_what_is_folded_in_answers_the_question_above_it(gap: str) -> None:
+    asked = ("Can I get a card for my child?", "<b>Who</b> repairs damaged volumes?")
+    told = ("Parents sign the form; ages four and up.", "Our bindery in the basement, every Thursday.")
+    folded = [
+        f"<details open>{gap}<summary>{question}</summary>{gap}{answer}{gap}</details>\n"
+        for question, answer in zip(asked, told, strict=True)
+    ]
+    text = "\n".join(["# Library", *folded, "The library is open on Sundays.\n"])
+    question = "Who repairs volumes that are damaged?"
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.ingest([Document(path="faq.md", content=text, format="markdown")])
+        [hit] = await kb.search(question, k=1)
+        answer, _ = await extract(question, "factual", [Passage(1, hit)], kb.embedder)
+    assert answer.splitlines()[2:] == [f"- Who repairs damaged volumes?: {told[1]} [1]"]
+    assert hit.heading == "Library > Who repairs damaged volumes?"
+
+
 async def test_passages_of_markup_alone_are_left_out() -> None:
     texts = ["<!-- Which mill turns? -->\n\n[which mill turns]: a.md", "This one does."]
     passages = [
