@@ -138,6 +138,12 @@ def _runs(passage: Passage, taken: Sequence[Sentence], asked: Collection[str]) -
         said = said or code.inline
         follows = before is not None and goes_on(passage, before, one.place)
         before = one.place
+        if one.headed:
+            name = under(one.subject, f"{said.strip('*_: ')}:", passage, one.place)
+            runs.append(
+                [_Said(name, list_behind(passage, one.place.end, headed=True), worth(one), {passage.number: None})]
+            )
+            continue
         if code.below and last is not None and follows and not last.listed:
             last.listed, last.block, last.worth = code.below, block, max(last.worth, worth(one))
             continue

@@ -121,10 +121,16 @@ def code_behind(text: str, place: Span) -> Block | None:
     return block_behind(text, place.end) if introduces and not is_in_block(text, place.start) else None
 
 
-def list_behind(passage: Passage, end: int) -> str:
-    """Return the list or table that a sentence announces ("The steps are:"), as lines below its own; else nothing."""
+def list_behind(passage: Passage, end: int, *, headed: bool = False) -> str:
+    """Return the list or table that a sentence announces ("The steps are:"), as lines below its own; else nothing.
+
+    Args:
+        passage: The passage.
+        end: Where the sentence ends.
+        headed: Whether it is the heading of the list.
+    """
     text = passage.hit.content
-    items = items_behind(text, end, _MOST_ITEMS + 1)
+    items = items_behind(text, text.find("\n", end) if headed else end, _MOST_ITEMS + 1, headed=headed)
     lines = []
     for number, start, stop in items[:_MOST_ITEMS]:
         said = shown(with_head(text, start, stop, passage.hit.table_header), passage, start, _LONGEST_ITEM)
