@@ -11,7 +11,7 @@ from core.rag import KnowledgeBase
 from core.rag.answering.extracts.composing import extract
 from core.rag.answering.markers import is_in_block
 from core.rag.answering.types import Passage
-from core.rag.indexing.splitting.sentences import sentences
+from core.rag.indexing.splitting.sentences import sentence_spans, sentences
 from core.rag.retrieval.hits import Hit
 from libs.dataloader import Document
 
@@ -211,6 +211,17 @@ async def test_what_stands_for_the_code_of_another_file_is_not_shown() -> None:
     passage = Passage(1, Hit("1", "d", "d.md", "", "", text, 0, 0, len(text), 1.0))
     answer, _ = await extract("How does the wheel turn?", "factual", [passage], None)
     assert answer.splitlines()[2:] == ["- The wheel turns like this: [1]"]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("The gates (see the\nGate plan) open at low water.", ["The gates (see the\nGate plan) open at low water."]),
+        ("The gates (old)\nGates open at low water.", ["The gates (old)", "Gates open at low water."]),
+    ],
+)
+def test_a_line_that_ends_within_parentheses_is_no_title(text: str, found: list[str]) -> None:
+    assert [text[start:end] for start, end in sentence_spans(text, titles=True)] == found
 
 
 async def test_the_text_of_an_image_is_no_sentence_of_an_answer() -> None:
