@@ -28,6 +28,8 @@ async def lines(question: str, text: str, title: str = "", heading: str = "", pa
         "**Renewing a badge**\n",
         "__Renewing a badge__",
         "Renewing a badge\n----------------\n",
+        "## Renewing a badge\n\nBadges last for two years,\nas a rule.\n",
+        "## Renewing a badge\nBadges last for two years.",
     ],
 )
 async def test_steps_below_a_heading_are_the_answer(heading: str) -> None:
@@ -55,7 +57,10 @@ async def test_what_the_steps_lead_to_may_be_named_by_the_title_alone() -> None:
     ("question", "text"),
     [
         ("How many badges are blue?", f"## Renewing a badge\n\n{STEPS}\n\nTwelve badges are blue."),
-        ("How do I renew my badge?", f"## Renewing a badge\n\nAsk first.\n\n{STEPS}"),
+        ("What are the dates for renewing a badge?", f"## Renewing a badge\n\nIn May.\n\n{STEPS}"),
+        ("How do I renew my badge?", f"## Renewing a badge\n\nIn May.\n\nIn June.\n\n{STEPS}"),
+        ("How do I renew my badge?", f"## Renewing a badge\n\nIn May.\n\n{STEPS.replace('1.', '-')}"),
+        ("How do I renew my badge?", f"## Renewing a badge\n\nDirections\n---\n\n{STEPS}"),
         ("How do I sell a house?", f"## Renewing a badge\n\n{STEPS}"),
         ("How do I renew my badge?", f"```\n## Renewing a badge\n{STEPS}\n```\n\nAsk at the desk."),
     ],
@@ -87,6 +92,6 @@ def test_some_questions_ask_for_a_way_to_do_something(question: str, is_one: boo
     assert asks_how_to(question) is is_one
 
 
-@pytest.mark.parametrize("piece", ["# a # ", "**a", "\n\n", "**a**\n\n", "a\n---\n", "# a\n"])
+@pytest.mark.parametrize("piece", ["# a # ", "**a", "\n\n", "**a**\n\n", "a\n---\n", "# a\n", "# a\nb\n", "# a\n\n\n"])
 def test_headings_are_found_in_linear_time(piece: str) -> None:
     check_growth(lambda size: headed_lists("# b " + piece * size), 5_000)

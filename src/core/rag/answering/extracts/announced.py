@@ -13,8 +13,8 @@ from core.rag.indexing.splitting.sentences import sentence_spans
 #: The end of a sentence that announces something, with what closes its emphasis.
 _ANNOUNCES = re.compile(r"(?:(?<!:)[:：]|…|\.\.\.)[*_]{0,3}\Z")
 _ITEM = re.compile(r"([ \t]*)(?:[-*+•·‣▪]|(\d{1,3}[.)]))[ \t]+(?=\S)")
-#: What may come between: nothing, the line under a heading, or a tag alone, as around a list that is shown in columns.
-_BETWEEN = re.compile(r"\s*(?:(?:<[^<>\n]*>|={3,}|-{3,})\s*)?")
+#: What may come between: nothing, or a tag alone, as Markdown has around a list that is shown in columns.
+_BETWEEN = re.compile(r"\s*(?:<[^<>\n]*>\s*)?")
 #: Of a list as far as it is looked at for one of them.
 _MOST_ITEMS = 100
 
@@ -47,7 +47,7 @@ def items_behind(text: str, end: int, most: int, *, headed: bool = False) -> lis
         text: The passage.
         end: Where the sentence ends.
         most: Where to stop.
-        headed: Whether it is the end of the line of a heading, which announces them, too.
+        headed: Whether it is the end of the line above the list of a heading, which announces it, too.
     """
     lines = _lines_below(text, end) if headed or announces(text, end) else iter(())
     first = next((line for line in lines if not _BETWEEN.fullmatch(text, *line)), None)

@@ -8,12 +8,16 @@ from collections.abc import Set
 from core.rag.answering.extracts.code_spans import Span
 from core.rag.answering.markers import is_in_block
 
-#: A heading (of Markdown, in bold letters, or underlined) and the mark of the list below it.
+_MARK = r"(?:[-*+•·‣▪]|\d{1,3}[.)])[ \t]"
+#: A heading (of Markdown, in bold letters, or underlined) and the mark of the list below it; a short paragraph may come
+#: between it and steps.
 _HEADED = re.compile(
     r"^(?:[ \t]{0,3}#{1,6}[ \t]+(?P<atx>[^\n]*[^\s#])[ \t#]*"
     r"|(?P<mark>\*\*|__)(?P<bold>(?:(?!(?P=mark))[^\n])+)(?P=mark)[ \t]*"
     r"|(?P<underlined>[^\s#*_<>|`=-][^\n]{0,200})\n(?:={3,}|-{3,})[ \t]*)"
-    r"\n\s*?^[ \t]*(?:[-*+•·‣▪]|(?P<number>\d{1,3}[.)]))[ \t]+(?=\S)",
+    rf"\n(?P<between>\s*?^(?!{_MARK}|(?:\*\*|__)[^\n]*(?:\*\*|__)[ \t]*$)[^\s#|`>=-][^\n]*\n"
+    rf"(?:(?!{_MARK})[^\s#|`>=-][^\n]*\n){{0,4}})?"
+    r"\s*?^[ \t]*(?:[-*+•·‣▪]|(?P<number>\d{1,3}[.)]))[ \t]+(?=\S)",
     re.MULTILINE,
 )
 #: Questions for a way to do something.
@@ -35,7 +39,9 @@ def headed_lists(text: str) -> list[Span]:
     return [
         Span(*found.span(_name_of(found)), said=True)
         for found in _HEADED.finditer(text)
-        if not found[_name_of(found)].endswith((":", "：")) and not is_in_block(text, found.start())
+        if not (found["between"] or found[_name_of(found)]).rstrip("* _\n").endswith((":", "："))
+        and (found["between"] is None or found["number"] is not None)
+        and not is_in_block(text, found.start())
     ]
 
 
@@ -57,6 +63,18 @@ def is_numbered(text: str, heading: Span) -> bool:
     """Return whether the list below a heading is numbered, as steps are."""
     found = _HEADED.match(text, text.rfind("\n", 0, heading.start) + 1)
     return found is not None and found["number"] is not None
+
+
+def is_directly_above(text: str, heading: Span) -> bool:
+    """Return whether nothing comes between a heading and the list below it."""
+    found = _HEADED.match(text, text.rfind("\n", 0, heading.start) + 1)
+    return found is not None and found["between"] is None
+
+
+def end_above_list(text: str, heading_start: int) -> int:
+    """Return the end of the line above the list below the heading that begins at a place."""
+    found = _HEADED.match(text, text.rfind("\n", 0, heading_start) + 1)
+    return len(text) if found is None else text.rfind("\n", 0, found.end())
 
 
 def share_answered(asked: Set[str], own: Set[str], above: Set[str], *, of_steps: bool) -> float:

@@ -13,7 +13,7 @@ from core.rag.analysis.language import detect_language
 from core.rag.answering.compared import without_distinction
 from core.rag.answering.extracts.announced import announces
 from core.rag.answering.extracts.code_spans import Span
-from core.rag.answering.extracts.headed import asks_how_to, headed_lists, is_numbered, share_answered
+from core.rag.answering.extracts.headed import asks_how_to, headed_lists, is_directly_above, is_numbered, share_answered
 from core.rag.answering.extracts.kinds import Kind, asks_when, kind_asked
 from core.rag.answering.extracts.lives import Lives
 from core.rag.answering.extracts.readable import readable_spans
@@ -195,6 +195,8 @@ async def _headed(
             name = text[place.start : place.end]
             words = frozenset(analyze(name, language))
             of_steps = asks_how_to(question) and is_numbered(text, place)
+            if not of_steps and not is_directly_above(text, place):
+                continue
             if share := share_answered(asked, words, above, of_steps=of_steps):
                 over = headings.subject(text.rfind("\n", 0, place.start) + 1, name, words, asked)
                 subject = "" if asked.isdisjoint(analyze(over, language)) else over
