@@ -61,12 +61,14 @@ async def test_what_the_steps_lead_to_may_be_named_by_the_title_alone() -> None:
         ("How do I renew my badge?", f"## Renewing a badge\n\nIn May.\n\nIn June.\n\n{STEPS}"),
         ("How do I renew my badge?", f"## Renewing a badge\n\nIn May.\n\n{STEPS.replace('1.', '-')}"),
         ("How do I renew my badge?", f"## Renewing a badge\n\nDirections\n---\n\n{STEPS}"),
+        ("How do I make a house?", f"## Renewing a badge\n\n{STEPS}\n\n## Make a badge\n\n{STEPS}"),
         ("How do I sell a house?", f"## Renewing a badge\n\n{STEPS}"),
         ("How do I renew my badge?", f"```\n## Renewing a badge\n{STEPS}\n```\n\nAsk at the desk."),
     ],
 )
 async def test_other_lists_are_not_shown_as_a_whole(question: str, text: str) -> None:
-    assert "- Renewing a badge: [1]" not in await lines(question, text)
+    assert "- Renewing a badge: [1]" not in (shown := await lines(question, text))
+    assert "- Make a badge: [1]" not in shown
 
 
 async def test_source_code_has_no_such_headings() -> None:

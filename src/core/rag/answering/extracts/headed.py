@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Set
 
+from core.rag.analysis import analyze
 from core.rag.answering.extracts.code_spans import Span
 from core.rag.answering.markers import is_in_block
 
@@ -28,10 +29,16 @@ _HOW_TO = re.compile(
     r"|\bc[oó]mo (?:se |puedo )?\w+|\bcome (?:si|posso|\w+[aei]re)\b|\bhoe \w+ (?:ik|je|we|men)\b",
     re.IGNORECASE,
 )
-#: The share of a question that the heading of its answer has, together with those above it,
+#: Verbs of such questions that say nothing of what is to be done, by language.
+_DOING = {
+    "english": "make do get use create build cook prepare",
+    "german": "mache macht machen tun nutze nutzen erstelle erstellen baue bauen koche kochen",
+    "french": "faire fait utiliser créer préparer",
+    "spanish": "hacer hago hace usar crear preparar",
+    "italian": "fare fa usare creare preparare",
+}
+#: The share of the other words of a question that the heading of its answer has, together with those above it.
 _SHARE = 2 / 3
-#: and that of a question for steps.
-_SHARE_OF_STEPS = 1 / 2
 
 
 def headed_lists(text: str) -> list[Span]:
@@ -77,6 +84,17 @@ def end_above_list(text: str, heading_start: int) -> int:
     return len(text) if found is None else text.rfind("\n", 0, found.end())
 
 
+def words_asked(question: str, language: str) -> set[str]:
+    """Return the words of a question, analysed in the language of a passage; "do" and the like only if all are such.
+
+    Example:
+        >>> words_asked("How do I make rye bread?", "english") == {"rye", "bread"}
+        True
+    """
+    words = set(analyze(question, language))
+    return words - set(analyze(_DOING.get(language, ""), language)) or words
+
+
 def share_answered(asked: Set[str], own: Set[str], above: Set[str], *, of_steps: bool) -> float:
     """Return how much of a question a heading of a list is about; 0 if that is not enough to show the list.
 
@@ -87,5 +105,4 @@ def share_answered(asked: Set[str], own: Set[str], above: Set[str], *, of_steps:
         of_steps: Whether the question asks for steps, and the list has some: their heading may be "Directions".
     """
     share = len(asked & (own | above)) / (len(asked) or 1)
-    enough = share >= _SHARE and not asked.isdisjoint(own)
-    return share if enough or (of_steps and share >= _SHARE_OF_STEPS) else 0.0
+    return share if share >= _SHARE and (of_steps or not asked.isdisjoint(own)) else 0.0

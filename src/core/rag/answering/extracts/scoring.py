@@ -13,7 +13,14 @@ from core.rag.analysis.language import detect_language
 from core.rag.answering.compared import without_distinction
 from core.rag.answering.extracts.announced import announces
 from core.rag.answering.extracts.code_spans import Span
-from core.rag.answering.extracts.headed import asks_how_to, headed_lists, is_directly_above, is_numbered, share_answered
+from core.rag.answering.extracts.headed import (
+    asks_how_to,
+    headed_lists,
+    is_directly_above,
+    is_numbered,
+    share_answered,
+    words_asked,
+)
 from core.rag.answering.extracts.kinds import Kind, asks_when, kind_asked
 from core.rag.answering.extracts.lives import Lives
 from core.rag.answering.extracts.readable import readable_spans
@@ -189,7 +196,7 @@ async def _headed(
     """Return the headings of lists that have what is asked for."""
     found = []
     for index, (passage, language) in enumerate(zip(passages, languages, strict=True)):
-        text, asked = passage.hit.content, set(analyze(question, language))
+        text, asked = passage.hit.content, words_asked(question, language)
         above, headings = set(analyze(_about(passage), language)), Headings(passage, language)
         for place in headed_lists(text) if not is_code(passage.hit.path) else ():
             name = text[place.start : place.end]
