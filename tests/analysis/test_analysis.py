@@ -160,6 +160,22 @@ def test_language_names(value: str | None, name: str | None) -> None:
     assert language_name(value) == name
 
 
+@pytest.mark.parametrize(
+    ("question", "terms"),
+    [
+        ("Combien coûte un coach ?", {"coach"}),
+        ("Combien de temps dure une mission ?", {"mission"}),
+        ("Wieviel kostet der Eintritt und wozu dient er?", {"eintritt"}),
+        ("¿Cuantas personas vienen a la feria?", {"feri"}),
+        ("Почему остановилась мельница?", {"мельниц"}),
+    ],
+)
+def test_words_that_only_ask_are_not_looked_for(question: str, terms: set[str]) -> None:
+    found = set(query_terms(question))
+    assert terms <= found
+    assert not {one for one in found if one.startswith(("comb", "wievi", "woz", "cuant", "почем"))}
+
+
 def test_every_list_of_function_words_tells_its_own_language() -> None:
     for name in LATIN_LANGUAGES:
         words = sorted(stop_words(name))

@@ -11,7 +11,7 @@ from core.rag import KnowledgeBase
 from core.rag.answering.extracts.composing import extract
 from core.rag.answering.markers import is_in_block
 from core.rag.answering.types import Passage
-from core.rag.indexing.splitting.sentences import sentences
+from core.rag.indexing.splitting.sentences import sentence_spans, sentences
 from core.rag.retrieval.hits import Hit
 from libs.dataloader import Document
 
@@ -176,6 +176,13 @@ async def test_an_item_of_an_announced_list_is_shown_once() -> None:
         ("Mill: Ash\nWheels in use: 2", "Mill: Ash | Wheels in use: 2"),
         ("The mill has two\nwheels: big ones", "The mill has two wheels: big ones"),
         ("The mill turns </Steps>", "The mill turns"),
+        (
+            "The mill turns\\\ntwice, \\~3 \\[old] h&#x20;&amp; at \\*12\\* o&rsquo;clock&nbsp;.",
+            "The mill turns twice, ~3 [old] h & at *12* o’clock .",
+        ),
+        ("The mill `\\*&amp;` of C:\\#a, \\\\#b and Q&A;", "The mill `\\*&amp;` of C:\\#a, \\\\#b and Q&A;"),
+        ("**The “**[**mill**](a.md)**” of **[**Ash**](b.md) turns.", "**The “mill” of Ash** turns."),
+        ('{% hint style="info" %}\nThe mill turns.', "The mill turns."),
         ("> The mill turns while the\n> tide goes out.", "The mill turns while the tide goes out."),
         ("The mill <Name> turns a List<String> or <USER>.", "The mill <Name> turns a List<String> or <USER>."),
     ],
@@ -204,6 +211,17 @@ async def test_what_stands_for_the_code_of_another_file_is_not_shown() -> None:
     passage = Passage(1, Hit("1", "d", "d.md", "", "", text, 0, 0, len(text), 1.0))
     answer, _ = await extract("How does the wheel turn?", "factual", [passage], None)
     assert answer.splitlines()[2:] == ["- The wheel turns like this: [1]"]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("The gates (see the\nGate plan) open at low water.", ["The gates (see the\nGate plan) open at low water."]),
+        ("The gates (old)\nGates open at low water.", ["The gates (old)", "Gates open at low water."]),
+    ],
+)
+def test_a_line_that_ends_within_parentheses_is_no_title(text: str, found: list[str]) -> None:
+    assert [text[start:end] for start, end in sentence_spans(text, titles=True)] == found
 
 
 async def test_the_text_of_an_image_is_no_sentence_of_an_answer() -> None:
@@ -381,6 +399,24 @@ async def test_a_line_in_bold_letters_is_a_heading(text: str, quote: str) -> Non
     passage = Passage(1, Hit("1", "d", "d.md", "", "", text, 0, 0, len(text), 1.0))
     _, [citation] = await extract("Does Olaf's old mill turn?", "factual", [passage], None)
     assert citation.quote == quote
+
+
+@pytest.mark.parametrize("gap", ["\n", "\n\n"])
+async def test_what_is_folded_in_answers_the_question_above_it(gap: str) -> None:
+    asked = ("Can I get a card for my child?", "<b>Who</b> repairs damaged volumes?")
+    told = ("Parents sign the form; ages four and up.", "Our bindery in the basement, every Thursday.")
+    folded = [
+        f"<details open>{gap}<summary>{question}</summary>{gap}{answer}{gap}</details>\n"
+        for question, answer in zip(asked, told, strict=True)
+    ]
+    text = "\n".join(["# Library", *folded, "The library is open on Sundays.\n"])
+    question = "Who repairs volumes that are damaged?"
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.ingest([Document(path="faq.md", content=text, format="markdown")])
+        [hit] = await kb.search(question, k=1)
+        answer, _ = await extract(question, "factual", [Passage(1, hit)], kb.embedder)
+    assert answer.splitlines()[2:] == [f"- Who repairs damaged volumes?: {told[1]} [1]"]
+    assert hit.heading == "Library > Who repairs damaged volumes?"
 
 
 async def test_passages_of_markup_alone_are_left_out() -> None:

@@ -161,6 +161,15 @@ async def test_a_beginning_that_is_only_a_title_goes_on() -> None:
     assert [citation.number for citation in answer.citations] == [1, 2]
 
 
+@pytest.mark.parametrize("logo", ["![Logo](logo.svg)", '<img alt="Logo" src="logo.svg"/>', "[![CI](ci.svg)](ci)"])
+async def test_a_logo_above_the_first_heading_is_not_the_beginning(logo: str) -> None:
+    text = f"{logo}\n\n## Minutes of the mill\n\nThe dam holds. The wheel turns well."
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.ingest([Document(path="minutes.md", title="Minutes", content=text, format="markdown")])
+        answer = await kb.ask("What is this about?")
+    assert "- Minutes: The dam holds. The wheel turns well. [2]" in answer.text
+
+
 @pytest.mark.parametrize(
     ("question", "name"),
     [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from filetools import URI, convert, targets
+from tests.growth import check_growth
 
 
 def test_markdown_stays_as_it_is_and_its_links_are_found() -> None:
@@ -249,3 +250,27 @@ def test_rows_of_tables_get_the_bars_that_they_lack() -> None:
     others = "One | two\n---\nx | y\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\nx | y | z\n--|--\n"
     text = f"# Mills\n\n{{}}\nEnd | of it.\n\n{fenced}\n{others}"
     assert convert("a.md", text.format(table)).content == text.format(barred)
+
+
+def test_tables_in_html_become_tables_of_markdown() -> None:
+    rows = (
+        '<thead><tr><th width="40">Team</th><th>Contact</th></tr></thead><tbody>'
+        '<tr><td><strong>Mill</strong> &amp; weir</td><td><a href="ada.md">Ada <b>Vane</b></a>, 4th floor</td></tr>'
+        '\n<tr><td>Harbour</td><td><p>Olaf<br><a href="a (b).md">Quill</a><a href="c.md"></a></p></td></tr></tbody>'
+    )
+    layout = '<table><tr><td><img src="a.png"></td><td><table><tr><td>a</td></tr></table></td></tr></table>'
+    code = "```html\n<table><tr><td>a</td></tr><tr><td>b</td></tr></table>\n```"
+    in_cell = "<table>\n<tr><th>Run</th></tr>\n<tr><td>\n\n```sh\nmill\n```\n\n</td><td>b</td></tr>\n</table>"
+    kept = "\n\n".join([layout, code, in_cell, "<table>never closed\n"])
+    document = convert("a.md", f"# Teams\n\nThese are:\n<table data-view>{rows}</table>\nAnd\n\n{kept}")
+    table = (
+        "| Team | Contact |\n| --- | --- |\n| Mill & weir | [Ada Vane](ada.md), 4th floor |\n"
+        "| Harbour | Olaf [Quill](<a (b).md>) |"
+    )
+    assert document.content == f"# Teams\n\nThese are:\n\n{table}\n\nAnd\n\n{kept}"
+    assert targets(document)[0] == f"{URI}ada.md"
+
+
+@pytest.mark.parametrize("piece", ["<table>\n", "<table></table>\n", "\n<table><tr><td>", "</table>\n"])
+def test_tables_in_html_take_linear_time(piece: str) -> None:
+    check_growth(lambda size: convert("a.md", "x\n" + piece * size), 2_000)

@@ -146,9 +146,36 @@ def test_hostile_asciidoc_takes_no_time(piece: str) -> None:
     check_growth(lambda size: convert("a.adoc", piece * size), 5_000)
 
 
+def test_images_and_links_of_asciidoc_with_named_attributes() -> None:
+    text = (
+        '== The mill\n\nimage::wheel.png[width="80%",alt="The wheel, from above"]\nimage::dam.png[scaledwidth="70%"]\n'
+        'image::gate.png[alt="gate.png",width=9]\n\n'
+        'See link:dam.html["the dam, old",window=_blank] or https://example.org/x[window=_blank].\n'
+    )
+    read = " ".join(convert("a.adoc", text).content.split())
+    assert read == "## The mill The wheel, from above See the dam, old or https://example.org/x."
+
+
 @pytest.mark.parametrize(
     ("table", "rows"),
     [
+        (
+            '[width="100%",cols="10%,90%",]\n|=======\n|image:stop.png[Stop]\n|Stops\nthe wheel.\n\n'
+            '|image:go.png[alt="Go"]\n|Starts it.\n|=======',
+            ["|  |  |", "| Stop | Stops the wheel. |", "| Go | Starts it. |"],
+        ),
+        (
+            "[%header]\n|===\n|Part\n|Wood\n|===",
+            ["| Part |", "| Wood |"],
+        ),
+        (
+            "|===\n|Go |Starts it.\n\n|Stop |Stops it.\n\n|===",
+            ["|  |  |", "| Go | Starts it. |", "| Stop | Stops it. |"],
+        ),
+        (
+            "[%noheader]\n|===\n|a |b\n\n.2+|c |d\n|e\n|f .2+|g\n|h\n|===",
+            ["|  |  |", "| a | b |", "| c | d |", "| c | e |", "| f | g |", "| h | g |"],
+        ),
         (
             "|===\n|Name |Meaning\n\n|`-f`\n|Overwrites\nfiles.\n\n|`-n` |{url}[Only] shows \\| tells.\n|===",
             ["| Name | Meaning |", "| `-f` | Overwrites files. |", "| `-n` | Only shows \\| tells. |"],
@@ -159,7 +186,7 @@ def test_hostile_asciidoc_takes_no_time(piece: str) -> None:
         ),
         (
             "[cols=3*]\n|===\n|a|b\n|c\n2+|d e\n|f\n2*|g |h\n// no cell | at all\n|===",
-            ["| a | b | c |", "| d e |  | f |", "| g | g | h |"],
+            ["|  |  |  |", "| a | b | c |", "| d e |  | f |", "| g | g | h |"],
         ),
     ],
 )
@@ -172,7 +199,9 @@ def test_tables_of_asciidoc(table: str, rows: list[str]) -> None:
     ]
 
 
-@pytest.mark.parametrize("table", ["|===\n|a |b\n.2+|c |d\n|e\n|===", "|===\n|a |b\n|c\n|===", "|===\nno cells\n|==="])
+@pytest.mark.parametrize(
+    "table", ["|===\n|a |b\n.2+|c |d\n|e |f\n|===", "|===\n|a |b\n|c\n|===", "|===\nno cells\n|==="]
+)
 def test_tables_of_asciidoc_that_are_not_plain_stay_as_written(table: str) -> None:
     assert convert("a.adoc", f"== Text\n\n{table}\n").content == f"## Text\n\n{table}\n"
 

@@ -243,6 +243,50 @@ def test_other_json_becomes_an_outline() -> None:
     assert convert("a.json", "[1, 2, 3]").content == "- 1\n- 2\n- 3"
 
 
+def test_a_long_object_has_headings_and_lines_that_say_what_they_are() -> None:
+    data = {
+        "Harbour": {
+            "Location": {"text": "at the mouth of the Ebb"},
+            "Depth": {"at low water": {"text": "2.1 m"}, "at high water": {"text": "6.4 m"}},
+            "History": {"text": "Built of larch and granite. " * 30},
+        },
+        "Trade": {"Exports": {"#text": "herring"}, "notes": ["# none", {"year": 1931, "by": {"text": "Ada"}}]},
+        "updated": "2026-03-01",
+    }
+    document = convert("a.json", json.dumps(data))
+    assert document.content == (
+        "updated: 2026-03-01\n\n# Harbour\n\nLocation: at the mouth of the Ebb\n\n"
+        "Depth.at low water: 2.1 m\nDepth.at high water: 6.4 m\n\n"
+        f"History: {'Built of larch and granite. ' * 29}Built of larch and granite.\n\n"
+        "# Trade\n\nExports: herring\n\nnotes[1]: # none\nnotes[2].year: 1931\nnotes[2].by: Ada\n"
+    )
+    assert document.format == "markdown"
+
+
+def test_long_objects_in_a_list_are_named() -> None:
+    step = {"what": "Open the sluice, then wait until the wheel turns by itself. " * 6, "who": "the miller"}
+    data = {"mill": {"steps": [{"name": "Start", **step, "then": step}, {**step, "then": step}, {"name": "Stop"}]}}
+    lines = convert("a.json", json.dumps(data)).content.split("\n")
+    assert [line for line in lines if line.startswith("#")] == ["# mill", "## steps", "### Start", "### steps 2"]
+    assert "name: Stop" in lines
+    assert "# heading" not in convert("a.json", json.dumps({"a": {"b": "x" * 700, "c": "# heading"}})).content.split(
+        "\n"
+    )
+
+
+def test_an_object_with_a_list_beside_much_else_is_no_list_of_records() -> None:
+    answer = {"description": "The tides of a day, highest first, as far as they are known. " * 6}
+    data = {
+        "info": {"title": "Tides"},
+        "tags": [{"name": "harbour"}, {"name": "mill"}],
+        "paths": {"/tides": {"get": {"responses": {"200": answer, "404": answer}}}, "/wheels": {"get": answer}},
+    }
+    document = convert("a.json", json.dumps(data))
+    assert (document.format, document.title, document.records) == ("markdown", "Tides", ())
+    assert "\n# paths\n\n/wheels.get.description: The tides" in document.content
+    assert "\n## /tides\n" in document.content
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -263,7 +307,7 @@ def test_what_is_no_json_is_still_text(text: str) -> None:
 def test_nesting_that_python_parses_but_nobody_reads() -> None:
     depth = 400
     text = '{"a":' * depth + "1" + "}" * depth
-    assert convert("a.json", text).content.startswith("a:\n  a:\n")
+    assert convert("a.json", text).content.startswith("# a\n\n## a\n")
     assert convert("a.json", f"[{text}]").format == "records"
 
 

@@ -260,6 +260,23 @@ def test_markdown_is_cut_along_headings() -> None:
     ]
 
 
+def test_what_is_folded_in_has_what_is_shown_of_it_as_its_heading() -> None:
+    text = (
+        "# Help\n\nWelcome.\n\n<details>\n\n<summary>Is it **open**?</summary>\n\nYes.\n\n</details>\n\n"
+        "<DETAILS open><summary>\n<b>Is it far?</b>\n</summary>No.</details>\n\n</details>\n\nGoodbye.\n\n"
+        "## More\n\n```html\n<summary>Code</summary>\n```\n\n<summary>Never closed\n"
+    )
+    chunks = split(text, format="markdown")
+    assert [chunk.heading for chunk in chunks] == [
+        "Help",
+        "Help > Is it open?",
+        "Help > Is it far?",
+        "Help",
+        "Help > More",
+    ]
+    assert "".join(chunk.content for chunk in chunks) == text
+
+
 def test_the_title_of_the_document_is_not_repeated() -> None:
     paths = [chunk.heading for chunk in split(GUIDE, 1000, format="markdown", title="Guide")]
     assert paths == ["", "Guide", "Install > Linux", "Install > macOS", "Use"]

@@ -12,7 +12,7 @@ from core.rag.analysis.analyzer import (
 from core.rag.analysis.definitions import asked_name, asked_words, defined_words
 
 #: Raised whenever the same text gives other words, so that documents are analysed again.
-ANALYSIS_VERSION = 5
+ANALYSIS_VERSION = 6
 
 __all__ = [
     "ANALYSIS_VERSION",

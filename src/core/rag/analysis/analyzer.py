@@ -23,7 +23,14 @@ from functools import cache
 from itertools import pairwise
 from typing import Final
 
-from core.rag.analysis.language import DEFAULT_LANGUAGE, SAMPLE_WORDS, detect_language, is_surely_english, language_name
+from core.rag.analysis.language import (
+    AROUND_WORDS,
+    DEFAULT_LANGUAGE,
+    SAMPLE_WORDS,
+    detect_language,
+    is_surely_english,
+    language_name,
+)
 from core.rag.analysis.stopwords import LATIN_LANGUAGES
 from core.rag.analysis.words import MAX_TERM_BYTES, folded_stop_words, is_stop_word, latin_stems, parts, sign_of, stem
 
@@ -191,7 +198,7 @@ def query_terms(
         is plainly English, their stems in the others. Empty only if the query has no letter or digit.
     """
     tokens = text[:MAX_QUERY_CHARACTERS].split()
-    own = language_name(language) or detect_language(tokens)
+    own = language_name(language) or detect_language(token.strip(AROUND_WORDS) for token in tokens)
     request = _REQUEST.match(text)
     tokens = text[request.end() : MAX_QUERY_CHARACTERS].split() if request is not None else tokens
     ranked = [term for term, _ in Counter(_analyze(tokens, own).split()).most_common(limit)]

@@ -19,7 +19,8 @@ DEFAULT_LANGUAGE: Final = "english"
 #: Words at the beginning of a text by which its language is told.
 SAMPLE_WORDS: Final = 150
 _SHORT: Final = 20
-_AROUND_WORDS: Final = ".,;:!?¿¡()[]\"'"
+#: What stands around the words of a question: ``¿Cuántos hay?``
+AROUND_WORDS: Final = ".,;:!?¿¡()[]\"'"
 _CODES: Final = {
     "en": "english",
     "de": "german",
@@ -103,7 +104,7 @@ def question_language(words: Iterable[str]) -> str:
     Returns:
         As :func:`detect_language`; but in a question one function word tells, if it has none of English.
     """
-    asked = [word.strip(_AROUND_WORDS) for word in islice(words, SAMPLE_WORDS)]
+    asked = [word.strip(AROUND_WORDS) for word in islice(words, SAMPLE_WORDS)]
     language = detect_language(asked)
     sample = set(map(str.lower, asked))
     if language != DEFAULT_LANGUAGE or sample & _votes(DEFAULT_LANGUAGE) or not sample & _strange():
@@ -113,6 +114,6 @@ def question_language(words: Iterable[str]) -> str:
 
 def is_surely_english(words: Iterable[str]) -> bool:
     """Return whether a text shows a word that is English only, and no more than half as many of other languages."""
-    sample = {word.strip(_AROUND_WORDS).lower() for word in islice(words, SAMPLE_WORDS)}
+    sample = {word.strip(AROUND_WORDS).lower() for word in islice(words, SAMPLE_WORDS)}
     english = sample & _votes(DEFAULT_LANGUAGE)
     return not english <= _foreign() and len(english) >= 2 * len(sample & _strange())

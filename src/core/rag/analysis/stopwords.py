@@ -22,39 +22,40 @@ under until up upon us ve very via was wasn we were weren what whatever when whe
 why will with within without would wouldn yet you your yours yourself yourselves
 """,
     "german": """
-aber alle allem allen aller alles als also am an ander andere anderem anderen anderer anderes andern anders auch auf
-aus außerdem bei beide beiden beim bereits bin bis bist bzw da dabei dadurch dafür dagegen daher damit danach dann
-daran darauf daraus darf darin darüber das dass daß davon dazu dein deine deinem deinen deiner dem den denen denn
-dennoch der deren des deshalb dessen dich die dies diese diesem diesen dieser dieses dir doch dort du durch ein eine
-einem einen einer eines einige einigen einiger einiges er es etwa etwas euch euer eure eurem euren eurer für gegen
-gibt hab habe haben hat hatte hatten hier hin hinter ich ihm ihn ihnen ihr ihre ihrem ihren ihrer ihres im in indem
-ins ist ja jede jedem jeden jeder jedes jedoch jene jenem jenen jener jenes jetzt kann kein keine keinem keinen keiner
-keines können könnte man manche manchem manchen mancher manches mein meine meinem meinen meiner mich mir mit muss
-musste muß müssen nach nachdem neben nicht nichts noch nun nur ob oder ohne sehr sei seien sein seine seinem seinen
-seiner seines seit sich sie sind so sobald sofern solche solchem solchen solcher solches soll sollte sollten somit
-sondern sonst soweit sowie um und uns unser unsere unserem unseren unserer unter über viel vom von vor während wann
-war waren warum was weder wegen weil welche welchem welchen welcher welches wem wen wenn wer werde werden wessen wie
-wieder will wir wird wo wobei wodurch wofür woher wohin womit wurde wurden würde würden zu zum zur zwar zwischen
+aber alle allem allen aller alles als also am an ander andere anderem anderen anderer anderes andern anders auch auf aus
+außerdem bei beide beiden beim bereits bin bis bist bzw da dabei dadurch dafür dagegen daher damit danach dann daran
+darauf daraus darf darin darüber das dass daß davon dazu dein deine deinem deinen deiner dem den denen denn dennoch der
+deren des deshalb dessen dich die dies diese diesem diesen dieser dieses dir doch dort du durch ein eine einem einen
+einer eines einige einigen einiger einiges er es etwa etwas euch euer eure eurem euren eurer für gegen gibt hab habe
+haben hat hatte hatten hier hin hinter ich ihm ihn ihnen ihr ihre ihrem ihren ihrer ihres im in indem ins ist ja jede
+jedem jeden jeder jedes jedoch jene jenem jenen jener jenes jetzt kann kein keine keinem keinen keiner keines können
+könnte man manche manchem manchen mancher manches mein meine meinem meinen meiner mich mir mit muss musste muß müssen
+nach nachdem neben nicht nichts noch nun nur ob oder ohne sehr sei seien sein seine seinem seinen seiner seines seit
+sich sie sind so sobald sofern solche solchem solchen solcher solches soll sollte sollten somit sondern sonst soweit
+sowie um und uns unser unsere unserem unseren unserer unter über viel vom von vor während wann war waren warum was weder
+wegen weil welche welchem welchen welcher welches wem wen wenn wer werde werden weshalb wessen wie wieder wieso wieviel
+wieviele will wir wird wo wobei wodurch wofür woher wohin womit woran worin worum wovon wozu wurde wurden würde würden
+zu zum zur zwar zwischen
 """,
     "french": """
 à afin ai ainsi alors après as au aucun aucune aujourd auquel aura aurait aussi autre autres aux auxquelles auxquels
 avaient avait avant avec avez avoir avons ayant c car ce ceci cela celle celles celui cependant ces cet cette ceux
-chaque chez ci comme comment d dans de depuis des desquelles desquels dès dont donc du duquel elle elles en encore
-entre es est et étaient étais était étant été être eu eux fut furent hors ici il ils j je jusqu jusque l la laquelle
-là le lequel les lesquelles lesquels leur leurs lorsque lui m ma mais me même mêmes mes moi moins mon n ne ni non nos
-notre nous on ont or ou où par parce pas pendant peu peut plus plusieurs pour pourquoi puis puisque qu quand que quel
-quelle quelles quelque quelques quels qui quoi s sa sans se sera serait ses si sinon soi soit son sont sous sur t ta
-tandis te tes toi ton tous tout toute toutes très tu un une vers voici voilà vos votre vous y
+chaque chez ci combien comme comment d dans de depuis des desquelles desquels dès dont donc du duquel elle elles en
+encore entre es est et étaient étais était étant été être eu eux fut furent hors ici il ils j je jusqu jusque l la
+laquelle là le lequel les lesquelles lesquels leur leurs lorsque lui m ma mais me même mêmes mes moi moins mon n ne ni
+non nos notre nous on ont or ou où par parce pas pendant peu peut plus plusieurs pour pourquoi puis puisque qu quand que
+quel quelle quelles quelque quelques quels qui quoi s sa sans se sera serait ses si sinon soi soit son sont sous sur t
+ta tandis te tes toi ton tous tout toute toutes très tu un une vers voici voilà vos votre vous y
 """,
     "spanish": """
-a acerca además al algo alguna algunas alguno algunos ante antes aquel aquella aquellas aquello aquellos aquí así aún
-aunque bajo bien cada casi como cómo con contra cual cuál cuales cuáles cualquier cuando cuándo cuanto cuánto cuántas
-cuántos de del desde donde dónde dos durante e el él ella ellas ellos en entre era eran eres es esa esas ese eso esos
-esta está están estas este esto estos estaba estaban fue fueron ha había habían han has hasta hay haya he incluso la
-las le les lo los luego más me mediante mi mí mis mientras mucho muchos muy nada ni no nos nosotros nuestra nuestras
-nuestro nuestros o os otra otras otro otros para pero poco por porque pues que qué quien quién quienes quiénes se sea
-según ser será si sí sido siempre sin sino sobre son su sus también tan tanto te tenía tiene tienen ti toda todas
-todavía todo todos tras tu tú tus u un una unas uno unos usted ustedes vosotros y ya yo
+a acerca además adónde al algo alguna algunas alguno algunos ante antes aquel aquella aquellas aquello aquellos aquí así
+aún aunque bajo bien cada casi como cómo con contra cual cuál cuales cuáles cualquier cuando cuándo cuanta cuánta cuanto
+cuánto cuántas cuantas cuántos cuantos de del desde donde dónde dos durante e el él ella ellas ellos en entre era eran
+eres es esa esas ese eso esos esta está están estas este esto estos estaba estaban fue fueron ha había habían han has
+hasta hay haya he incluso la las le les lo los luego más me mediante mi mí mis mientras mucho muchos muy nada ni no nos
+nosotros nuestra nuestras nuestro nuestros o os otra otras otro otros para pero poco por porque pues que qué quien quién
+quienes quiénes se sea según ser será si sí sido siempre sin sino sobre son su sus también tan tanto te tenía tiene
+tienen ti toda todas todavía todo todos tras tu tú tus u un una unas uno unos usted ustedes vosotros y ya yo
 """,
     "italian": """
 a abbia abbiamo ad agli ai al alcune alcuni alla alle allo allora altra altre altri altro anche ancora avere aveva
@@ -68,25 +69,26 @@ siano siete solo sono sopra sotto sta stata state stati stato su sua sue sugli s
 tale tali tra tu tua tue tuo tuoi tutta tutte tutti tutto un una uno vi voi vostra vostre vostri vostro
 """,
     "portuguese": """
-a à ao aos ainda algum alguma algumas alguns além ante antes após aquela aquelas aquele aqueles aquilo as às assim até
-bem cada com como contra cuja cujas cujo cujos da das de dela delas dele deles depois desde dessa dessas desse desses
-desta destas deste destes do dos e é ela elas ele eles em embora enquanto entre era eram essa essas esse esses esta
-está estão estas estava estavam este estes eu foi foram haja há isso isto já la lhe lhes lo logo mais mas me mesma
+a à ao aos ainda algum alguma algumas alguns além ante antes aonde após aquela aquelas aquele aqueles aquilo as às assim
+até bem cada com como contra cuja cujas cujo cujos da das de dela delas dele deles depois desde dessa dessas desse
+desses desta destas deste destes do dos e é ela elas ele eles em embora enquanto entre era eram essa essas esse esses
+esta está estão estas estava estavam este estes eu foi foram haja há isso isto já la lhe lhes lo logo mais mas me mesma
 mesmas mesmo mesmos meu meus minha minhas muita muitas muito muitos na não nas nem nenhum nenhuma nessa nesse nesta
 neste no nos nós nossa nossas nosso nossos num numa o onde os ou outra outras outro outros para pela pelas pelo pelos
 por porém porque pouco pois qual quais quando quanto quantas quantos que quê quem são se sem sempre ser será seu seus
-sido só sob sobre sua suas também tão te tem têm tendo tenha ter teu teus tinha tinham toda todas todo todos tu tua
-tuas tudo um uma umas uns você vocês vos
+sido só sob sobre sua suas também tão te tem têm tendo tenha ter teu teus tinha tinham toda todas todo todos tu tua tuas
+tudo um uma umas uns você vocês vos
 """,
     "dutch": """
 aan al alle alleen als altijd ander andere anderen bij bijna binnen boven buiten daar daarbij daardoor daarmee daarna
 daarom daarop dan dat de den der deze die dit doch door dus echter een eens eerder eigen elk elke en enige enkele er
-eveneens geen geweest haar had hadden hebben hebt heeft hem hen het hier hij hoe hoeveel hun ieder iedere iemand iets
-ik in indien is ja je jij jou jouw jullie kan konden kon kun kunnen maar me meer men met mij mijn moest moet moeten na
-naar naast namelijk niet niets noch nog nu of om omdat onder ongeveer ons onze ook op over per reeds samen sinds
-slechts sommige steeds te tegen ten ter terwijl tijdens toch toen tot totdat tussen u uit uw van vanaf vanuit vanwege
-veel volgens voor voordat waar waarbij waardoor waarin waarmee waarom waarop wanneer want waren was wat we wegens wel
-welk welke werd werden wie wij wil worden wordt zal ze zeer zelf zich zij zijn zo zoals zonder zou zouden zowel zullen
+eveneens geen geweest haar had hadden hebben hebt heeft hem hen het hier hij hoe hoeveel hun ieder iedere iemand iets ik
+in indien is ja je jij jou jouw jullie kan konden kon kun kunnen maar me meer men met mij mijn moest moet moeten na naar
+naast namelijk niet niets noch nog nu of om omdat onder ongeveer ons onze ook op over per reeds samen sinds slechts
+sommige steeds te tegen ten ter terwijl tijdens toch toen tot totdat tussen u uit uw van vanaf vanuit vanwege veel
+volgens voor voordat waar waarbij waardoor waarheen waarin waarmee waarom waarop waarvoor wanneer want waren was wat we
+wegens wel welk welke werd werden wie wij wil worden wordt zal ze zeer zelf zich zij zijn zo zoals zonder zou zouden
+zowel zullen
 """,
     "swedish": """
 alla allt alltså än andra att av bara bland blev bli blir blivit både då dem den denna dess dessa det detta dig din
@@ -167,20 +169,21 @@ szinte talán tehát több tovább továbbá többek úgy ugyanis új újra utá
 vannak vele vissza viszont volna volt voltak voltam
 """,
     "turkish": """
-acaba altında ama ancak arada aslında aynı az bana bazı belki ben benden beni benim bile bir biri birkaç birçok biz
-bize bizi bizim böyle bu buna bunda bundan bunlar bunları bunların bunu bunun burada çok çünkü da daha dahi de defa
-değil diğer diye dolayı dolayısıyla edilen en gibi göre hâlâ hangi hatta hem henüz hep hepsi her herhangi hiç hiçbir
-için ile ilgili ise işte itibaren kadar karşın kendi kendine kendini kez ki kim kime kimi kimin kimse mı mi mu mü
-nasıl ne neden nedenle nerde nerede nereye niçin niye o olan olarak oldu olduğu olduğunu olmak olması olsa olup olur
-on ona ondan onlar onlardan onları onların onu onun orada oysa öyle pek rağmen sadece sanki sen siz sizin şey şu şuna
-şunu tarafından tüm üzere üzerinde var ve veya ya yani yine yoksa zaten
+acaba altında ama ancak arada aslında aynı az bana bazı belki ben benden beni benim bile bir biri birkaç birçok biz bize
+bizi bizim böyle bu buna bunda bundan bunlar bunları bunların bunu bunun burada çok çünkü da daha dahi de defa değil
+diğer diye dolayı dolayısıyla edilen en gibi göre hâlâ hangi hatta hem henüz hep hepsi her herhangi hiç hiçbir için ile
+ilgili ise işte itibaren kadar karşın kendi kendine kendini kez ki kim kime kimi kimin kimse mı mi mu mü nasıl ne neden
+nedenle nerde nerede nereye niçin niye o olan olarak oldu olduğu olduğunu olmak olması olsa olup olur on ona ondan onlar
+onlardan onları onların onu onun orada oysa öyle pek rağmen sadece sanki sen siz sizin şey şu şuna şunu tarafından tüm
+üzere üzerinde var ve veya ya yani yine yoksa zaten kaç
 """,
     "russian": """
-а без более бы был была были было быть в вам вас весь во вот все всё всего всех вы где да для до его ее её если есть
-еще ещё же за здесь и из или им их к как какая какие какой когда которая которого которой которое которые которых
-который кто куда ли между меня мне может мы на над надо наш не него нее неё ней нет ни них но ну о об один однако он
-она они оно от очень перед по под после потому при про с сам свою себя со среди так также такая такие такой там те тем
-то того тоже той только том ты у уже хотя чего чем что чтобы эта эти этих это этого этой этом этот я
+а без более бы был была были было быть в вам вас весь во вот все всё всего всех вы где да для до его ее её если есть еще
+ещё же за зачем здесь и из или им их к как какая какие какой когда которая которого которой которое которые которых
+который кто куда ли между меня мне может мы на над надо наш не него нее неё ней нет ни них но ну о об один однако он она
+они оно от откуда очень перед по под после потому почему при про с сам свою себя сколько со среди так также такая такие
+такой там те тем то того тоже той только том ты у уже хотя чего чей чем что чтобы эта эти этих это этого этой этом этот
+я
 """,
     "greek": """
 αλλά αν αντί από αυτά αυτές αυτή αυτήν αυτό αυτοί αυτόν αυτός αυτού αυτών για δεν εάν είμαι είναι είχαν είχε εκεί

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from libs.dataloader.formats.asciidoc_header import read_header_line
 from libs.dataloader.formats.asciidoc_inline import Inline, anchors_of
-from libs.dataloader.formats.asciidoc_tables import columns_of, rows_of
+from libs.dataloader.formats.asciidoc_tables import begins_with_header, columns_of, has_header, rows_of
 from libs.dataloader.formats.base import Content, FileData, fenced
 from libs.dataloader.formats.outline_lines import Lines, converted, without_last
 from libs.dataloader.formats.registry import Format
@@ -25,6 +25,8 @@ _AROUND = re.compile(r"(?:={4,}|\*{4,}|_{4,}|\+{4,}|--)[ \t]*$")
 #: and those that join a block to an item, or are rules.
 _MARK = re.compile(r"(?:\+|'{3,}|<{3,})[ \t]*$")
 _STYLE = re.compile(r"\[(?:\[.*\]|(?:source|listing|,)?(?:,[ \t]*(?P<language>[\w+-]+))?[^\]\n]*)\][ \t]*$")
+#: The line around a table.
+_TABLE = re.compile(r"\|={3,}[ \t]*$")
 _LABEL = re.compile(r"\[(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\b[^\]\n]*\][ \t]*$")
 _TITLE = re.compile(r"\.([^\s.].*)$")
 _ITEM = re.compile(r"[ \t]*(\*{1,6}|\.{1,6})[ \t]+(\S.*)$")
@@ -58,6 +60,7 @@ def read(file: FileData, _kind: Format) -> Content:
 def _markdown(lines: Lines, fields: dict[str, str], inline: Inline, collector: LinkCollector) -> Iterator[str]:
     language = label = ""
     columns = 0
+    named: bool | None = None  # whether the first row of the next table names the columns
     around: list[str] = []  # the opening lines of the blocks around this place
     header = 0  # how many lines below the title may tell who wrote the text, and when
     is_first = True
@@ -70,9 +73,9 @@ def _markdown(lines: Lines, fields: dict[str, str], inline: Inline, collector: L
             if raw[0] != "/":  # a comment
                 yield fenced("\n".join(inside), block[2] or language)
             language = ""
-        elif raw.rstrip() == "|===" and (inside := lines.until("|===")) is not None:
-            yield from _table([row for row in inside if not _SILENT.match(row)], columns, inline)
-            columns = 0
+        elif _TABLE.match(raw) and (inside := lines.until(raw.rstrip())) is not None:
+            yield from _table([row for row in inside if not _SILENT.match(row)], columns, named, inline)
+            columns, named = 0, None
         elif _SILENT.match(raw):
             continue
         elif heading := _HEADING.match(raw):
@@ -95,6 +98,7 @@ def _markdown(lines: Lines, fields: dict[str, str], inline: Inline, collector: L
         elif style := _STYLE.match(raw):
             language = style["language"] or ""
             columns = columns_of(raw) or columns
+            named = told if (told := has_header(raw)) is not None else named
             if admonition := _LABEL.match(raw):
                 label = f"{admonition[1]}: "
         elif include := _INCLUDE.match(inline.expanded(raw)):
@@ -140,9 +144,11 @@ def _line(raw: str, inline: Inline) -> str:
     return f"1. {inline.read(callout[1])}" if callout is not None else inline.read(raw)
 
 
-def _table(inside: list[str], columns: int, inline: Inline) -> Iterator[str]:
+def _table(inside: list[str], columns: int, named: bool | None, inline: Inline) -> Iterator[str]:
     inside = [inline.expanded(row) for row in inside]
     if rows := rows_of(inside, columns):
+        if not (begins_with_header(inside, len(rows[0])) if named is None else named):
+            rows = [[""] * len(rows[0]), *rows]  # Markdown has no tables without a row of names
         yield markdown_table([[inline.plain(cell) for cell in row] for row in rows])
     else:
         yield from ("|===", *map(inline.plain, inside), "|===")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Mapping
 
@@ -28,6 +29,8 @@ _MARKUP = re.compile(
     r"|(?:(?P<macro>link|xref|image):{1,2}(?P<path>[^\s\[\]]{1,2000})|(?P<url>https?://[^\s\[\]<>]{1,2000}))"
     r"(?:\[(?P<words>[^\[\]\n]{0,500})\])?"
 )
+#: An attribute of a link or an image: ``The dam``, ``"The dam, from above"``, ``width=80``, ``alt="The dam"``.
+_OF_LINK = re.compile(r"\s*(?:(?P<name>[\w-]+)=)?(?:\"(?P<quoted>[^\"]*)\"\s*(?=,|\Z)|(?P<plain>[^,]*))(?:,|\Z)")
 #: What the line above a block, title or heading calls it: ``[[dam]]``, ``[#dam]``, ``[[dam,The dam]]``.
 _ANCHOR = re.compile(
     r"^\[(?:\[(?P<old>[\w:.-]{1,200})(?:,[ \t]*(?P<words>[^\]\n]{1,200}))?\]|#(?P<new>[\w:-]{1,200})[^\]\n]{0,200})\]"
@@ -46,6 +49,18 @@ def anchors_of(text: str) -> dict[str, str]:
         if words := anchor["words"] or anchor["title"] or anchor["heading"]:
             found[anchor["old"] or anchor["new"]] = words.strip()
     return found
+
+
+def _words(attributes: str) -> str:
+    """Return the words of a link or an image: the first of its attributes, unless that has a name, or ``alt``."""
+    words = ""
+    for place, attribute in enumerate(_OF_LINK.finditer(attributes)):
+        value = (attribute["quoted"] or attribute["plain"] or "").strip('"^ ')
+        if attribute["name"] == "alt":
+            return value
+        if place == 0 and not attribute["name"]:
+            words = value
+    return words
 
 
 class Inline:
@@ -105,9 +120,10 @@ class Inline:
         return place.rpartition("#")[2].strip("_").replace("_", " ") or place
 
     def _link(self, markup: re.Match[str]) -> str:
-        words = (markup["words"] or "").partition(",")[0].strip('"^ ')
+        words = _words(markup["words"] or "")
         if markup["macro"] == "image":
-            return words
+            # What programs fill in says nothing.
+            return "" if words == posixpath.basename(markup["path"]) else words
         href: str = markup["path"] or markup["url"]
         if markup["url"] and markup["words"] is None:
             self._collector.add(trim_url(href))

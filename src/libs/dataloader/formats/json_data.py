@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from libs.dataloader.formats.base import Content, FileData, TextBuilder, join_lines
 from libs.dataloader.formats.canvas import read_canvas
 from libs.dataloader.formats.chats import read_chats
+from libs.dataloader.formats.json_outline import flat, indented, outline
 from libs.dataloader.formats.registry import JSONL, Format
 from libs.dataloader.formats.rows import Records
 from libs.dataloader.text import clean_text
 
-_MAX_DEPTH = 50
 _MOSTLY = 0.8
-_LONGEST_LINE = 500
+#: The share of a text that may be beside a list of objects: else that is not what the text is about.
+_MOST_BESIDE = 0.5
 _CLOSING = {"{": "}", "[": "]"}
 _LONGEST_WORD = 5  # false, of which half may be there
 
 
 def read(file: FileData, kind: Format) -> Content:
-    """One paragraph of ``name: value`` lines per record where it is a list of objects; else an indented outline.
+    """One paragraph of ``name: value`` lines per record where it is a list of objects; else an outline.
 
     Exports of conversations and boards of cards become these.
     What is not JSON after all stays as it is: it is still text. If that is because the file was cut short, the metadata
@@ -37,13 +38,9 @@ def read(file: FileData, kind: Format) -> Content:
         return _lines(text) or Content(text, metadata=_cut_short(text, text.count("\n", 0, len(text.rstrip())) + 1))
     if (known := read_chats(data, file) or read_canvas(data, file)) is not None:
         return known
-    title = (
-        next((data[name] for name in ("title", "name") if isinstance(data.get(name), str)), None)
-        if isinstance(data, dict)
-        else None
-    )
     if (records := _list_of_objects(data)) is not None:
         return _records(range(1, len(records) + 1), records.__getitem__)
+    title = _title(data)
     if isinstance(data, dict):
         lists = {
             name: items
@@ -52,11 +49,26 @@ def read(file: FileData, kind: Format) -> Content:
         }
         if len(lists) == 1:
             ((name, items),) = lists.items()
-            rest = {key: value for key, value in data.items() if key != name}
-            content = _records(range(1, len(items) + 1), items.__getitem__, join_lines(_outline(rest)))
-            content.title = _one_line(title)
-            return content
-    return Content(clean_text(join_lines(_outline(data))), "text", _one_line(title))
+            intro = indented({key: value for key, value in data.items() if key != name})
+            if len(intro) <= _MOST_BESIDE * len(text):
+                content = _records(range(1, len(items) + 1), items.__getitem__, intro)
+                content.title = title
+                return content
+    made, form = outline(data)
+    return Content(clean_text(made), form, title)
+
+
+def _title(data: Any) -> str | None:
+    """Return the title that an object has, or the only one that an object in it has: ``{"info": {"title": …}}``."""
+    if not isinstance(data, dict):
+        return None
+    own = _named(data)
+    inner = [name for value in data.values() if isinstance(value, dict) and (name := _named(value))]
+    return _one_line(own if own or len(inner) != 1 else inner[0])
+
+
+def _named(data: Mapping[str, Any]) -> str | None:
+    return next((data[name] for name in ("title", "name") if isinstance(data.get(name), str)), None)
 
 
 def _cut_short(text: str, line: int) -> dict[str, Any]:
@@ -116,7 +128,7 @@ def _records(numbers: Sequence[int], record: Callable[[int], Mapping[str, Any]],
     starts: list[int] = []
     kept: list[int] = []
     for index, number in enumerate(numbers):
-        text = clean_text(join_lines(line for line in _flat(record(index)) if line.strip()))
+        text = clean_text(join_lines(line for line in flat(record(index)) if line.strip()))
         if not text:
             continue
         builder.separate()
@@ -135,63 +147,6 @@ def _records(numbers: Sequence[int], record: Callable[[int], Mapping[str, Any]],
 
 def _kept(record: Callable[[int], Mapping[str, Any]], kept: Sequence[int], index: int) -> Mapping[str, Any]:
     return record(kept[index])
-
-
-def _flat(value: Any, name: str = "", depth: int = 0) -> Iterator[str]:
-    """Yield a value as lines of the form ``a.b: value``."""
-    if isinstance(value, Mapping) and depth < _MAX_DEPTH:
-        for key, inner in value.items():
-            yield from _flat(inner, f"{name}.{key}" if name else str(key), depth + 1)
-    elif isinstance(value, list) and depth < _MAX_DEPTH and any(isinstance(item, dict | list) for item in value):
-        for number, inner in enumerate(value, 1):
-            yield from _flat(inner, f"{name}[{number}]", depth + 1)
-    elif value is not None and value != "" and value != [] and value != {}:
-        yield f"{name}: {_scalar(value)}" if name else _scalar(value)
-
-
-def _outline(value: Any, depth: int = 0) -> Iterator[str]:
-    """Yield a value as indented lines, without brackets and quotes."""
-    indent = "  " * depth
-    if depth >= _MAX_DEPTH:
-        yield indent + _scalar(value)
-    elif isinstance(value, dict):
-        for key, inner in value.items():
-            if _is_simple(inner):
-                yield f"{indent}{key}: {_scalar(inner)}".rstrip()
-            else:
-                yield f"{indent}{key}:"
-                yield from _outline(inner, depth + 1)
-    elif isinstance(value, list):
-        for inner in value:
-            if _is_simple(inner):
-                yield f"{indent}- {_scalar(inner)}"
-            else:
-                lines = _outline(inner, depth + 1)
-                yield f"{indent}- {next(lines, '').lstrip()}"
-                yield from lines
-    else:
-        yield indent + _scalar(value)
-
-
-def _is_simple(value: Any) -> bool:
-    if isinstance(value, dict):
-        return not value
-    if isinstance(value, list):
-        return (
-            all(not isinstance(item, dict | list) for item in value)
-            and sum(len(str(item)) for item in value) < _LONGEST_LINE
-        )
-    return True
-
-
-def _scalar(value: Any) -> str:
-    if isinstance(value, str):
-        return "\n".join(line.rstrip() for line in value.split("\n") if line.strip())
-    if isinstance(value, list):
-        return ", ".join(_scalar(item) for item in value)
-    if isinstance(value, bool) or value is None:
-        return "" if value is None else str(value).lower()
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else str(value)
 
 
 def _one_line(text: str | None) -> str | None:

@@ -1,4 +1,4 @@
-"""Markdown: kept as it is, except for front matter and the bars of tables."""
+"""Markdown: kept as it is, except for front matter, the bars of tables, and tables in HTML."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 from libs.dataloader.formats.bare_tables import with_outer_bars
 from libs.dataloader.formats.base import Content, FileData
 from libs.dataloader.formats.front_matter import COMMON_FIELDS, fields_metadata, split_front_matter
+from libs.dataloader.formats.html_in_markdown import with_plain_tables
 from libs.dataloader.formats.preamble import preamble_title, split_preamble
 from libs.dataloader.formats.registry import Format
 from libs.dataloader.links import LinkCollector, reference_name
@@ -97,10 +98,13 @@ def read(file: FileData, _kind: Format) -> Content:
         for name, words in chain(find_note_links(properties), find_note_links(visible)):
             if target := file.notes.find(name, file.uri):
                 collector.add_target(target, plain_words(words))
+    title = title if isinstance(title, str) and title else first_heading(text, prose)
+    if "<table" in prose.lower():
+        text = with_plain_tables(text, prose)
     return Content(
         text,
         "markdown",
-        title if isinstance(title, str) and title else first_heading(text, prose),
+        title,
         metadata,
         collector.links(),
     )

@@ -38,7 +38,7 @@ def announces(text: str, end: int) -> bool:
     return _ANNOUNCES.search(text, max(0, end - 6), end) is not None and not is_in_block(text, end)
 
 
-def items_behind(text: str, end: int, most: int) -> list[Item]:
+def items_behind(text: str, end: int, most: int, *, headed: bool = False) -> list[Item]:
     """Return the items of the list or the rows of the table that a sentence announces; none if it announces neither.
 
     Items of lists within a list are not among them, nor is the head of a table.
@@ -47,8 +47,9 @@ def items_behind(text: str, end: int, most: int) -> list[Item]:
         text: The passage.
         end: Where the sentence ends.
         most: Where to stop.
+        headed: Whether it is the end of the line above the list of a heading, which announces it, too.
     """
-    lines = _lines_below(text, end) if announces(text, end) else iter(())
+    lines = _lines_below(text, end) if headed or announces(text, end) else iter(())
     first = next((line for line in lines if not _BETWEEN.fullmatch(text, *line)), None)
     if first is None:
         return []

@@ -138,6 +138,10 @@ def _runs(passage: Passage, taken: Sequence[Sentence], asked: Collection[str]) -
         said = said or code.inline
         follows = before is not None and goes_on(passage, before, one.place)
         before = one.place
+        if one.headed:
+            name = under(one.subject, f"{said.strip('*_: ')}:", passage, one.place)
+            runs.append([_Said(name, list_behind(passage, one.place, headed=True), worth(one), {passage.number: None})])
+            continue
         if code.below and last is not None and follows and not last.listed:
             last.listed, last.block, last.worth = code.below, block, max(last.worth, worth(one))
             continue
@@ -151,7 +155,7 @@ def _runs(passage: Passage, taken: Sequence[Sentence], asked: Collection[str]) -
             code = show(text, block)
             said = f"{said} {code.inline}".rstrip()
         whole = introduced + said
-        listed = code.below or list_behind(passage, one.place.end)
+        listed = code.below or list_behind(passage, one.place)
         shown_as = _Said(whole, listed, worth(one), {passage.number: None}, block)
         run = runs[-1] if follows else []
         if run and not run[-1].listed and sum(len(one.text) for one in (*run, shown_as)) <= LONGEST_EXTRACT:

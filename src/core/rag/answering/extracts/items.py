@@ -9,6 +9,7 @@ from core.rag.analysis.language import detect_language
 from core.rag.answering.extracts.announced import announces, items_behind, lead_in
 from core.rag.answering.extracts.blocks import Block, Shown, block_behind, show
 from core.rag.answering.extracts.code_spans import Span, comment_on, defined_above
+from core.rag.answering.extracts.headed import end_above_list
 from core.rag.answering.extracts.sentence_ends import STATES
 from core.rag.answering.extracts.showing import LONGEST_EXTRACT, cut, is_record, shown
 from core.rag.answering.extracts.table_rows import is_row, with_head
@@ -121,10 +122,17 @@ def code_behind(text: str, place: Span) -> Block | None:
     return block_behind(text, place.end) if introduces and not is_in_block(text, place.start) else None
 
 
-def list_behind(passage: Passage, end: int) -> str:
-    """Return the list or table that a sentence announces ("The steps are:"), as lines below its own; else nothing."""
+def list_behind(passage: Passage, place: Span, *, headed: bool = False) -> str:
+    """Return the list or table that a sentence announces ("The steps are:"), as lines below its own; else nothing.
+
+    Args:
+        passage: The passage.
+        place: Where the sentence is.
+        headed: Whether it is the heading of the list.
+    """
     text = passage.hit.content
-    items = items_behind(text, end, _MOST_ITEMS + 1)
+    end = end_above_list(text, place.start) if headed else place.end
+    items = items_behind(text, end, _MOST_ITEMS + 1, headed=headed)
     lines = []
     for number, start, stop in items[:_MOST_ITEMS]:
         said = shown(with_head(text, start, stop, passage.hit.table_header), passage, start, _LONGEST_ITEM)

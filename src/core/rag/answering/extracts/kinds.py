@@ -11,7 +11,7 @@ _NUMBER = re.compile(
     r"|\b(?:what|which) (?:is the |was the |are the )?(?:average |maximum |minimum |total |highest |lowest |default )?"
     r"(?:percent|percentage|number|amount|population|temperature|proportion|share|size|cost|price|budget|limit|height|"
     r"length|width|depth|weight|distance|speed|age|rate)\b"
-    r"|\bwie ?(?:viele?[nrm]?|lange|hoch|gro(?:ß|ss)|weit|alt|oft|schnell|schwer|tief|breit|teuer)\b"
+    r"|\bwie ?(?:viele?[nrm]?(?! uhr)|lange|hoch|gro(?:ß|ss)|weit|alt|oft|schnell|schwer|tief|breit|teuer)\b"
     r"|\bcombien\b|\bquel(?:le)? (?:est|était) (?:le prix|la taille|le nombre|l['’]âge)\b"
     r"|\bcuánt[oa]s?\b|\bquant[oaie]s?\b|\bhoe (?:veel|lang|ver|oud|hoog|groot|vaak|snel)\b|\bhoeveel\b"
     r"|\bсколько\b|\bкак (?:долго|часто|много)\b|\bkaç\b|\bne kadar\b|多少|[几幾](?!乎)|多[长長大远遠高重久]"
@@ -24,7 +24,8 @@ _TIME = re.compile(
     r"|\bcuándo\b|\b(?:qué|que) (?:año|fecha|día|ano|data|dia)\b|\bfecha de\b|\bquando\b"
     r"|\b(?:che|quale) (?:anno|data|giorno)\b"
     r"|\bwanneer\b|\b(?:welk|welke) (?:jaar|datum|dag)\b|\bкогда\b|\bкаком (?:году|веке)\b|\bne zaman\b"
-    r"|\bhangi (?:yıl|tarih|gün)|什么时候|什麼時候|何时|何時|哪(?:一)?[年天月]|いつ|何[年月日]|언제",
+    r"|\b(?:quelle heure|wie ?viel uhr|uhrzeit|qué hora|que hora|che ora|hoe laat|во сколько|saat kaçta)"
+    r"|几点|幾點|\bhangi (?:yıl|tarih|gün)|什么时候|什麼時候|何时|何時|哪(?:一)?[年天月]|いつ|何[年月日]|언제",
     re.IGNORECASE,
 )
 #: What is compared by time: "Which film came out first, Ebb or Flow?"
@@ -52,7 +53,8 @@ _NUMERAL = re.compile(
 )
 #: A year, a time of the day, a day of the week, a month (none that is a word of another kind, too), or a century.
 _DATE = re.compile(
-    r"(?<!\d)(?:1\d|20)\d\d(?!\d)|(?<!\d)\d{1,2}[./:]\d{1,2}|(?<!\d)\d{1,4}\s?[年月日년월일]|世[纪紀]"
+    r"(?<!\d)(?:1\d|20)\d\d(?!\d)|(?<!\d)\d{1,2}[./:]\d{1,2}"
+    r"|(?<![\d.,])\d{1,2}\s?(?:h(?:\d\d)?|Uhr|[ap]\.?m\.?|[AP]M|o['’]clock)(?!\w)|(?<!\d)\d{1,4}\s?[年月日년월일]|世[纪紀]"
     r"|\b(?:January|February|March|April|May|June|July|August|September|October|November|December"
     r"|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?|Januar|Februar|März|Juni|Juli|Oktober|Dezember"
     r"|(?:Mon|Diens|Donners|Frei|Sams|Sonn)tags?|Mittwochs?"

@@ -17,6 +17,10 @@ from core.rag.indexing.splitting.sentences import is_heading, is_title_line, sen
 
 #: The line before and behind a block of code, where a sentence begins with it.
 _FENCE = re.compile(r"`{3,}[^\n`]*(?:\n\s*|$)")
+#: What is shown of something that is folded in: a heading, which text may follow without an empty line.
+_SUMMARY = re.compile(
+    r"(?:<details\b[^<>]*>\s*)?<summary\b[^<>]*>.{0,2000}?</summary\s*>\s*", re.DOTALL | re.IGNORECASE
+)
 #: All of a sentence in bold letters, without its end: a heading in all but its markup.
 _EMPHASIZED = re.compile(r"(\*\*|__)(?:(?!\1)[^\n])+(?<![.!?。])\1")
 #: What HTML shows to nobody; within a line it may be what a text writes about. The text of an image may have sentences.
@@ -37,7 +41,7 @@ def readable_spans(passage: Passage) -> list[Span]:
     # Without the empty name, which a text without headings has, and every long sentence.
     headings = {normalize_name(part) for part in (passage.hit.title, *headings_of(passage.hit.heading))} - {""}
     hidden = [found.span() for found in _HIDDEN.finditer(text) if not is_in_block(text, found.start())]
-    spans = [(_behind_fence(text, start, end), end) for start, end in sentence_spans(text, titles=True)]
+    spans = [(_behind_markup(text, start, end), end) for start, end in sentence_spans(text, titles=True)]
     read = [
         (start, end)
         for start, end in spans
@@ -67,7 +71,9 @@ def _is_markup(text: str, start: int, end: int) -> bool:
     return _DEFINITIONS.fullmatch(sentence) is not None or not has_words(sentence, begins=start == 0)
 
 
-def _behind_fence(text: str, start: int, end: int) -> int:
-    """Return the start of a sentence after a line that opens or closes a block of code."""
-    fence = _FENCE.match(text, start, end)
-    return start if fence is None else fence.end()
+def _behind_markup(text: str, start: int, end: int) -> int:
+    """Return the start of a sentence after a line that opens or closes a block of code, or a heading in HTML."""
+    if (fence := _FENCE.match(text, start, end)) is not None:
+        return fence.end()
+    heading = _SUMMARY.match(text, start, end)
+    return start if heading is None or is_in_block(text, start) else heading.end()

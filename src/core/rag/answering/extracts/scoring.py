@@ -13,6 +13,14 @@ from core.rag.analysis.language import detect_language
 from core.rag.answering.compared import without_distinction
 from core.rag.answering.extracts.announced import announces
 from core.rag.answering.extracts.code_spans import Span
+from core.rag.answering.extracts.headed import (
+    asks_how_to,
+    headed_lists,
+    is_directly_above,
+    is_numbered,
+    share_answered,
+    words_asked,
+)
 from core.rag.answering.extracts.kinds import Kind, asks_when, kind_asked
 from core.rag.answering.extracts.lives import Lives
 from core.rag.answering.extracts.readable import readable_spans
@@ -25,6 +33,7 @@ from core.rag.answering.spelling import Together
 from core.rag.answering.types import Passage
 from core.rag.answering.vectors import sentence_vectors
 from core.rag.embedder.likeness import likenesses, usual_cosine
+from core.rag.extraction.source_code import is_code
 from core.rag.headings import headings_of, last_heading
 from core.rag.indexing.splitting.sentences import sentence_spans
 
@@ -45,6 +54,8 @@ _MEANING = 0.7
 _OF_KIND = 0.25
 #: that it says what something is, if that is asked,
 _DEFINES = 0.5
+#: that it is the heading of steps, if a way to do something is asked,
+_STEPS = 0.5
 #: and that one of so many best sentences of other passages names what its passage is about.
 _NAMED = 0.2
 _NAMING = 4
@@ -66,6 +77,7 @@ class Sentence:
         score: How well it answers, from 0 to about 2.
         points: Whether it only says where to read on.
         subject: What it is about, as a heading or the title says, if it shares no word with it itself.
+        headed: Whether it is the heading of a list.
     """
 
     passage: int
@@ -75,6 +87,7 @@ class Sentence:
     score: float = 0.0
     points: bool = False
     subject: str = ""
+    headed: bool = False
 
 
 async def scored(
@@ -87,7 +100,8 @@ async def scored(
     Sentences that only repeat the question, or ask one themselves, are left out where the passage has others. Below
     a title "Blue whale", "It eats krill." says what a blue whale eats: the words of the title count little. A
     passage about something that a good sentence of another one names goes on with it: it counts more, and what of
-    the question that one has, it need not repeat.
+    the question that one has, it need not repeat. The heading of a list counts for what it has of the question
+    together with those above it.
 
     Args:
         question: The question.
@@ -106,7 +120,8 @@ async def scored(
     rated = _rated(question, passages, languages, found, alike, weights, wanted)
     subjects = [_subjects(passage, language, wanted) for passage, language in zip(passages, languages, strict=True)]
     rated = _going_on(rated, passages, subjects, weights, kind_asked(question))
-    return _without_echoes(rated, passages, wanted)
+    rated = _without_echoes(rated, passages, wanted) + await _headed(question, passages, languages, embedder)
+    return sorted(rated, key=lambda one: (one.passage, one.place))
 
 
 def _sentences(question: str, passages: Sequence[Passage], languages: Sequence[str]) -> list[Sentence]:
@@ -175,6 +190,29 @@ def _rated(
         about = headings[one.passage].subject(one.place.start, one.text, one.words, wanted)
         rated.append(replace(one, score=part * score, points=points, subject=about))
     return rated
+
+
+async def _headed(
+    question: str, passages: Sequence[Passage], languages: Sequence[str], embedder: EmbeddingService | None
+) -> list[Sentence]:
+    """Return the headings of lists that have what is asked for."""
+    found = []
+    for index, (passage, language) in enumerate(zip(passages, languages, strict=True)):
+        text, asked = passage.hit.content, words_asked(question, language)
+        above, headings = set(analyze(_about(passage), language)), Headings(passage, language)
+        for place in headed_lists(text) if not is_code(passage.hit.path) else ():
+            name = text[place.start : place.end]
+            words = frozenset(analyze(name, language))
+            of_steps = asks_how_to(question) and is_numbered(text, place)
+            if not of_steps and not is_directly_above(text, place):
+                continue
+            if share := share_answered(asked, words, above, of_steps=of_steps):
+                over = headings.subject(text.rfind("\n", 0, place.start) + 1, name, words, asked)
+                subject = "" if asked.isdisjoint(analyze(over, language)) else over
+                score = share + (_STEPS if of_steps else 0.0)
+                found.append(Sentence(index, place, name, words, score, subject=subject, headed=True))
+    alike = await _likenesses(question, [one.text for one in found], embedder)
+    return [replace(one, score=one.score + _MEANING * max(meant, 0.0)) for one, meant in zip(found, alike, strict=True)]
 
 
 def _without_echoes(sentences: Sequence[Sentence], passages: Sequence[Passage], wanted: set[str]) -> list[Sentence]:

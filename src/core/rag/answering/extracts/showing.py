@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 
 from core.rag.answering.markers import is_in_block, replace_markers
 from core.rag.answering.types import Passage
@@ -37,6 +38,8 @@ _LINK = re.compile(
     rf"|(?<![A-Za-z0-9_)\]])\[(?!\d+\])({_WORDS})\]\[[^\[\]\n]{{0,200}}\]|{_NOTE_LINK}|{_TAG}",
     re.DOTALL,
 )
+#: A link in bold letters between others: editors end these before it, and begin them again behind it.
+_BOLD_LINK = re.compile(rf"\*\*\[\*\*([^\[\]*\n]{{1,200}})\*\*\]({_TARGET})(\*\*)?")
 #: The second half of a link whose words began in the sentence or passage before.
 _HALF_LINK = re.compile(rf"\A([^\[\]]*)\]{_TARGET}")
 #: The second half of a tag, at the beginning of a passage: ``href="a.md"/>``.
@@ -54,6 +57,13 @@ _DEFINES = re.compile(r"\A:[ \t]+")
 #: the name of what it takes from the code.
 _LABEL = re.compile(
     r"\{%[^{}]{0,300}%\}\s*|^(?:===\+?|[!?]{3}\+?)[ \t][^\n]*|^:::[ \t]+\w+(?:\.\w+)+(?:\s+\w+:)*", re.MULTILINE
+)
+#: Tags of a template in a line of their own: ``{% hint style="info" %}`` of GitBook.
+_TAG_LINE = re.compile(r"^[ \t]*(?:\{%[^{}\n]{0,300}%\}[ \t]*)+(?:\n|\Z)", re.MULTILINE)
+#: What is written with a mark or by name so that it is no markup, and a forced line end. Code comes as it is.
+_WRITTEN = re.compile(
+    r"(`+)[^`\n]*\1|(?<![\\:])\\([\[\]*_~#>|!$&+-])|\\(?=\n)"
+    r"|&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]\w{1,30});"
 )
 #: The line that opens or closes a note: ``:::caution``, ``:::note[Read this]{.wide}``, ``[!NOTE]``.
 _NOTE = re.compile(
@@ -91,7 +101,9 @@ def shown(sentence: str, passage: Passage | None = None, start: int = 0, longest
     if not in_block:
         plain = without_quotation_marks(plain)
         plain = _NOTE.sub("", _HALF_TAG.sub("", plain) if start == 0 else plain)
+        plain = _BOLD_LINK.sub(_within_bold, _TAG_LINE.sub("", plain))
         plain = _RULE.sub("", _HALF_LINK.sub(r"\1", _LINK.sub(_words_of_link, plain)))
+        plain = _WRITTEN.sub(_as_read, plain)
     if passage is not None and _OF_VERSION.match(plain):
         described = [found[1] or found[2] for found in _DESCRIBED.finditer(passage.hit.content, 0, start)]
         of = described[-1] if described else last_heading(passage.hit.heading) or passage.hit.title
@@ -150,6 +162,21 @@ def _words_of_link(link: re.Match[str]) -> str:
         return link[5] or link[4].replace("#", " > ")
     words = link[2] or link[3]
     return _LINK.sub(_words_of_link, words) if words else " " if link[0].startswith("<br") else ""
+
+
+def _within_bold(link: re.Match[str]) -> str:
+    """Return a link whose words are bold with what is around it, which may end with it."""
+    return f"[{link[1]}]{link[2]}{'' if link[3] else '**'}"
+
+
+def _as_read(written: re.Match[str]) -> str:
+    """Return a character that was written with a mark or by its name; nothing for what only is markup."""
+    if written[1]:
+        return written[0]
+    if not written[0].startswith("&"):
+        return written[2] or ""
+    character = unescape(written[0])
+    return character if character.isprintable() else " "
 
 
 def _named_field(field: re.Match[str]) -> str:

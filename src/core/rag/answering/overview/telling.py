@@ -46,11 +46,13 @@ def told(survey: Survey, passages: Sequence[Passage], why: str) -> Checked:
 def _beginning(passages: Sequence[Passage], title: str, times: int) -> tuple[str, list[Citation]]:
     """Return how passages begin, below a title, and the first sentence of each that is shown as a citation."""
     text, cited = "", list[Citation]()
-    for passage in passages:
+    found = [readable_spans(passage) for passage in passages]
+    if not any(found):  # else a logo or a badge above the first heading is not shown
+        found = [[Span(0, len(passage.hit.content), said=True)] for passage in passages]
+    for passage, spans in zip(passages, found, strict=True):
         content = passage.hit.content
-        spans = readable_spans(passage) or [Span(0, len(content), said=True)]
-        spans = [span for span in spans if span.said] or spans  # of source code, the comments
-        for span in spans if len(text) < times * _ENOUGH else ():
+        words = [span for span in spans if span.said] or spans  # of source code, the comments
+        for span in words if len(text) < times * _ENOUGH else ():
             of_table, said = is_row(content, span.start), said_by(passage, span, set())
             more = f"{text}{'; ' if ' | ' in said else ' '}{said}" if text else said
             if text and len(more) > times * _LONGEST:

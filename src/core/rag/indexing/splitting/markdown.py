@@ -1,8 +1,9 @@
 """The structure of Markdown, as far as splitting needs it: headings, fenced code, tables.
 
 Follows CommonMark 0.31 for headings (4.2, 4.3), fences (4.5) and the HTML blocks in which neither counts (4.6), and
-GitHub Flavored Markdown for tables (4.10). One regular expression finds the lines that matter, so text without
-structure costs next to nothing.
+GitHub Flavored Markdown for tables (4.10). What ``<summary>`` says is a heading, too: that of what is folded in below
+it, like the question above an answer. One regular expression finds the lines that matter, so text without structure
+costs next to nothing.
 """
 
 from __future__ import annotations
@@ -26,9 +27,13 @@ _LINE = re.compile(
     r"|(?P<setext>=+|-{2,})[ \t]*\r?$"
     r"|<(?P<raw>pre|script|style|textarea)(?=[ \t\r\n>]|\Z)"
     r"|(?P<comment><!--)"
+    r"|(?P<summary>(?:<details\b[^<>\n]*>\s*)?<summary\b[^<>\n]*>)"
+    r"|(?P<folded></details[ \t]*>)"
     r")",
     re.MULTILINE | re.IGNORECASE,
 )
+_SUMMARY_END = re.compile(r"</summary[ \t]*>", re.IGNORECASE)
+_FOLDED_LEVEL = 7  # what can be folded in is below all headings
 _FRONT_MATTER = re.compile(r"---[ \t]*\r?\n(?:[^\n]*\n){0,200}?(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)")
 _NO_PARAGRAPH = re.compile(r"[ \t]*(?:[-*+>|#]|\d{1,9}[.)][ \t]|`{3}|~{3}|$)|[ ]{4}|\t")
 _TABLE_RULE = re.compile(r"^ {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*\r?$", re.MULTILINE)
@@ -83,6 +88,15 @@ def outline(text: str) -> Outline:
                 level = 1 if match["setext"][0] == "=" else 2
                 title = plain_title(text[begin : match.start()], atx=False)
                 found.headings.append(Heading(begin, line_end, level, title))
+        elif match["summary"]:
+            end = _SUMMARY_END.search(text, match.end(), match.end() + _LONGEST_TITLE)
+            if end is not None:
+                title = plain_title(text[match.end() : end.start()], atx=False)
+                found.headings.append(Heading(match.start(), end.end(), _FOLDED_LEVEL, title))
+                position = _line_end(text, end.end())
+        elif match["folded"]:
+            if found.headings and found.headings[-1].level == _FOLDED_LEVEL:
+                found.headings.append(Heading(line_end, line_end, _FOLDED_LEVEL, ""))  # from here on without it
         else:
             closing = f"</{match['raw'].lower()}>" if match["raw"] else "-->"
             if closing not in unclosed:

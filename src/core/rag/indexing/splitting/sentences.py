@@ -123,6 +123,8 @@ def _is_abbreviation(so_far: str) -> bool:
 
 def _is_short(text: str, line: re.Match[str]) -> bool:
     """Return whether a short line is not a part of a sentence: it and the next line begin with a capital."""
+    if line[0].count("(") > line[0].count(")"):
+        return False  # what is in parentheses goes on
     first = _FIRST_LETTER.search(line[0])
     following = text[line.end() : line.end() + 1]
     return first is not None and first[0].isupper() and (following.isupper() or following.isdigit())

@@ -1,0 +1,51 @@
+"""Tables in HTML within Markdown, as GitBook and GitHub have them, become tables of Markdown."""
+
+from __future__ import annotations
+
+import re
+
+from libs.dataloader.tables import markdown_table
+
+_OPENS = re.compile(r"^ {0,3}<table\b", re.MULTILINE | re.IGNORECASE)
+#: What the target of a link is put in angle brackets for.
+_ODD = re.compile(r"[\s()]")
+_CLOSES = re.compile(r"</table\s*>[ \t]*$", re.MULTILINE | re.IGNORECASE)
+
+
+def with_plain_tables(text: str, prose: str) -> str:
+    """Return Markdown with tables that hold data without tags, of which a passage would be full.
+
+    Args:
+        text: Markdown.
+        prose: The same with blocks of code and comments blanked out.
+    """
+    parts: list[str] = []
+    position = 0
+    while (opens := _OPENS.search(prose, position)) is not None:
+        closes = _CLOSES.search(prose, opens.end())
+        if closes is None:
+            break
+        made = _plain(text[opens.start() : closes.end()])
+        parts += [text[position : opens.start()], f"\n{made}\n" if made else text[opens.start() : closes.end()]]
+        position = closes.end()
+    return "".join([*parts, text[position:]])
+
+
+def _plain(table: str) -> str:
+    """Return the rows of a table in HTML in Markdown; empty if it only arranges the page, or holds others or code."""
+    if "```" in table or "~~~" in table:
+        return ""
+    from lxml.html import fragment_fromstring  # takes longer to import than most texts to read
+
+    from libs.dataloader.html_tables import data_rows
+
+    element = fragment_fromstring(table.strip(), create_parent="div")
+    if len(element) != 1 or element[0].tag != "table" or len(list(element.iter("table"))) != 1:
+        return ""
+    for link in element.iter("a"):
+        href = link.get("href", "").strip()
+        if href and link.text_content().strip():
+            link.text = f"[{link.text or ''}"
+            link.tail = f"]({f'<{href}>' if _ODD.search(href) else href}){link.tail or ''}"
+    rows = data_rows(element[0])
+    return markdown_table(rows) if rows else ""
