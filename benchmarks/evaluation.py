@@ -54,7 +54,7 @@ class MemorySearch:
         import numpy as np
 
         from core.rag.analysis import index_terms
-        from core.rag.embedder import embed_texts, open_embedder
+        from core.rag.embedder import embed_queries, embed_texts, open_embedder
         from core.rag.retrieval.bm25 import Bm25
 
         self._ids = [row["id"] for row in data.passages]
@@ -66,7 +66,8 @@ class MemorySearch:
         texts = [f"{row.get('title') or ''}\n{row['text']}".strip() for row in data.passages]
         questions = [query["text"] for query in data.queries]
         self._vectors = _unit(asyncio.run(embed_texts(embedder, texts)))
-        self._questions = dict(zip(questions, _unit(asyncio.run(embed_texts(embedder, questions))), strict=True))
+        self._questions = dict(zip(questions, _unit(asyncio.run(embed_queries(embedder, questions))), strict=True))
+        self._vector_weight = embedder.vector_weight
         count = min(SAMPLE, len(self._ids))
         sample = np.random.default_rng(0).choice(len(self._ids), count, replace=False)
         self._sample = self._vectors[sample]
@@ -92,10 +93,11 @@ class MemorySearch:
         nearest = self._nearest(cosines, CANDIDATES)
         nearest.update((key, float(cosines[index])) for index, key in enumerate(self._ids) if key in words)
         sample = (self._sample @ question).tolist()
-        fused = fuse_hybrid(nearest, words, sample=sample, total=len(self._ids))
+        weight = self._vector_weight
+        fused = fuse_hybrid(nearest, words, sample=sample, total=len(self._ids), vector_weight=weight)
         scores = {item.id: item.score for item in fused}
         texts = {key: self._texts[key] for key in best(scores)}
-        close = near(scores, proximities(texts, dict.fromkeys(query_terms(query), 1.0), self._sampled_words))
+        close = near(scores, proximities(texts, dict.fromkeys(query_terms(query), 1.0), self._sampled_words), weight)
         return sorted(close, key=lambda key: (-close[key], key))[:k]
 
     def _words(self, query: str, k: int) -> dict[str, float]:

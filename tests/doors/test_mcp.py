@@ -89,6 +89,22 @@ async def test_what_is_stored_is_found_read_and_answered() -> None:
         assert (await agent("status"))["nodes"]["Document"] == 2
 
 
+async def test_documents_of_one_path_are_on_one_page(tmp_path: Path) -> None:
+    uri = f"embedded:{tmp_path}/graph.grafeo"
+    async with KnowledgeBase.open(uri) as kb:
+        readmes = [Document(path="README.md", uri=f"git://{name}/README.md", content=name) for name in ("a", "b", "c")]
+        await kb.ingest(
+            [*readmes, Document(path="guide.md", content="How to begin."), Document(path="x.md", content="x")]
+        )
+    async with serving(uri) as agent:
+        listed, after = [], ""
+        while page := await agent("list_documents", limit=2, after=after):
+            listed += [row["path"] for row in page["documents"]]
+            if not (after := page["next"]):
+                break
+    assert listed == ["README.md"] * 3 + ["guide.md", "x.md"]
+
+
 async def test_a_text_is_read_as_a_file_of_markdown() -> None:
     text = "---\nby: Ada\ntags: [tide]\n---\n# The tide mill\n\nIt turns with the ebb.\n"
     async with serving("embedded::memory:") as agent:

@@ -67,6 +67,18 @@ async def test_a_hit_says_by_which_titles_and_sentence_it_was_reached(kb: Knowle
     assert "graph" in second.scores
 
 
+async def test_a_model_that_is_not_at_hand_is_asked_for_the_question_only(engine: Engine) -> None:
+    embedder = HashEmbedder(model="far away")
+    async with engine.knowledge(embedder=embedder) as opened:
+        await opened.ingest(_documents())
+        embedder.embedded.clear()
+        question = "Where was the director of film Harvest of Glass born?"
+        _, second = await opened.search(question, k=2, mode="graph")
+        assert second.path == "Ottoline Varga"
+        assert [text for text in embedder.embedded if text in "".join(CHAINS.values())] == []
+        assert embedder.embedded.count(question) == 1
+
+
 def _sections(number: int) -> list[Document]:
     """The same texts as sections of a few long documents, so that no title names anything."""
     parts = [f"## {title}\n\n{text}" for title, text in (CHAINS | NOISE).items()]

@@ -27,6 +27,7 @@ from mgrag.http.bases import After, Body, Reading, Short, Words, Writing, bases_
 from mgrag.http.details import ListedDocument, WholeDocument
 from mgrag.http.errors import body_of
 from mgrag.http.results import Deleted, DeletedDocuments, Documents, Ingested, Passages
+from mgrag.pages import documents_page
 from mgrag.sources import read_text
 
 router = APIRouter(tags=["documents"])
@@ -101,10 +102,8 @@ async def list_documents(
     after: After = "",
 ) -> Documents:
     """List documents by path."""
-    found = await kb.documents(prefix=prefix, limit=limit, after=after)
-    last = found[-1]["path"] if len(found) >= limit else ""
-    more = last and await kb.documents(prefix=prefix, limit=1, after=last)
-    return {"documents": cast("list[ListedDocument]", found), "next": last if more else ""}
+    found, more = await documents_page(kb, prefix, limit, after)
+    return {"documents": cast("list[ListedDocument]", found), "next": more}
 
 
 @router.post("/documents")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from operator import itemgetter
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -11,7 +10,7 @@ from pydantic import Field
 from core.rag.retrieval.hits import SearchMode
 from mgrag.mcp.arguments import ONE_OR_SEVERAL
 from mgrag.mcp.lease import Lease
-from mgrag.pages import page
+from mgrag.pages import documents_page
 
 _Limit = Annotated[int, Field(ge=1, le=50, description="At most this many.")]
 _Filters = Annotated[
@@ -148,12 +147,14 @@ class ReadingTools:
         limit: Annotated[int, Field(ge=1, le=500, description="At most this many.")] = 100,
         after: Annotated[str, Field(description="The next of the previous page.")] = "",
     ) -> dict[str, Any]:
-        """List the documents, sorted by path; "next" is empty where there are no more."""
+        """List the documents, sorted by path; "next" is empty where there are no more.
+
+        Documents of one path are on one page, which may have more than the limit then.
+        """
         async with self._lease.use() as kb:
-            found = await kb.documents(prefix=prefix, limit=limit + 1, after=after)
-        shown, more = page(found, limit, itemgetter("path"))
+            found, more = await documents_page(kb, prefix, limit, after)
         names = ("path", "title", "mime_type", "chunk_count", "updated_at")
-        return {"documents": [{name: document[name] for name in names} for document in shown], "next": more}
+        return {"documents": [{name: document[name] for name in names} for document in found], "next": more}
 
     async def find_entities(
         self,

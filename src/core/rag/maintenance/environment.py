@@ -22,6 +22,7 @@ DISTRIBUTION = "memgraph-rag"
 _OPTIONAL = {
     "fastapi": ("http", "mgrag serve"),
     "mcp": ("mcp", "mgrag mcp"),
+    "fastembed": ("fastembed", "better embedding models in the process (fastembed:NAME)"),
     "openai": ("openai", "models of OpenAI, Azure OpenAI and servers that speak their API"),
     "llama_index": ("llama-index", "readers of LlamaIndex for more file formats, and the retriever for it"),
     "langchain_core": ("langchain", "the retriever for LangChain"),

@@ -287,7 +287,7 @@ def roll_back(handle: Any) -> None:
             raise
 
 
-def save(db: Any, destination: Path, name: Path | None) -> None:
+def save(db: Any, destination: Path, name: Path | None = None) -> None:
     """Write a copy of the graph to a new file, durably.
 
     Args:

@@ -32,7 +32,7 @@ class Question:
     Attributes:
         text: The original text.
         weights: The idf of each analysed word.
-        vector: Its embedding; ``None`` if there is none.
+        vector: What sentences are compared with; ``None`` if there is none: words only.
         sample: The analysed words of a random sample of chunks.
     """
 

@@ -30,7 +30,7 @@ class GraphSearch:
 
         Args:
             client: The graph.
-            embedder: If it is local, also embeds sentences; a search should not send dozens of texts to a provider.
+            embedder: Of the vectors.
             legs: Provide samples of the corpus.
         """
         self._client = client
@@ -65,9 +65,9 @@ class GraphSearch:
             usual=likeness(math.fsum(cosines) / len(cosines), unrelated) if cosines else 0.0,
             total=await self._legs.total(),
         )
-        local = self._embedder.usage.requests == 0
-        ranking = GraphRanking(GraphReader(self._client), self._embedder if local else None)
-        question = Question(text, weigh(terms, sample), tuple(vector) if vector is not None else None, sample)
+        sentences, direction = await self._of_sentences(text, vector)
+        ranking = GraphRanking(GraphReader(self._client), sentences)
+        question = Question(text, weigh(terms, sample), direction, sample)
         ranked = await ranking.rank(question, found)
         share = graph_share(ranked, auto=auto)
         if not ranked.is_linked or share <= 0.0:
@@ -78,6 +78,22 @@ class GraphSearch:
             key: (score, {**hybrid.get(key, (0.0, {}))[1], "graph": ranked.scores.get(key, 0.0)})
             for key, score in scores.items()
         }
+
+    async def _of_sentences(
+        self, text: str, vector: Sequence[float] | None
+    ) -> tuple[EmbeddingService | None, tuple[float, ...] | None]:
+        """Return what embeds sentences, dozens in a search, and the vector of the question to compare them with.
+
+        A model that reads a text takes too long for that, and a provider would be sent them over the network.
+        """
+        if vector is None:
+            return None, None
+        if self._embedder.words_only:
+            return self._embedder, tuple(vector)
+        from core.rag.embedder import WordLlamaEmbedding
+
+        quick = WordLlamaEmbedding()
+        return quick, tuple(await quick.get_query_embedding(text))
 
     async def because(self, chunks: Iterable[str]) -> dict[str, Because]:
         """Return why chunks were found; empty if the graph was not used."""
