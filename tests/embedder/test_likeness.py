@@ -6,26 +6,14 @@ import logging
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import pytest
 
 from core.rag import KnowledgeBase
 from core.rag.embedder import WordLlamaEmbedding
 from core.rag.embedder.likeness import likeness, likenesses, usual_cosine
 from core.rag.errors import EmbeddingError
-from embedders import HashEmbedder
+from embedders import HashEmbedder, NarrowEmbedder
 from libs.dataloader import Document
-
-
-class Narrow(HashEmbedder):
-    """A model whose vectors all point in nearly one direction, as those of E5 and BGE do."""
-
-    def __init__(self, model: str = "narrow") -> None:
-        super().__init__(256, model)
-
-    async def get_embeddings(self, texts: Sequence[str], names: Sequence[str] | None = None) -> Any:
-        vectors = await super().get_embeddings(texts)
-        return np.hstack([vectors, np.full((len(vectors), 1), 1.6, dtype=np.float32)])[:, -self.dimension :]
 
 
 class Failing(HashEmbedder):
@@ -43,7 +31,7 @@ async def test_a_model_whose_vectors_lie_apart_is_taken_as_it_is() -> None:
 
 
 async def test_what_is_usual_for_a_model_is_next_to_nothing() -> None:
-    usual = await usual_cosine(Narrow("usual"))
+    usual = await usual_cosine(NarrowEmbedder("usual"))
     assert 0.65 < usual < 0.8  # 1.6² / (1 + 1.6²), and a little for the words that the sentences share
     assert likenesses([usual, 1.0], usual) == [0.0, 1.0]
     assert likeness(usual - 0.05, usual) < 0.0
@@ -51,7 +39,7 @@ async def test_what_is_usual_for_a_model_is_next_to_nothing() -> None:
 
 
 async def test_sentences_are_embedded_once() -> None:
-    model = Narrow("once")
+    model = NarrowEmbedder("once")
     first = await usual_cosine(model)
     embedded = len(model.embedded)
     assert await usual_cosine(model) == first
@@ -70,7 +58,16 @@ async def test_a_question_about_something_else_has_no_answer_with_such_a_model()
         "roses": "Roses are pruned in winter.",
         "oil": "The lamp needs oil.",
     }
-    async with KnowledgeBase.open("embedded::memory:", embedder=Narrow("answers")) as kb:
+    async with KnowledgeBase.open("embedded::memory:", embedder=NarrowEmbedder("answers")) as kb:
         await kb.ingest([Document(path=path, content=text) for path, text in texts.items()])
         assert (await kb.ask("When are roses pruned?")).found
         assert not (await kb.ask("How do penguins keep their eggs warm?")).found
+
+
+async def test_memories_about_something_else_are_not_recalled_with_such_a_model() -> None:
+    async with KnowledgeBase.open("embedded::memory:", embedder=NarrowEmbedder("memories")) as kb:
+        for day, text in (("monday", "My desk is on floor five."), ("tuesday", "Roses are pruned in winter.")):
+            await kb.remember(day, "user", text)
+        found = await kb.recall(query="When are roses pruned?")
+        assert [memory.content for memory in found] == ["Roses are pruned in winter."]
+        assert await kb.recall(query="Penguins!") == []

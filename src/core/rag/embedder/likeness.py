@@ -11,10 +11,14 @@ import logging
 import math
 from collections.abc import Iterable
 from itertools import combinations
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from core.rag.embedder.base import EmbeddingService, dimension_of, embed_texts
 from core.rag.errors import EmbeddingError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 _log = logging.getLogger(__name__)
 
@@ -67,11 +71,11 @@ async def _measured(embedder: EmbeddingService) -> float:
     return mean if mean >= _LEAST else 0.0
 
 
-def likeness(cosine: float, usual: float) -> float:
+def likeness[Cosine: (float, NDArray[np.float64])](cosine: Cosine, usual: float) -> Cosine:
     """Return how alike two texts are.
 
     Args:
-        cosine: That of their vectors.
+        cosine: That of their vectors; or an array of them.
         usual: What is usual for the model (:func:`usual_cosine`).
 
     Returns:

@@ -14,10 +14,10 @@ from core.rag.memory.records import Forgotten, Memory
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
     from core.rag.dbhandler.store import Row
-    from core.rag.dbhandler.vectors import VectorStoreInfo
     from core.rag.embedder import EmbeddingService
     from core.rag.llm import LanguageModel
     from core.rag.memory.compaction import Summarizer
+    from core.rag.memory.ranking import Meaning
 
 
 class Memories:
@@ -195,14 +195,14 @@ class Memories:
             said = await latest(self._client, scope, tags, period, person, wanted_metadata)
             listed = [Ranked(row["id"], None) for row in said]
             searched, among = list({row["node_id"]: row for row in said}.values()), frozenset(row["id"] for row in said)
-        store, vector = await self._direction(query) if asked else (None, None)
+        meaning = await self._meaning(query) if asked else None
         recaller = await recaller_of(self._client)
         owners = {row["id"]: row["user_id"] for row in scope or ()}
         wanted = limit
         while True:
             ranked = listed[:wanted]
             if asked:
-                ranked = await recaller.recall(self._client, query, vector, store, wanted, searched, period, among)
+                ranked = await recaller.recall(self._client, query, meaning, wanted, searched, period, among)
             messages = await self._client.messages_by_id([item.id for item in ranked])
             if scope is None:
                 sessions = await self._client.sessions_of_messages([item.id for item in ranked])
@@ -370,12 +370,15 @@ class Memories:
         user = await self._client.find_user(user_id)
         return user["external_id"] if user else user_id
 
-    async def _direction(self, query: str) -> tuple[VectorStoreInfo | None, list[float] | None]:
+    async def _meaning(self, query: str) -> Meaning | None:
         from core.rag.embedder import embed_queries, is_blank
+        from core.rag.embedder.likeness import usual_cosine
+        from core.rag.memory.ranking import Meaning
 
         if self._embedder is None or is_blank(query):
-            return None, None
+            return None
         store = await self._client.vector_store_for(self._embedder)
         if store is None:
-            return None, None
-        return store, (await embed_queries(self._embedder, [query], ["the query"]))[0].tolist()
+            return None
+        (vector,) = (await embed_queries(self._embedder, [query], ["the query"])).tolist()
+        return Meaning(store, vector, await usual_cosine(self._embedder))

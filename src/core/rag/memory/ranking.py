@@ -11,16 +11,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.rag.dbhandler.float_rows import float_rows
 from core.rag.dbhandler.messages.rows import last_said
+from core.rag.embedder.likeness import likeness
 from core.rag.memory.period import ALWAYS, Period
 from core.rag.memory.records import RecallReason
 from core.rag.unit_vectors import unit_vectors
+
+if TYPE_CHECKING:
+    from core.rag.dbhandler.vectors import VectorStoreInfo
 
 K1: Final = 1.2
 B: Final = 0.3
@@ -74,6 +78,21 @@ class Session:
     tags: tuple[tuple[frozenset[str], ...], ...]
     vectors: NDArray[np.float32] | None
     around: NDArray[np.float32] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What a question means.
+
+    Attributes:
+        store: The vector store of the memories that it is compared with.
+        vector: Its vector.
+        usual: The cosine that is usual for the model (:func:`core.rag.embedder.likeness.usual_cosine`).
+    """
+
+    store: VectorStoreInfo
+    vector: Sequence[float]
+    usual: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +172,7 @@ def _matrix(ids: Sequence[str], vectors: Mapping[str, Any], before: Session | No
 def rank(
     sessions: Sequence[Session],
     terms: Sequence[str],
-    vector: Sequence[float] | None,
+    meaning: Meaning | None,
     limit: int,
     period: Period = ALWAYS,
     among: frozenset[str] | None = None,
@@ -163,7 +182,7 @@ def rank(
     Args:
         sessions: The sessions to search.
         terms: Analysed words of the question.
-        vector: Vector of the question; ``None``: words only.
+        meaning: What the question means; ``None``: words only.
         limit: Maximum number to return.
         period: When it was said; what was said at other times is only what surrounds it.
         among: Ids of the only memories that are wanted; all others are only what surrounds these. ``None``: all.
@@ -189,18 +208,18 @@ def rank(
         np.vstack([counts.sum(axis=0) for counts in own_counts]), np.array([part.sum() for part in lengths]), idf
     )
     session_words = whole[place]
-    meaning, window_meaning = _cosines(sessions, vector)
+    alike, window_alike = _likenesses(sessions, meaning)
     tagged = _tag_hits(sessions, asked)
-    own = OWN_WORDS * _units(words) + OWN_MEANING * _units(meaning)
+    own = OWN_WORDS * _units(words) + OWN_MEANING * _units(alike)
     score = (
         own
         + WINDOW_WORDS * _units(window_words)
-        + WINDOW_MEANING * _units(window_meaning)
+        + WINDOW_MEANING * _units(window_alike)
         + SESSION_WORDS * _units(session_words)
         + NEIGHBOURS * (_windows(own[:, None], place, 1)[:, 0] - own) / 2
         + TAG_BONUS * _units(tagged)
     )
-    score[(window_words == 0) & (tagged == 0) & (meaning <= 0)] = 0.0
+    score[(window_words == 0) & (tagged == 0) & (alike <= 0)] = 0.0
     times = [period.last_said(*said) for session in sessions for said in session.times]
     if period != ALWAYS:
         score[[number for number, time in enumerate(times) if not time]] = 0.0
@@ -214,7 +233,7 @@ def rank(
         return []
     total = idf.sum()
     share = ((all_counts[order] > 0) @ idf) / total if total > 0 else np.zeros(len(order))
-    fit = 1 - (1 - share) * (1 - 0.5 * np.clip(meaning[order], 0, 1)) * (1 - 0.3 * np.minimum(tagged[order], 1))
+    fit = 1 - (1 - share) * (1 - 0.5 * np.clip(alike[order], 0, 1)) * (1 - 0.3 * np.minimum(tagged[order], 1))
     # The first one gets the best fit of all as its relevance; the others are scaled by their scores.
     best = float(min(max(fit.max(), 0.0), 1.0))
     fits = own + TAG_BONUS * _units(tagged)
@@ -295,10 +314,11 @@ def _windows(values: NDArray[Any], place: NDArray[np.int64] | None = None, reach
     return sums
 
 
-def _cosines(sessions: Sequence[Session], vector: Sequence[float] | None) -> tuple[Vector, Vector]:
+def _likenesses(sessions: Sequence[Session], meaning: Meaning | None) -> tuple[Vector, Vector]:
+    """Return how alike the question each turn is, by itself and with its context; at least 0."""
     own: list[Vector] = []
     around: list[Vector] = []
-    unit = None if vector is None else unit_vectors(np.asarray(vector, dtype=np.float32))
+    unit = None if meaning is None else unit_vectors(np.asarray(meaning.vector, dtype=np.float32))
     for session in sessions:
         if unit is None or session.vectors is None or session.around is None or session.vectors.shape[1] != len(unit):
             own.append(np.zeros(len(session.ids)))
@@ -306,7 +326,9 @@ def _cosines(sessions: Sequence[Session], vector: Sequence[float] | None) -> tup
             continue
         own.append(np.asarray(session.vectors @ unit, dtype=np.float64))
         around.append(np.asarray(session.around @ unit, dtype=np.float64))
-    return np.clip(np.concatenate(own), 0.0, None), np.clip(np.concatenate(around), 0.0, None)
+    usual = 0.0 if meaning is None else meaning.usual
+    alike, with_context = (likeness(np.concatenate(parts), usual) for parts in (own, around))
+    return np.clip(alike, 0.0, None), np.clip(with_context, 0.0, None)
 
 
 def _tag_hits(sessions: Sequence[Session], asked: frozenset[str]) -> Vector:

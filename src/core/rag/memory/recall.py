@@ -18,8 +18,9 @@ from weakref import WeakKeyDictionary
 from core.rag.analysis import analyze, index_terms, query_terms
 from core.rag.dbhandler.messages.rows import last_said, speaker_of
 from core.rag.dbhandler.store import MAX_K, GraphStore, Row
+from core.rag.embedder.likeness import likeness
 from core.rag.memory.period import ALWAYS, Period
-from core.rag.memory.ranking import Ranked, Session, embedded, rank, session_of
+from core.rag.memory.ranking import Meaning, Ranked, Session, embedded, rank, session_of
 from core.rag.schema import Label
 from core.rag.together import together
 
@@ -72,8 +73,7 @@ class Recaller:
         self,
         client: MemGraphClient,
         query: str,
-        vector: Sequence[float] | None,
-        store: VectorStoreInfo | None,
+        meaning: Meaning | None,
         limit: int,
         scope: Sequence[Row] | None,
         period: Period = ALWAYS,
@@ -84,8 +84,7 @@ class Recaller:
         Args:
             client: The graph.
             query: The question.
-            vector: Its vector, if there is one.
-            store: The vector store of the memories; ``None``: there is none.
+            meaning: What it means; ``None``: words only.
             limit: Maximum number to return.
             scope: ``node_id``, ``revision`` and ``message_count`` of the sessions to search; ``None``: all.
             period: When it was said.
@@ -93,11 +92,11 @@ class Recaller:
         """
         terms = query_terms(query)
         if scope is None or sum(row["message_count"] for row in scope) > ALL_TURNS:
-            chosen = await self._choose(client, terms, vector, store, limit, scope, period, among)
+            chosen = await self._choose(client, terms, meaning, limit, scope, period, among)
         else:
             chosen = list(scope)
-        sessions = await self.read(client, chosen, store)
-        return await asyncio.to_thread(rank, sessions, terms, vector, limit, period, among)
+        sessions = await self.read(client, chosen, meaning.store if meaning is not None else None)
+        return await asyncio.to_thread(rank, sessions, terms, meaning, limit, period, among)
 
     async def read(self, client: MemGraphClient, wanted: Sequence[Row], store: VectorStoreInfo | None) -> list[Session]:
         """Return the sessions in their current state."""
@@ -147,8 +146,7 @@ class Recaller:
         self,
         client: MemGraphClient,
         terms: Sequence[str],
-        vector: Sequence[float] | None,
-        store: VectorStoreInfo | None,
+        meaning: Meaning | None,
         limit: int,
         scope: Sequence[Row] | None,
         period: Period,
@@ -163,7 +161,7 @@ class Recaller:
             return bool(period.last_said(row["timestamp"], last_said(row)))
 
         words, meanings = await together(
-            self._by_words(client, terms, limit, allowed), self._by_meaning(client, vector, store, limit, allowed)
+            self._by_words(client, terms, limit, allowed), self._by_meaning(client, meaning, limit, allowed)
         )
         strength: dict[str, float] = {}
         rows: dict[str, Row] = {}
@@ -204,20 +202,19 @@ class Recaller:
     async def _by_meaning(
         self,
         client: MemGraphClient,
-        vector: Sequence[float] | None,
-        store: VectorStoreInfo | None,
+        meaning: Meaning | None,
         limit: int,
         allowed: Callable[[str, Row], bool],
     ) -> list[tuple[Row, float]]:
-        if vector is None or store is None:
+        if meaning is None:
             return []
         wanted = max(_FIRST_LOOK // 2, 4 * limit)
         while True:
-            matches = await client.match_vectors(store, vector, min(wanted, MAX_K), Label.INTERACTION)
+            matches = await client.match_vectors(meaning.store, meaning.vector, min(wanted, MAX_K), Label.INTERACTION)
             messages = await client.messages_of_vectors([match.id for match in matches])
             sessions = await client.sessions_of_messages(list(messages.values()))
             found = [
-                (sessions[message], match.score)
+                (sessions[message], max(likeness(match.score, meaning.usual), 0.0))
                 for match in matches
                 if (message := messages.get(match.id)) in sessions and allowed(message, sessions[message])
             ]
