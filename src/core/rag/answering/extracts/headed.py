@@ -13,7 +13,7 @@ _MARK = r"(?:[-*+•·‣▪]|\d{1,3}[.)])[ \t]"
 #: A heading (of Markdown, in bold letters, or underlined) and the mark of the list below it; a short paragraph may come
 #: between it and steps.
 _HEADED = re.compile(
-    r"^(?:[ \t]{0,3}#{1,6}[ \t]+(?P<atx>[^\n]*[^\s#])[ \t#]*"
+    r"^(?:[ \t]{0,3}#{1,6}[ \t]++(?P<atx>[^\n]*[^\s#])[ \t#]*"
     r"|(?P<mark>\*\*|__)(?P<bold>(?:(?!(?P=mark))[^\n])+)(?P=mark)[ \t]*"
     r"|(?P<underlined>[^\s#*_<>|`=-][^\n]{0,200})\n(?:={3,}|-{3,})[ \t]*)"
     rf"\n(?P<between>\s*?^(?!{_MARK}|(?:\*\*|__)[^\n]*(?:\*\*|__)[ \t]*$)[^\s#|`>=-][^\n]*\n"
