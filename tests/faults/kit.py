@@ -98,7 +98,7 @@ async def assert_sound(client: MemGraphClient, expected: Iterable[Document]) -> 
     )
     stores = await client.read("MATCH (s:VectorStore) WHERE s.namespace = $namespace RETURN s.id AS id")
     assert len(stores) == 1
-    assert [flaw.message for _, check in Soundness(client).checks() for flaw in await check()] == []
+    assert [flaw.message for _, look in Soundness(client).checks() async for flaw in look()] == []
 
 
 async def assert_found(kb: KnowledgeBase, expected: Sequence[Document]) -> None:
