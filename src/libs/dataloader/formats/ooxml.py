@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from typing import Any
 
 from libs.dataloader.formats.archive import Archive, children, join_part, local
@@ -41,6 +42,11 @@ def main_part(archive: Archive, usual: str) -> str:
     raise UnreadableError(f"it is damaged: {usual} is missing")
 
 
+#: What the templates of python-docx and python-pptx say of themselves, and when they were made.
+_OF_A_TEMPLATE = re.compile(r"generated (?:by|using) python-(?:docx|pptx)", re.IGNORECASE)
+_TEMPLATES_MADE = frozenset({"2013-12-23T23:15:00Z", "2013-01-27T09:14:16Z"})
+
+
 def core_properties(archive: Archive) -> tuple[str | None, dict[str, Any]]:
     """Return the title and the metadata of an Office file."""
     if not archive.has("docProps/core.xml"):
@@ -53,6 +59,10 @@ def core_properties(archive: Archive) -> tuple[str | None, dict[str, Any]]:
     except UnreadableError:
         return None, {}  # damaged metadata is no reason to do without the text
     values["creator"] = sensible_author(values.get("creator", ""))
+    if _OF_A_TEMPLATE.fullmatch(values.get("description", "")):
+        del values["description"]
+        if values.get("created") in _TEMPLATES_MADE:
+            del values["created"]
     names = {"creator": "author", "subject": "subject", "keywords": "keywords", "description": "description"}
     names |= {"created": "created", "modified": "modified", "language": "language", "category": "category"}
     metadata = {name: values[key] for key, name in names.items() if values.get(key)}
