@@ -10,7 +10,7 @@ import pytest
 
 from core.rag import KnowledgeBase
 from core.rag.embedder import WordLlamaEmbedding
-from core.rag.embedder.likeness import likeness, likenesses, usual_cosine
+from core.rag.embedder.likeness import likeness, usual_cosine
 from core.rag.errors import EmbeddingError
 from embedders import HashEmbedder, NarrowEmbedder
 from libs.dataloader import Document
@@ -33,7 +33,7 @@ async def test_a_model_whose_vectors_lie_apart_is_taken_as_it_is() -> None:
 async def test_what_is_usual_for_a_model_is_next_to_nothing() -> None:
     usual = await usual_cosine(NarrowEmbedder("usual"))
     assert 0.65 < usual < 0.8  # 1.6² / (1 + 1.6²), and a little for the words that the sentences share
-    assert likenesses([usual, 1.0], usual) == [0.0, 1.0]
+    assert [likeness(usual, usual), likeness(1.0, usual)] == [0.0, 1.0]
     assert likeness(usual - 0.05, usual) < 0.0
     assert 0.0 < likeness(0.8, usual) < likeness(0.9, usual) < 0.9
 

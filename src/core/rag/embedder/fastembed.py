@@ -23,7 +23,6 @@ from core.rag.embedder.base import (
     clean_texts,
     is_blank,
     too_long,
-    utf8_length,
 )
 from core.rag.embedder.prefixes import prefixes_of
 from core.rag.errors import ConfigurationError, EmbeddingError, MissingDependencyError
@@ -172,9 +171,8 @@ class FastEmbedEmbedding(EmbeddingService):
 
         model = self._load()
         for text, name, index in zip(inputs, names, indexes, strict=True):
-            # No tokenizer makes more tokens than there are bytes, apart from the two that stand around a text.
             tokens = model.token_count([text])
-            if utf8_length(text) + 2 >= self._limit and tokens >= self._limit:
+            if tokens >= self._limit:
                 raise too_long(f"{PREFIX}{self._name}", name, index, f"more than {tokens - 1} tokens", self._limit - 1)
             self._tokens += tokens
         return np.stack(list(model.embed(inputs, batch_size=len(inputs)))).astype(np.float32)

@@ -8,13 +8,13 @@ together with what is usual for the model: a likeness is the share of the way fr
 from __future__ import annotations
 
 import logging
-import math
-from collections.abc import Iterable
 from itertools import combinations
-from typing import TYPE_CHECKING, Final
+from statistics import fmean
+from typing import TYPE_CHECKING, Any, Final
 
 from core.rag.embedder.base import EmbeddingService, dimension_of, embed_texts
 from core.rag.errors import EmbeddingError
+from core.rag.unit_vectors import unit_vectors
 
 if TYPE_CHECKING:
     import numpy as np
@@ -65,13 +65,12 @@ async def usual_cosine(embedder: EmbeddingService | None) -> float:
 
 
 async def _measured(embedder: EmbeddingService) -> float:
-    rows = (await embed_texts(embedder, _UNRELATED)).tolist()
-    cosines = [math.sumprod(a, b) / math.hypot(*a) / math.hypot(*b) for a, b in combinations(rows, 2)]
-    mean = math.fsum(cosines) / len(cosines)
+    rows = unit_vectors(await embed_texts(embedder, _UNRELATED))
+    mean = fmean(float(a @ b) for a, b in combinations(rows, 2))
     return mean if mean >= _LEAST else 0.0
 
 
-def likeness[Cosine: (float, NDArray[np.float64])](cosine: Cosine, usual: float) -> Cosine:
+def likeness[Cosine: (float, NDArray[np.floating[Any]])](cosine: Cosine, usual: float) -> Cosine:
     """Return how alike two texts are.
 
     Args:
@@ -82,8 +81,3 @@ def likeness[Cosine: (float, NDArray[np.float64])](cosine: Cosine, usual: float)
         1 if they are the same, 0 if they have nothing to do with each other, less if they are further apart than that.
     """
     return (cosine - usual) / (1.0 - usual) if 0.0 < usual < 1.0 else cosine
-
-
-def likenesses(cosines: Iterable[float], usual: float) -> list[float]:
-    """Return the likeness for each cosine."""
-    return [likeness(cosine, usual) for cosine in cosines]

@@ -9,7 +9,7 @@ from itertools import batched
 from typing import TYPE_CHECKING
 
 from core.rag.embedder import embed_texts
-from core.rag.embedder.likeness import likenesses, usual_cosine
+from core.rag.embedder.likeness import likeness, usual_cosine
 from core.rag.extraction.resolution import Candidate, Sameness, abbreviations, alike, comparable, resolve
 from core.rag.keyed import Plain
 from core.rag.unit_vectors import unit_vectors
@@ -137,7 +137,8 @@ async def _likenesses(
     usual = await usual_cosine(embedder)
 
     def similarities(pairs: Sequence[tuple[Candidate, Candidate]]) -> list[float]:
-        cosines: list[float] = np.vecdot([rows[a.id] for a, _ in pairs], [rows[b.id] for _, b in pairs]).tolist()
-        return likenesses(cosines, usual)
+        cosines = np.vecdot([rows[a.id] for a, _ in pairs], [rows[b.id] for _, b in pairs])
+        found: list[float] = likeness(cosines, usual).tolist()
+        return found
 
     return similarities

@@ -20,7 +20,7 @@ from core.rag.answering.markers import (
 )
 from core.rag.answering.types import Citation, Passage, UnsupportedSentence
 from core.rag.answering.vectors import sentence_vectors
-from core.rag.embedder.likeness import likenesses, usual_cosine
+from core.rag.embedder.likeness import likeness, usual_cosine
 from core.rag.indexing.splitting.sentences import is_heading, sentence_spans, sentences
 
 if TYPE_CHECKING:
@@ -144,13 +144,12 @@ async def _nearness(
     )
     if vectors is None:
         return {}
-    cosines = vectors[: len(checked)] @ vectors[len(checked) :].T
-    usual = await usual_cosine(embedder)
+    alike = likeness(vectors[: len(checked)] @ vectors[len(checked) :].T, await usual_cosine(embedder))
     near: dict[int, dict[int, float]] = {}
     for row, index in enumerate(checked):
         best: dict[int, float] = {}
-        for (number, _), alike in zip(parts, likenesses(cosines[row].tolist(), usual), strict=True):
-            best[number] = max(best.get(number, -1.0), alike)
+        for (number, _), value in zip(parts, alike[row].tolist(), strict=True):
+            best[number] = max(best.get(number, -1.0), value)
         near[index] = best
     return near
 

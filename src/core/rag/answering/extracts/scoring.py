@@ -32,7 +32,7 @@ from core.rag.answering.prose import names_code
 from core.rag.answering.spelling import Together
 from core.rag.answering.types import Passage
 from core.rag.answering.vectors import sentence_vectors
-from core.rag.embedder.likeness import likenesses, usual_cosine
+from core.rag.embedder.likeness import likeness, usual_cosine
 from core.rag.extraction.source_code import is_code
 from core.rag.headings import headings_of, last_heading
 from core.rag.indexing.splitting.sentences import sentence_spans
@@ -114,13 +114,16 @@ async def scored(
     """
     languages = [detect_language(passage.hit.content.split()) for passage in passages]
     found = _sentences(question, passages, languages)
-    alike = await _likenesses(question, [one.text for one in found], embedder)
+    headed = _headed(question, passages, languages)
+    alike = await _likenesses(question, [one.text for one in (*found, *headed)], embedder)
     wanted = set(query_terms(question))
     weights = _weights(found, passages, languages, wanted, set(query_terms(before)) - wanted)
-    rated = _rated(question, passages, languages, found, alike, weights, wanted)
+    rated = _rated(question, passages, languages, found, alike[: len(found)], weights, wanted)
     subjects = [_subjects(passage, language, wanted) for passage, language in zip(passages, languages, strict=True)]
     rated = _going_on(rated, passages, subjects, weights, kind_asked(question))
-    rated = _without_echoes(rated, passages, wanted) + await _headed(question, passages, languages, embedder)
+    rated = _without_echoes(rated, passages, wanted)
+    for one, meant in zip(headed, alike[len(found) :], strict=True):
+        rated.append(replace(one, score=one.score + _MEANING * max(meant, 0.0)))
     return sorted(rated, key=lambda one: (one.passage, one.place))
 
 
@@ -192,10 +195,8 @@ def _rated(
     return rated
 
 
-async def _headed(
-    question: str, passages: Sequence[Passage], languages: Sequence[str], embedder: EmbeddingService | None
-) -> list[Sentence]:
-    """Return the headings of lists that have what is asked for."""
+def _headed(question: str, passages: Sequence[Passage], languages: Sequence[str]) -> list[Sentence]:
+    """Return the headings of lists that have what is asked for, scored by their words."""
     found = []
     for index, (passage, language) in enumerate(zip(passages, languages, strict=True)):
         text, asked = passage.hit.content, words_asked(question, language)
@@ -211,8 +212,7 @@ async def _headed(
                 subject = "" if asked.isdisjoint(analyze(over, language)) else over
                 score = share + (_STEPS if of_steps else 0.0)
                 found.append(Sentence(index, place, name, words, score, subject=subject, headed=True))
-    alike = await _likenesses(question, [one.text for one in found], embedder)
-    return [replace(one, score=one.score + _MEANING * max(meant, 0.0)) for one, meant in zip(found, alike, strict=True)]
+    return found
 
 
 def _without_echoes(sentences: Sequence[Sentence], passages: Sequence[Passage], wanted: set[str]) -> list[Sentence]:
@@ -295,4 +295,5 @@ async def _likenesses(question: str, texts: Sequence[str], embedder: EmbeddingSe
     vectors = await sentence_vectors(embedder, [question, *texts]) if embedder is not None and texts else None
     if vectors is None:
         return [0.0] * len(texts)
-    return likenesses((vectors[1:] @ vectors[0]).tolist(), await usual_cosine(embedder))
+    alike: list[float] = likeness(vectors[1:] @ vectors[0], await usual_cosine(embedder)).tolist()
+    return alike
