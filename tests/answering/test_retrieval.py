@@ -244,7 +244,7 @@ async def test_very_many_relations_are_read_in_parts(kb: KnowledgeBase, monkeypa
     assert len({fact.key for fact in at_once}) > 2
     monkeypatch.setattr(graph_index, "_FACTS_AT_ONCE", 1)
     monkeypatch.setattr(graph_index, "_ENTITIES_AT_ONCE", 2)
-    await put_entities(kb.client, {"Zebrafish": "a fish"}, [])
+    await put_entities(kb.client, {"Zebrafish": "a fish", "Zoo": "a park"}, [Fact("Zoo", "Zebrafish", "shows")])
     by_key = {fact.key: fact for fact in await found()}
     assert by_key == {fact.key: fact for fact in at_once}
 

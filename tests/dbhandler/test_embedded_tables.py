@@ -179,6 +179,36 @@ async def test_new_vectors_of_another_index_keep_the_matrix(store: EmbeddedStore
     assert scans.number == before + 1
 
 
+async def test_only_vectors_that_were_added_since_are_read(
+    store: EmbeddedStore, scans: Scans, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await put(store, some(50))
+    query = [1.0] * DIMENSION
+    await warmed(store, scans, query)
+    real, read = dialect.vectors_of, []
+
+    def vectors_of(db: Any, index: VectorIndex, nodes: Any) -> Any:
+        read.extend(name for _, name in nodes)
+        return real(db, index, nodes)
+
+    monkeypatch.setattr(dialect, "vectors_of", vectors_of)
+    await put(store, {"first": query, "second": query}, ADD)
+    await write(store, DELETE, ids=["first", "v0-0007"])
+    # The same id again, for another vector.
+    opposite = [-1.0] * DIMENSION
+    await put(store, {"first": opposite, "v0-0007": query}, ADD)
+    await warmed(store, scans, query)
+    assert sorted(read) == ["first", "second", "v0-0007"]
+    before = scans.number
+    assert [name for name, _ in await found(store, query, 2)] == ["second", "v0-0007"]
+    assert (await found(store, opposite, 1))[0][0] == "first"
+    assert scans.number == before
+    await put(store, {"v0-0003": query})  # one that was there gets another vector
+    await warmed(store, scans, query)
+    assert len(read) == 3 + 52
+    assert "v0-0003" in dict(await found(store, query, 3))
+
+
 @pytest.mark.parametrize("statement", [PUT, ADD])
 async def test_vectors_that_were_read_before_a_commit_are_not_kept_after_it(
     store: EmbeddedStore, scans: Scans, monkeypatch: pytest.MonkeyPatch, statement: str

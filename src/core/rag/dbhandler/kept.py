@@ -93,7 +93,7 @@ class Kept[T]:
         client: ClientBase,
         make: Callable[[], Awaitable[T]],
         *,
-        renew: Callable[[T], Awaitable[T]] | None = None,
+        renew: Callable[[T, Any, Any], Awaitable[T]] | None = None,
         **parameters: str,
     ) -> T:
         """Return the value for the client's namespace, computed if it is missing or outdated.
@@ -101,7 +101,8 @@ class Kept[T]:
         Args:
             client: The graph.
             make: Computes it.
-            renew: Computes it from the outdated value, which others may still be using; ``None``: ``make`` does.
+            renew: Computes it from the outdated value, which others may still be using, the state that this was valid
+                for, and the present state; ``None``: ``make`` does.
             parameters: Parameters of the statements; values for different parameters are kept apart.
         """
         store = await client.connect()
@@ -119,7 +120,9 @@ class Kept[T]:
                     commits, asked = store.commits(self._labels), time.monotonic()
                     state = await self._asked(client, parameters)
                     if made is None or made.state != state:
-                        value = await (make() if made is None or renew is None else renew(made.value))
+                        value = await (
+                            make() if made is None or renew is None else renew(made.value, made.state, state)
+                        )
                         made = _Made(value, state, commits, asked)
                     slot.made = replace(made, commits=commits, asked=asked)
         assert slot.made is not None

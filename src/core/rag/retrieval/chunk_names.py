@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.rag.dbhandler.kept import Kept, microseconds
 from core.rag.dbhandler.store import Row
@@ -80,7 +80,7 @@ async def _made(client: MemGraphClient) -> _Names:
     return _Names(await asyncio.to_thread(FuzzyIndex, names), read)
 
 
-async def _renewed(client: MemGraphClient, before: _Names) -> _Names:
+async def _renewed(client: MemGraphClient, before: _Names, *_: Any) -> _Names:
     documents = await client.read(_DOCUMENTS)
     same = {
         row["id"]: chunks

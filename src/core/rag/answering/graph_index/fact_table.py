@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 from core.rag.answering.graph_index.texts import MOST_PLACES, Texts, best_places
@@ -83,12 +84,19 @@ class FactTable:
 
         self._columns = columns
         self._entity_ids, self._names = entity_ids, names
+        self._renamed: Mapping[str, str] = {}
         self._sayings, self._chunk_ids = list(columns.sayings), list(columns.chunk_ids)
         self._words = Texts([f"{type_.replace('_', ' ')} {fact}" for type_, fact in self._sayings])
         self._said: NDArray[np.int32] = np.array(columns.said, dtype=np.int32)
         # Relations that say the same, side by side.
         self._by_saying = np.argsort(self._said, kind="stable").astype(np.int32)
         self._first = np.searchsorted(self._said[self._by_saying], np.arange(len(self._sayings) + 1))
+
+    def renamed(self, names: Mapping[str, str]) -> FactTable:
+        """Return the same relations with other names of some entities, by id; the searches do not look at names."""
+        table = copy(self)
+        table._renamed = {**self._renamed, **names}
+        return table
 
     def __len__(self) -> int:
         """Return how many there are."""
@@ -103,9 +111,9 @@ class FactTable:
         chunks = columns.chunks[columns.starts[place] : columns.starts[place + 1]]
         return FoundFact(
             source_id=self._entity_ids[source],
-            source=self._names[source],
+            source=self._name(source),
             target_id=self._entity_ids[target],
-            target=self._names[target],
+            target=self._name(target),
             type=type_,
             fact=fact,
             weight=columns.weights[place],
@@ -115,6 +123,9 @@ class FactTable:
             valid_from=period.valid_from,
             valid_to=period.valid_to,
         )
+
+    def _name(self, entity: int) -> str:
+        return self._renamed.get(self._entity_ids[entity], self._names[entity])
 
     def unseen(self, validity: Validity) -> set[int]:
         """Return the places of relations that do not hold."""

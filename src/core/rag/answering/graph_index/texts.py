@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import compress
 from typing import TYPE_CHECKING
 
 from core.rag.answering.graph_index.trigrams import TrigramIndex
@@ -21,13 +22,40 @@ class Texts:
 
     def __init__(self, texts: Sequence[str]) -> None:
         """Prepare them; results are places in this order."""
+        self._take([" ".join(normalized_words(text)) for text in texts], TrigramIndex(texts))
+
+    def _take(self, normalized: list[str], trigrams: TrigramIndex) -> None:
         import numpy as np
 
-        self.trigrams = TrigramIndex(texts)
-        normalized = [" ".join(normalized_words(text)) for text in texts]
+        self._normalized, self._trigrams = normalized, trigrams
         self.lengths = [len(text) for text in normalized]
         self._joined = "\n".join(normalized)
         self._starts = np.cumsum([0, *(length + 1 for length in self.lengths[:-1])]) if normalized else np.zeros(0)
+
+    def renewed(self, gone: Sequence[int], texts: Sequence[str], before: Sequence[int]) -> Texts:
+        """Return these texts with some changes, which takes a fraction of the time.
+
+        Args:
+            gone: Places of texts to leave out, each once.
+            texts: Texts to add.
+            before: For each of these, the place of the text before which it comes, in ascending order.
+        """
+        import numpy as np
+
+        stays = np.ones(len(self), dtype=np.bool_)
+        stays[np.array(gone, dtype=np.int64)] = False
+        nexts = np.array(before, dtype=np.int64)
+        inserted = np.cumsum(np.bincount(nexts, minlength=len(self) + 1))
+        left = np.append([0], np.cumsum(stays))  # how many stay before each place
+        places = np.where(stays, left[:-1] + inserted[:-1], -1).astype(np.int32)
+        new_places = (left[nexts] + np.arange(len(nexts))).astype(np.int32)
+        trigrams = self._trigrams.renewed(places, texts, new_places)
+        normalized = list(compress(self._normalized, stays.tolist()))
+        for place, text in zip(new_places.tolist(), texts, strict=True):
+            normalized.insert(place, " ".join(normalized_words(text)))
+        renewed = object.__new__(Texts)
+        renewed._take(normalized, trigrams)
+        return renewed
 
     def __len__(self) -> int:
         """Return how many there are."""
@@ -49,9 +77,9 @@ class Texts:
         """For each text its highest similarity to any of the parts, 0 to 1. ``parts`` is not empty."""
         import numpy as np
 
-        best = self.trigrams.similarities(parts[0])
+        best = self._trigrams.similarities(parts[0])
         for part in parts[1:]:
-            np.maximum(best, self.trigrams.similarities(part), out=best)
+            np.maximum(best, self._trigrams.similarities(part), out=best)
         return best
 
     def similar(self, parts: Sequence[str], limit: int, threshold: float) -> dict[int, float]:

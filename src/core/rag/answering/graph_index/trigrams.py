@@ -6,9 +6,8 @@ as similar as the share of different trigrams that they have in common (document
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from core.rag.analysis.words import fold
 
@@ -16,12 +15,16 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    type _Codes = NDArray[np.int64]
+    type _Places = NDArray[np.int32]
+
 #: Of longer texts only the beginning counts.
 MAX_CHARS = 500
-#: So many texts are cut into trigrams at once, which takes some 50 bytes for each character.
+#: So many texts are cut into trigrams at once, which takes some 100 bytes for each character.
 _AT_ONCE = 4_096
-
-_WORD = re.compile(r"[^\W_]+")
+_SPACE: Final = 32
+#: For each ASCII character: whether it is one of a word.
+_ASCII: Final = tuple(chr(code).isalnum() for code in range(128))
 
 
 class TrigramIndex:
@@ -43,7 +46,7 @@ class TrigramIndex:
         parts = [_trigrams(texts[start : start + _AT_ONCE]) for start in range(0, len(texts), _AT_ONCE)]
         parts = parts or [_trigrams(())]
         grams = np.concatenate([part for part, _ in parts])
-        rows = np.concatenate([own + number * _AT_ONCE for number, (_, own) in enumerate(parts)])
+        rows = np.concatenate([own + np.int32(number * _AT_ONCE) for number, (_, own) in enumerate(parts)])
         del parts
         # Sorted by trigram and text (they are in the order of texts already); each pair once.
         order = np.argsort(grams, kind="stable")
@@ -51,12 +54,43 @@ class TrigramIndex:
         if len(grams):
             new = np.append([True], (np.diff(grams) != 0) | (np.diff(rows) != 0))
             grams, rows = grams[new], rows[new]
-        self._count = len(texts)
-        self._rows = rows
+        self._take(grams, rows, len(texts))
+
+    def renewed(self, places: _Places, texts: Sequence[str], new_places: _Places) -> TrigramIndex:
+        """Return an index of the same texts and others, without cutting the same ones into trigrams again.
+
+        Args:
+            places: The new place of each text; -1 for one that is gone.
+            texts: Texts to add.
+            new_places: The place of each of these.
+        """
+        import numpy as np
+
+        added = TrigramIndex(texts)
+        rows = np.concatenate([places[self._rows], new_places[added._rows]])
+        grams = np.concatenate([self._pairs(), added._pairs()])
+        order = np.argsort(grams, kind="stable")  # two sorted runs, which it merges
+        order = order[rows[order] >= 0]
+        index = object.__new__(TrigramIndex)
+        index._take(grams[order], rows[order], int(np.count_nonzero(places >= 0)) + len(texts))
+        return index
+
+    def _take(self, grams: _Codes, rows: _Places, count: int) -> None:
+        """Take over pairs of trigram and text, each once, sorted by trigram."""
+        import numpy as np
+
         begins = np.flatnonzero(np.append([True], np.diff(grams) != 0)) if len(grams) else np.zeros(0, dtype=np.int64)
+        self._count = count
+        self._rows = rows
         self._grams = grams[begins]
         self._starts = np.append(begins, len(grams))
-        self._sizes = np.bincount(self._rows, minlength=self._count)
+        self._sizes = np.bincount(rows, minlength=count)
+
+    def _pairs(self) -> _Codes:
+        """Return the trigram of each pair."""
+        import numpy as np
+
+        return np.repeat(self._grams, np.diff(self._starts))
 
     def __len__(self) -> int:
         """Return how many texts there are."""
@@ -79,16 +113,34 @@ class TrigramIndex:
         return common / np.maximum(self._sizes + len(wanted) - common, 1)
 
 
-def _trigrams(texts: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Return the trigrams of texts as numbers, and the text of each; with repetitions."""
+def _trigrams(texts: Sequence[str]) -> tuple[_Codes, _Places]:
+    """Return the trigrams of texts as numbers, and the text of each, in the order of texts; with repetitions."""
     import numpy as np
 
-    padded = ["".join(f"  {word} " for word in _WORD.findall(fold(text[:MAX_CHARS]))) for text in texts]
-    codes = np.frombuffer("".join(padded).encode("utf-32-le", "surrogatepass"), dtype="<u4").astype(np.int64)
-    row_of = np.repeat(np.arange(len(texts), dtype=np.int32), [len(text) for text in padded])
-    if len(codes) < 3:
-        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32)
-    first, middle, last = codes[:-2], codes[1:-1], codes[2:]
-    # Two spaces at the end: over the edge of a word. No other run reaches over an edge.
-    inside = (middle != 32) | (last != 32)
-    return ((first << 42) | (middle << 21) | last)[inside], row_of[:-2][inside]
+    folded = [fold(text[:MAX_CHARS]) for text in texts]
+    joined = "\n".join([*folded, "\n"])  # so that no word is the last thing
+    codes = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), dtype="<u4").astype(np.int64)
+    in_word = _in_words(codes)
+    # Two characters of space before everything: what stands before the first two.
+    last = np.concatenate([[_SPACE, _SPACE], np.where(in_word, codes, _SPACE)])
+    middle, first = last[1:-1], last[:-2]
+    first = np.where(middle == _SPACE, _SPACE, first)  # of the word before
+    # A run ends at each character of a word, and at the space behind it.
+    ends = in_word | np.append([False], in_word[:-1])
+    rows = np.repeat(np.arange(len(texts) + 1, dtype=np.int32), [*map(_length, folded), 1])
+    return ((first << 42) | (middle << 21) | last[2:])[ends], rows[ends]
+
+
+def _length(text: str) -> int:
+    return len(text) + 1
+
+
+def _in_words(codes: _Codes) -> NDArray[np.bool_]:
+    """Return which characters are those of words: letters and digits of any script."""
+    import numpy as np
+
+    ascii_, others = codes < len(_ASCII), np.unique(codes[codes >= len(_ASCII)])
+    in_words = np.array(_ASCII)[np.where(ascii_, codes, _SPACE)]
+    letters = others[[chr(code).isalnum() for code in others.tolist()]]
+    in_words[~ascii_] = np.isin(codes[~ascii_], letters)
+    return in_words

@@ -243,22 +243,27 @@ def vector_nodes(db: Runner, index: VectorIndex, skip: int, limit: int) -> list[
 
 def vectors_of(
     db: Runner, index: VectorIndex, nodes: Sequence[tuple[int, str]]
-) -> tuple[list[str], NDArray[np.float32]]:
+) -> tuple[list[tuple[int, str]], NDArray[np.float32]]:
     """Return the vectors of some nodes.
 
     Properties by the numbers of nodes are read in a third of the time of a statement.
 
+    Args:
+        db: The engine.
+        index: The index that they belong to.
+        nodes: The engine's own number and the id of each.
+
     Returns:
-        The ids of those with a vector to compare, and a row for each of these.
+        Those with a vector to compare, and a row for each of these.
     """
     vectors = db.get_property_batch([node for node, _ in nodes], "embedding")
     usable = [
-        (identifier, vector)
-        for (_, identifier), vector in zip(nodes, vectors, strict=True)
+        (node, vector)
+        for node, vector in zip(nodes, vectors, strict=True)
         if vector is not None and len(vector) == index.dimension and any(vector)
     ]
     matrix = float_rows([vector for _, vector in usable])
-    return [identifier for identifier, _ in usable], matrix.reshape(len(usable), index.dimension)
+    return [node for node, _ in usable], matrix.reshape(len(usable), index.dimension)
 
 
 def best_first(found: list[tuple[str, float]]) -> list[tuple[str, float]]:

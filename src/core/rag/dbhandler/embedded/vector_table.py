@@ -2,7 +2,8 @@
 
 The engine compares 50,000 vectors in 25 ms, nearly all of it spent on looking at each node; a matrix product takes 5.
 Reading the vectors takes a second or two, so it is done in the background, after a second search without a change to
-them in between. It never changes a result: the matrix only proposes candidates, whose cosines the engine then computes.
+them in between; where vectors were only added or deleted since, only the new ones are read. It never changes a result:
+the matrix only proposes candidates, whose cosines the engine then computes.
 """
 
 from __future__ import annotations
@@ -50,9 +51,14 @@ _TOLERANCE = 1e-5
 
 @dataclass(frozen=True)
 class Table:
-    """The vectors of an index at one moment: their ids, and a matrix of unit vectors."""
+    """The vectors of an index at one moment.
 
-    ids: list[str]
+    Attributes:
+        nodes: The engine's own number and the id of each; a number is never given to another node.
+        matrix: The vectors, of length 1.
+    """
+
+    nodes: list[tuple[int, str]]
     matrix: NDArray[np.float32]
 
     def candidates(self, query: tuple[float, ...], k: int) -> tuple[list[str], float]:
@@ -63,7 +69,7 @@ class Table:
         scores = np.vecdot(self.matrix, _unit(query))
         k = min(k, len(scores))
         bound = np.partition(scores, -k)[-k] - _TOLERANCE
-        return [self.ids[position] for position in np.flatnonzero(scores >= bound)], float(bound) - _TOLERANCE
+        return [self.nodes[position][1] for position in np.flatnonzero(scores >= bound)], float(bound) - _TOLERANCE
 
 
 class VectorTables:
@@ -76,29 +82,30 @@ class VectorTables:
         self._searches: dict[str, int] = {}
         self._due: set[str] = set()
         self._tables: dict[str, Table] = {}
+        self._current: set[str] = set()  # the indexes whose tables have all vectors
         self._stopped = False
 
     def changed(self, statements: Iterable[str]) -> None:
-        """Discard the tables whose vectors were changed. Call it after the commit, before its caller learns of that.
+        """Leave the tables whose vectors were changed. Call it after the commit, before its caller learns of that.
 
         Args:
             statements: What was run.
         """
-        for labels in {changed_indexes(statement) for statement in statements}:
+        for labels, altered in {(changed_indexes(statement), may_alter(statement)) for statement in statements}:
             if labels is None:
-                self._forget_all()
+                self._leave_all(altered=altered)
             else:
-                self._forget(labels)
+                self._leave(labels, altered=altered)
 
     def stop(self) -> None:
         """Discard all tables, and load none any more."""
         self._stopped = True
-        self._forget_all()
+        self._leave_all(altered=True)
 
     def search(self, db: Any, index: VectorIndex, query: tuple[float, ...], k: int) -> list[tuple[str, float]]:
         """Return the nearest vectors, by the table if loaded; see :func:`.dialect.vector_search`."""
         with self._guard:
-            table = self._tables.get(index.label)
+            table = self._tables[index.label] if index.label in self._current else None
             self._searches[index.label] = self._searches.get(index.label, 0) + 1
         if table is not None and k <= MAX_K:
             candidates, least = table.candidates(query, k)
@@ -122,49 +129,62 @@ class VectorTables:
         import numpy as np
 
         version = self._version_of(index.label)
+
+        def is_in_vain() -> bool:
+            return self._stopped or version != self._version_of(index.label)
+
         with self._guard:
-            room = MAX_BYTES - sum(table.matrix.nbytes for table in self._tables.values())
+            earlier = self._tables.get(index.label, Table([], np.empty((0, index.dimension), np.float32)))
+            room = MAX_BYTES - sum(table.matrix.nbytes for table in self._tables.values()) + earlier.matrix.nbytes
         most = room // (4 * index.dimension)
         if not dialect.has_more_than(db, index.label, MIN_VECTORS) or dialect.has_more_than(db, index.label, most):
             return
-        ids: list[str] = []
+        place_of = {node: place for place, (node, _) in enumerate(earlier.nodes)}
+        kept: list[int] = []
+        new: list[tuple[int, str]] = []
         parts: list[NDArray[np.float32]] = []
         number, nodes = 0, [(0, "")] * _NODES
-        while len(nodes) == _NODES:
+        while len(nodes) == _NODES and not is_in_vain():
             nodes = dialect.vector_nodes(db, index, number, _NODES)
             number += len(nodes)
-            for part in batched(nodes, _PART):
-                if self._stopped or version != self._version_of(index.label):
+            kept += [place_of[node] for node, _ in nodes if node in place_of]
+            for part in batched((pair for pair in nodes if pair[0] not in place_of), _PART):
+                if is_in_vain():
                     return
                 some, vectors = dialect.vectors_of(db, index, part)
-                ids += some
-                parts.append(vectors)
+                new += some
+                parts.append(unit_vectors(vectors))
                 time.sleep(_PAUSE_SECONDS)  # let searches go first
-        if not ids:
+        found = [*(earlier.nodes[place] for place in kept), *new]
+        if not found:
             return
-        matrix = np.concatenate(parts)
-        table = Table(ids, unit_vectors(matrix))
+        table = Table(found, np.concatenate([earlier.matrix[kept], *parts]))
         with self._guard:
             if version == self._version_of(index.label):
                 self._tables[index.label] = table
+                self._current.add(index.label)
 
     def _version_of(self, label: str) -> tuple[int, int]:
         return self._version, self._versions[label]
 
-    def _forget_all(self) -> None:
+    def _leave_all(self, *, altered: bool) -> None:
         with self._guard:
             self._version += 1
             self._searches.clear()
             self._due.clear()
-            self._tables.clear()
+            self._current.clear()
+            if altered:
+                self._tables.clear()
 
-    def _forget(self, labels: Iterable[str]) -> None:
+    def _leave(self, labels: Iterable[str], *, altered: bool) -> None:
         with self._guard:
             for label in labels:
                 self._versions[label] += 1
                 self._searches.pop(label, None)
                 self._due.discard(label)
-                self._tables.pop(label, None)
+                self._current.discard(label)
+                if altered:
+                    self._tables.pop(label, None)
 
 
 def _unit(vector: Sequence[float]) -> NDArray[np.float32]:
@@ -187,6 +207,11 @@ def changed_indexes(statement: str) -> frozenset[str] | None:
     return None if not made or _CHANGES_OTHERS.search(statement) else frozenset(made)
 
 
+def may_alter(statement: str) -> bool:
+    """Return whether a statement may give another vector to a node that is there, rather than add or delete nodes."""
+    return _ALTERS.search(statement) is not None
+
+
 _CHANGES = (
     re.compile("vector|embedding", re.IGNORECASE),
     re.compile(r"\bMATCH\s*\(\s*\w*\s*[){]", re.IGNORECASE),
@@ -198,5 +223,6 @@ _CHANGES = (
 # A new vector with the label of its index.
 _MADE = re.compile(r"\b(?:CREATE \(\w*:Vector:|ON CREATE SET \w+:)(Vector_\w+)")
 
-# Whatever may change nodes that are there.
-_CHANGES_OTHERS = re.compile(r"(?<!\bON CREATE )\bSET\b|\b(?:DELETE|REMOVE|FOREACH|CALL)\b", re.IGNORECASE)
+# Whatever may change the properties of nodes that are there, and whatever may change or delete such nodes.
+_ALTERS = re.compile(r"(?<!\bON CREATE )\bSET\b|\b(?:REMOVE|FOREACH|CALL)\b", re.IGNORECASE)
+_CHANGES_OTHERS = re.compile(rf"{_ALTERS.pattern}|\bDELETE\b", re.IGNORECASE)
