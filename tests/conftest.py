@@ -26,6 +26,7 @@ ON_THE_SERVER = {
         "test_drift_examples.py",
         "test_drift_traversal.py",
         "test_examples.py",
+        "test_graph_index.py",
         "test_overview.py",
         "test_periods.py",
         "test_without_a_model_the_answer_consists_of_extracts_and_says_so",

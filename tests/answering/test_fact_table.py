@@ -22,16 +22,16 @@ SAID = ("", "Alice works at the mill.", "They know each other from the mill", "Ã
 def row(source: str, target: str, **more: Any) -> dict[str, Any]:
     return (
         {"source_id": source, "target_id": target, "type": "knows", "fact": None, "weight": None}
-        | {"chunk_ids": None}
+        | {"chunk_ids": None, "microseconds": None}
         | more
     )
 
 
 def table(rows: list[dict[str, Any]]) -> FactTable:
-    columns = FactColumns(IDS)
+    columns = FactColumns(dict(zip(IDS, NAMES, strict=True)))
     for start in range(0, len(rows), 2):
         columns.add(rows[start : start + 2])
-    return FactTable(columns, IDS, NAMES)
+    return FactTable(columns)
 
 
 relations = st.lists(

@@ -13,6 +13,7 @@ from tests.graphs import listen
 
 from answering.drift_graph import put_entities
 from core.rag.answering.graph_index import index as graph_index
+from core.rag.answering.graph_index.merging import Merge
 from core.rag.answering.graph_index.texts import Texts
 from core.rag.answering.graph_index.trigrams import TrigramIndex
 from core.rag.dbhandler.knowledge.periods import Period
@@ -45,7 +46,7 @@ def test_changed_texts_are_those_that_are_prepared_anew(named: dict[int, str], s
         keys = list(named)
         gone = [place for place, key in enumerate(keys) if key in step]
         before = [sum(other < key for other in keys) for key in new]
-        texts = texts.renewed(gone, list(new.values()), before)
+        texts = texts.renewed(Merge(len(keys), gone, before), list(new.values()))
         named = dict(sorted(({key: name for key, name in named.items() if key not in step} | new).items()))
         assert looked_at(texts) == looked_at(Texts(list(named.values())))
 
@@ -79,15 +80,19 @@ def _at(time: str) -> Any:
     return Seen
 
 
-async def test_an_index_is_after_any_change_what_it_would_be_anew(engine: Engine) -> None:
+@pytest.mark.parametrize("renewals", [500, 3])
+async def test_an_index_is_after_any_change_what_it_would_be_anew(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, renewals: int
+) -> None:
+    monkeypatch.setattr(graph_index, "_MOST_RENEWALS", renewals)
     choose = random.Random(5)
     people, places = ("Ada Lane", "Bob Reed", "Cem Orhan"), ("Harrow Mill", "Tide Café", "Long Pond")
     async with engine.knowledge() as kb:
         await kb.ingest([text(f"start/{number}", f"{name} stands there.") for number, name in enumerate(places * 4)])
         first = await graph_index.graph_index(kb.client)
-        for step in range(40):
+        for step in range(60):
             person, place = choose.choice(people), choose.choice(places)
-            match choose.randrange(7):
+            match choose.randrange(9):
                 case 0 | 1:
                     spelt = choose.choice([place, place.upper(), f"{place} Number {step}"])
                     await kb.ingest([text(f"d{choose.randrange(4)}", f"On Monday {person} saw {spelt} from afar.")])
@@ -98,9 +103,15 @@ async def test_an_index_is_after_any_change_what_it_would_be_anew(engine: Engine
                     await kb.link(person, place, choose.choice(["owns", "runs"]), create=True)
                 case 4:
                     await kb.insert("staff", {"id": choose.randrange(3), "name": person, "team": place})
-                case 5 if step % 2:
-                    await put_entities(kb.client, {f"Stranger {step}": ""})  # without a time
                 case 5:
+                    with contextlib.suppress(NotFoundError):
+                        await kb.unlink(person, place, "owns", ended=choose.choice([None, "2021-05-01"]))
+                case 6:
+                    fact = {"subject": person, "relation": "runs", "object": place, "fact": f"{person} runs it {step}."}
+                    await kb.add_triples([fact | choose.choice([{}, {"valid_from": "2019-01-01"}])])
+                case 7 if step % 2:
+                    await put_entities(kb.client, {f"Stranger {step}": ""})  # without a time
+                case 7:
                     await kb.ingest([text(f"start/{choose.randrange(12)}", f"{place} has gone {step}.")])
                 case _:
                     await kb.remember("s", "user", f"{person} was here {step}.")

@@ -1,7 +1,7 @@
 """In-memory indexes of entity names and words of relations, for searches that no graph engine has an index for.
 
-Made when first needed, and kept for each open graph and namespace. When entities changed, only these are read and
-prepared again; when relations changed, all relations are.
+Made when first needed, and kept for each open graph and namespace. After a change only what changed is read and
+prepared again, since all names of a large graph take seconds; where relations were removed, all of these are.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from core.rag.answering.graph_index.fact_table import NO_TYPE, FactColumns, FactTable
+from core.rag.answering.graph_index.fact_table import NO_TYPE, FactColumns, FactTable, key_of
+from core.rag.answering.graph_index.merging import Merge
 from core.rag.answering.graph_index.texts import Texts
 from core.rag.answering.types import FoundFact
 from core.rag.dbhandler.batches import batches
@@ -34,13 +35,15 @@ FACT_COLUMNS = (
 #: Above this number, relations are read in parts (those of this many entities at a time), as a row takes 1.5 kB.
 _FACTS_AT_ONCE = 10_000
 _ENTITIES_AT_ONCE = 1_000
+#: After so many changes relations are read from the beginning, so that what these replaced takes no more memory.
+_MOST_RENEWALS = 500
 _ENTITIES = "MATCH (e:Entity) WHERE e.namespace = $namespace"
 _NAMED = "RETURN e.id AS id, e.name AS name"
-_FACTS = "MATCH (a:Entity)-[r:RELATED]->(b:Entity)"
+_FACTS = "MATCH (a:Entity)-[r:RELATED]->(b:Entity) WHERE a.namespace = $namespace"
 _FACTS_OF = "MATCH (a:Entity {id: i})-[r:RELATED]->(b:Entity)"
 _COLUMNS = (
     "RETURN a.id AS source_id, b.id AS target_id, r.type AS type, r.fact AS fact, r.weight AS weight, "
-    "r.chunk_ids AS chunk_ids"
+    "r.chunk_ids AS chunk_ids, toInteger(substring(r.updated_at, 20, 6)) AS microseconds"
 )
 
 
@@ -111,25 +114,18 @@ async def _renewed(client: MemGraphClient, before: GraphIndex, was: list[Row], n
     changed, new_names = _columns(rows)
     old = before.entity_ids
     nexts = [bisect_left(old, identifier) for identifier in changed]
-    known = {place for place, identifier in zip(nexts, changed, strict=True) if old[place : place + 1] == [identifier]}
-    gone = set(known)
+    gone = {place for place, identifier in zip(nexts, changed, strict=True) if old[place : place + 1] == [identifier]}
     # What was written since the entities were counted makes the difference larger, never smaller.
-    if len(old) - len(known) + len(rows) != entities["n"]:
+    if len(old) - len(gone) + len(rows) != entities["n"]:
         there = {row["id"] for row in await client.read(f"{_ENTITIES} RETURN e.id AS id")}
         if not there.issubset({*old, *changed}):  # one without a time, not written by this program
             return await _made(client)
         gone.update(place for place, identifier in enumerate(old) if identifier not in there)
-    texts = await asyncio.to_thread(before.names.renewed, list(gone), new_names, nexts)
-    called = dict(zip(old, before.called, strict=True)) | dict(zip(changed, new_names, strict=True))
-    for place in gone - known:
-        del called[old[place]]
-    ids = sorted(called)  # nearly sorted already
-    names = [called[identifier] for identifier in ids]
-    if facts == facts_were:
-        table = before.facts.renamed(dict(zip(changed, new_names, strict=True)))
-    else:
-        table = await _facts(client, ids, names)
-    return GraphIndex(ids, names, texts, table)
+    merge = Merge(len(old), gone, nexts)
+    ids, names = merge.items(old, changed), merge.items(before.called, new_names)
+    texts = await asyncio.to_thread(before.names.renewed, merge, new_names)
+    table = await _renewed_facts(client, before.facts, facts_were, facts, dict(zip(changed, new_names, strict=True)))
+    return GraphIndex(ids, names, texts, table or await _facts(client, ids, names))
 
 
 def _columns(entities: Sequence[Row]) -> tuple[list[str], list[str]]:
@@ -137,20 +133,34 @@ def _columns(entities: Sequence[Row]) -> tuple[list[str], list[str]]:
 
 
 async def _facts(client: MemGraphClient, ids: list[str], names: list[str]) -> FactTable:
-    counted = await client.read(f"{_FACTS} WHERE a.namespace = $namespace RETURN count(r) AS n")
-    columns = FactColumns(ids)
-    read = _COLUMNS + Validity(dated=await is_marked(client)).columns
+    counted = await client.read(f"{_FACTS} RETURN count(r) AS n")
+    columns = FactColumns(dict(zip(ids, names, strict=True)))
+    read = await _fact_columns(client)
     if counted[0]["n"] <= _FACTS_AT_ONCE:
-        columns.add(_in_order(await client.read(f"{_FACTS} WHERE a.namespace = $namespace {read}")))
+        columns.add(sorted(await client.read(f"{_FACTS} {read}"), key=key_of))
     else:
         for part in batches(ids, max_rows=_ENTITIES_AT_ONCE):
             rows = await client.read(f"UNWIND $ids AS i {_FACTS_OF} {read}", ids=part)
-            await asyncio.to_thread(columns.add, _in_order(rows))
-    return await asyncio.to_thread(FactTable, columns, ids, names)
+            await asyncio.to_thread(columns.add, sorted(rows, key=key_of))
+    return await asyncio.to_thread(FactTable, columns)
 
 
-def _in_order(relations: list[Row]) -> list[Row]:
-    """Return relations by the ids of their ends: every engine reads them in an order of its own."""
-    return sorted(
-        relations, key=lambda row: (row["source_id"], row["target_id"], row["type"] or "", row.get("valid_from") or "")
-    )
+async def _renewed_facts(
+    client: MemGraphClient, before: FactTable, was: Row, now: Row, names: Mapping[str, str]
+) -> FactTable | None:
+    """Return the relations after a change; ``None`` if all have to be read: some were removed, or too many changed."""
+    if before.renewals == _MOST_RENEWALS:
+        return None
+    if was == now:
+        return before.renewed((), names)
+    later = f"{_FACTS} AND r.updated_at >= $last"
+    counted = await client.read(f"{later} RETURN count(r) AS n", last=was["last"] or "")
+    if counted[0]["n"] > _FACTS_AT_ONCE:
+        return None
+    rows = await client.read(f"{later} {await _fact_columns(client)}", last=was["last"] or "")
+    table = await asyncio.to_thread(before.renewed, sorted(rows, key=key_of), names)
+    return table if (len(table), table.changed) == (now["n"], now["microseconds"]) else None
+
+
+async def _fact_columns(client: MemGraphClient) -> str:
+    return _COLUMNS + Validity(dated=await is_marked(client)).columns

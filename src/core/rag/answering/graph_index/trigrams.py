@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from core.rag.analysis.words import fold
+from core.rag.answering.graph_index.merging import Merge
 
 if TYPE_CHECKING:
     import numpy as np
@@ -56,23 +57,22 @@ class TrigramIndex:
             grams, rows = grams[new], rows[new]
         self._take(grams, rows, len(texts))
 
-    def renewed(self, places: _Places, texts: Sequence[str], new_places: _Places) -> TrigramIndex:
+    def renewed(self, merge: Merge, texts: Sequence[str]) -> TrigramIndex:
         """Return an index of the same texts and others, without cutting the same ones into trigrams again.
 
         Args:
-            places: The new place of each text; -1 for one that is gone.
-            texts: Texts to add.
-            new_places: The place of each of these.
+            merge: Which texts go, and where others come.
+            texts: The others.
         """
         import numpy as np
 
         added = TrigramIndex(texts)
-        rows = np.concatenate([places[self._rows], new_places[added._rows]])
+        rows = np.concatenate([merge.places[self._rows], merge.new_places[added._rows]])
         grams = np.concatenate([self._pairs(), added._pairs()])
         order = np.argsort(grams, kind="stable")  # two sorted runs, which it merges
         order = order[rows[order] >= 0]
         index = object.__new__(TrigramIndex)
-        index._take(grams[order], rows[order], int(np.count_nonzero(places >= 0)) + len(texts))
+        index._take(grams[order], rows[order], len(merge))
         return index
 
     def _take(self, grams: _Codes, rows: _Places, count: int) -> None:
