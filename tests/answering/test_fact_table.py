@@ -7,7 +7,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.rag.answering.graph_index.fact_table import FactColumns, FactTable
+from core.rag.answering.graph_index.fact_columns import FactColumns, Vocabulary
+from core.rag.answering.graph_index.fact_table import FactTable
 from core.rag.answering.graph_index.texts import MOST_PLACES
 from core.rag.answering.graph_index.trigrams import TrigramIndex
 from core.rag.answering.types import FoundFact
@@ -28,7 +29,9 @@ def row(source: str, target: str, **more: Any) -> dict[str, Any]:
 
 
 def table(rows: list[dict[str, Any]]) -> FactTable:
-    columns = FactColumns(dict(zip(IDS, NAMES, strict=True)))
+    vocabulary = Vocabulary()
+    vocabulary.add_entities(zip(IDS, NAMES, strict=True))
+    columns = FactColumns(vocabulary)
     for start in range(0, len(rows), 2):
         columns.add(rows[start : start + 2])
     return FactTable(columns)

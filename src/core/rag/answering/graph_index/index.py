@@ -14,7 +14,8 @@ from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from core.rag.answering.graph_index.fact_table import NO_TYPE, FactColumns, FactTable, key_of
+from core.rag.answering.graph_index.fact_columns import NO_TYPE, FactColumns, Vocabulary, key_of
+from core.rag.answering.graph_index.fact_table import FactTable
 from core.rag.answering.graph_index.merging import Merge
 from core.rag.answering.graph_index.texts import Texts
 from core.rag.answering.types import FoundFact
@@ -117,14 +118,14 @@ async def _renewed(client: MemGraphClient, before: GraphIndex, was: list[Row], n
     gone = {place for place, identifier in zip(nexts, changed, strict=True) if old[place : place + 1] == [identifier]}
     # What was written since the entities were counted makes the difference larger, never smaller.
     if len(old) - len(gone) + len(rows) != entities["n"]:
-        there = {row["id"] for row in await client.read(f"{_ENTITIES} RETURN e.id AS id")}
-        if not there.issubset({*old, *changed}):  # one without a time, not written by this program
+        known, there = set(old), set((await client.read(f"{_ENTITIES} RETURN collect(e.id) AS ids"))[0]["ids"])
+        if there - known - set(changed):  # one without a time, not written by this program
             return await _made(client)
-        gone.update(place for place, identifier in enumerate(old) if identifier not in there)
+        gone.update(bisect_left(old, identifier) for identifier in known - there)
     merge = Merge(len(old), gone, nexts)
     ids, names = merge.items(old, changed), merge.items(before.called, new_names)
     texts = await asyncio.to_thread(before.names.renewed, merge, new_names)
-    table = await _renewed_facts(client, before.facts, facts_were, facts, dict(zip(changed, new_names, strict=True)))
+    table = await _renewed_facts(client, before.facts, facts_were, facts, list(zip(changed, new_names, strict=True)))
     return GraphIndex(ids, names, texts, table or await _facts(client, ids, names))
 
 
@@ -134,7 +135,9 @@ def _columns(entities: Sequence[Row]) -> tuple[list[str], list[str]]:
 
 async def _facts(client: MemGraphClient, ids: list[str], names: list[str]) -> FactTable:
     counted = await client.read(f"{_FACTS} RETURN count(r) AS n")
-    columns = FactColumns(dict(zip(ids, names, strict=True)))
+    vocabulary = Vocabulary()
+    vocabulary.add_entities(zip(ids, names, strict=True))
+    columns = FactColumns(vocabulary)
     read = await _fact_columns(client)
     if counted[0]["n"] <= _FACTS_AT_ONCE:
         columns.add(sorted(await client.read(f"{_FACTS} {read}"), key=key_of))
@@ -146,7 +149,7 @@ async def _facts(client: MemGraphClient, ids: list[str], names: list[str]) -> Fa
 
 
 async def _renewed_facts(
-    client: MemGraphClient, before: FactTable, was: Row, now: Row, names: Mapping[str, str]
+    client: MemGraphClient, before: FactTable, was: Row, now: Row, names: Sequence[tuple[str, str]]
 ) -> FactTable | None:
     """Return the relations after a change; ``None`` if all have to be read: some were removed, or too many changed."""
     if before.renewals == _MOST_RENEWALS:
