@@ -20,7 +20,7 @@ from core.rag.dbhandler.messages.rows import last_said, speaker_of
 from core.rag.dbhandler.store import MAX_K, GraphStore, Row
 from core.rag.embedder.likeness import likeness
 from core.rag.memory.period import ALWAYS, Period
-from core.rag.memory.ranking import Meaning, Ranked, Session, embedded, rank, session_of
+from core.rag.memory.ranking import Meaning, Ranked, Session, embedded, rank, session_of, state_of
 from core.rag.schema import Label
 from core.rag.together import together
 
@@ -111,13 +111,13 @@ class Recaller:
         if missing:
             nodes = [row["node_id"] for row in missing]
             # Of sessions that have changed, only the vectors of new turns are read: who remembers and recalls in turn
-            # would read those of the whole session each time. A vector is that of its message for good.
+            # would read those of the whole session each time. A message has its vector until it is revised.
             before = {node: self._sessions[node, vectors_of] for node in nodes if (node, vectors_of) in self._sessions}
             new = [node for node in nodes if node not in before]
             rows, vectors = await together(client.session_rows(nodes), _vectors(client, new, store))
             if store is not None and before:
                 kept = {turn for session in before.values() for turn in embedded(session)}
-                added = [row["id"] for row in rows if row["session"] in before and row["id"] not in kept]
+                added = [row["id"] for row in rows if row["session"] in before and state_of(row) not in kept]
                 vectors |= await client.message_vectors(added, store)
             by_node: dict[str, list[Row]] = {node: [] for node in nodes}
             for row in rows:
