@@ -539,6 +539,14 @@ async def test_what_the_command_line_can_do_with_memories_and_names_a_client_can
             pages = [item["content"][:6] for item in page["memories"]] + pages
             before = {"before": page["memories"][0]["memoryId"]}
         assert pages == [f"Step {number}" for number in range(6)]
+        last = before["before"]
+        revised = await post("memory/revise", {"memoryId": last, "content": "Step zero.", "metadata": {"sure": True}})
+        assert (revised["memoryId"], revised["content"], revised["userId"]) == (last, "Step zero.", "maria")
+        assert (await post("memory/revise", {"memory_id": last, "tags": ["oil"]}))["metadata"] == {"sure": True}
+        assert (await ok(await client.get("/db/default/memory/s")))["memories"][0]["tags"] == ["oil"]
+        nothing = await client.post("/db/default/memory/revise", json={"memoryId": last})
+        assert "content, tags or metadata" in (await ok(nothing, 400))["error"]
+        await ok(await client.post("/db/default/memory/revise", json={"memoryId": "none", "content": "x"}), 404)
         summary = (await post("memory/compact", {"sessionId": "s", "keep": 2}))["memoryId"]
         listed = (await ok(await client.get("/db/default/memory/s")))["memories"]
         assert [item["memoryId"] == summary for item in listed] == [True, False, False]

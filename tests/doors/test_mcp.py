@@ -27,7 +27,9 @@ READING = {
     "search", "ask", "graph_context", "read_document", "list_documents", "find_entities", "neighbors", "find_path",
     "recall", "list_memories", "status",
 }  # fmt: skip
-WRITING = {"add_document", "ingest", "remember", "add_facts", "rate", "delete_document", "forget", "remove_facts"}
+WRITING = {
+    "add_document", "ingest", "remember", "add_facts", "rate", "delete_document", "revise", "forget", "remove_facts",
+}  # fmt: skip
 
 
 class Agent:
@@ -210,6 +212,21 @@ async def test_memories_are_recalled_by_their_metadata() -> None:
         assert (await agent("recall", query="mill", filters="metadata.project=canal"))["memories"] == []
 
 
+async def test_a_memory_is_corrected_in_place() -> None:
+    async with with_notes() as agent:
+        kept = await agent(
+            "remember", session_id="s1", content="Ada lives in Jena.", tags=["home"], metadata={"sure": 1}
+        )
+        revised = await agent("revise", memory_id=kept["memoryId"], content="Ada lives in Ulm.", metadata={})
+        assert (revised["memoryId"], revised["tags"], revised["metadata"]) == (kept["memoryId"], ["home"], {})
+        assert revised["revisedAt"] > revised["createdAt"]
+        [recalled] = (await agent("recall", query="where does Ada live?"))["memories"]
+        assert recalled["content"] == "Ada lives in Ulm."
+        assert (await agent("revise", memory_id=kept["memoryId"], tags="place"))["tags"] == ["place"]
+        assert "no memory 'nope' in namespace 'default'" in await agent.fails("revise", memory_id="nope", content="x")
+        assert "content, tags or metadata" in await agent.fails("revise", memory_id=kept["memoryId"])
+
+
 async def test_a_document_is_rated_and_deleted() -> None:
     async with with_notes() as agent:
         hit = (await agent("search", query="Project Heron", k=1))["hits"][0]
@@ -331,7 +348,7 @@ async def test_an_agent_that_may_only_read(tmp_path: Path) -> None:
     # What is asked in a conversation is recorded there.
     assert {name for name, tool in tools.items() if tool.annotations.read_only_hint} == READING - {"ask"}
     destructive = {name for name, tool in tools.items() if tool.annotations.destructive_hint}
-    assert destructive == {"delete_document", "forget", "remove_facts"}
+    assert destructive == {"delete_document", "revise", "forget", "remove_facts"}
     assert all(tool.description and tool.input_schema["additionalProperties"] is False for tool in tools.values())
     async with serving("embedded::memory:", writing=False) as agent:
         tools = await agent.tools()

@@ -23,6 +23,7 @@ from mgrag.http.results import (
     Conversations,
     Deleted,
     Memories,
+    Memory,
     NewConversationId,
     NewMessageId,
     Rated,
@@ -98,6 +99,15 @@ class SessionRecall(Recall):
     session_id: Short | None = Field(default=None, validation_alias=_Session)
 
 
+class Revision(Body):
+    """What a memory says from now on; what is left out stays as it is."""
+
+    memory_id: Words
+    content: Words | None = None
+    tags: list[Short] | None = Field(default=None, description="Instead of those that it has.")
+    metadata: dict[str, Any] | None = Field(default=None, description="Instead of those that it has.")
+
+
 class Compaction(Body):
     """The session whose older memories a summary replaces."""
 
@@ -167,6 +177,12 @@ async def recall(kb: Reading, body: SessionRecall, request: Request) -> Memories
     # That something was recalled is noted, which a caller who only reads may not do.
     found = await kb.recall(**body.model_dump(), touch=caller_of(request).writes)
     return _told(found)
+
+
+@router.post("/memory/revise")
+async def revise(kb: Writing, body: Revision) -> Memory:
+    """Correct a memory in place: it keeps its id, its time and its place; what it said before is gone."""
+    return cast("Memory", (await kb.revise(**body.model_dump())).to_dict())
 
 
 @router.post("/memory/compact")

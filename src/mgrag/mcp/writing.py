@@ -61,7 +61,7 @@ class WritingTools:
 
     def destructive(self) -> tuple[Callable[..., Awaitable[dict[str, Any]]], ...]:
         """Those that remove what cannot be had again."""
-        return (self.delete_document, self.forget, self.remove_facts)
+        return (self.delete_document, self.revise, self.forget, self.remove_facts)
 
     async def add_document(
         self,
@@ -121,6 +121,22 @@ class WritingTools:
         async with self._lease.use(create=True) as kb:
             stored = await kb.remember(session_id, role, content, tags or (), user_id=user_id, metadata=metadata)
         return {"memoryId": stored}
+
+    async def revise(
+        self,
+        memory_id: Annotated[str, Field(description="The memoryId of the memory.")],
+        content: Annotated[str | None, Field(description="What it says from now on, in whole sentences.")] = None,
+        tags: Annotated[
+            list[str] | None, ONE_OR_SEVERAL, Field(description="Instead of its tags; an empty list: none.")
+        ] = None,
+        metadata: Annotated[dict[str, Any] | None, Field(description="Instead of its metadata.")] = None,
+    ) -> dict[str, Any]:
+        """Correct a memory that is wrong or out of date; its id, time and place stay, and so does what is not given.
+
+        What it said before is gone. To keep both, use remember: of two memories that fit, the later one comes first.
+        """
+        async with self._lease.use() as kb:
+            return (await kb.revise(memory_id, content, tags=tags, metadata=metadata)).to_dict()
 
     async def forget(
         self,
