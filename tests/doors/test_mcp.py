@@ -171,7 +171,7 @@ async def test_facts_end_and_stay_as_history() -> None:
         assert await agent("remove_facts", **ends, ended="2021-05-01") == {"ended": 1}
         assert "that held then" in await agent.fails("remove_facts", **ends, ended="2021-05-01")
         assert "give valid_from" in await agent.fails("add_facts", facts=[fact])
-        assert "is not a time" in await agent.fails("add_facts", facts=[{**fact, "valid_from": "2024"}])
+        assert "2025-01-01 if it held until" in await agent.fails("add_facts", facts=[{**fact, "valid_to": "2024"}])
         for at, told in ((None, []), ("2020-01-01", ["works_for"]), ("ever", ["works_for"])):
             near = await agent("neighbors", node="Maria Lindqvist", relations=["works_for"], at=at)
             assert [edge["type"] for edge in near["edges"]] == told

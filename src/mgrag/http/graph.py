@@ -21,9 +21,9 @@ router = APIRouter(tags=["graph"])
 
 #: Of entities and edges in a page.
 _Limit = Annotated[int, Query(ge=1, le=1000)]
-_WHEN = "Facts that held then (ISO 8601, UTC), or ever for all; now by default."
+_WHEN = "Facts that held then (ISO 8601, UTC; also a year or month), or ever for all; now by default."
 _At = Annotated[str | None, Query(description=_WHEN)]
-_VALID_FROM = "Since when it holds: ISO 8601, UTC; a date is enough."
+_VALID_FROM = "Since when it holds: ISO 8601, UTC; a date is enough, and so is a year or month, for its first day."
 _VALID_TO = "Since when it does not hold any more."
 
 _EdgeTypes = Annotated[list[Annotated[str, described(enum=sorted(EdgeType))]], described(minItems=1)]

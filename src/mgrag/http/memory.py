@@ -86,7 +86,9 @@ class Recall(Body):
     limit: int = Field(default=5, ge=1, le=1000)
     user_id: Short | None = None
     tags: list[Short] = Field(default_factory=list, description="Only what has all of these tags.")
-    since: Moment | None = Field(default=None, description="Only what was said then or later (ISO 8601).")
+    since: Moment | None = Field(
+        default=None, description="Only what was said then or later (ISO 8601); a year or month: from its first day on."
+    )
     before: Moment | None = Field(default=None, description="Only what was said before (ISO 8601).")
     filters: str | dict[str, Any] | None = Field(
         default=None, description="Only what has such metadata: metadata.project=mill."

@@ -25,7 +25,10 @@ _Conversation = Annotated[
 ]
 _At = Annotated[
     str | None,
-    Field(description="Facts that held at this time (ISO 8601), or ever for those of all times; now by default."),
+    Field(
+        description="Facts that held at this time (ISO 8601; also a year or month), or ever for those of all times; now"
+        " by default."
+    ),
 ]
 _Node = Annotated[str, Field(description="Name or id of an entity, or path of a document.")]
 

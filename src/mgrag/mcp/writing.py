@@ -30,8 +30,10 @@ class Fact(BaseModel):
     relation: str = Field(description="In lower case, such as works_for.")
     object: str = Field(description="Name of another entity.")
     fact: str = Field(default="", description="The fact as a sentence.")
-    valid_from: str | None = Field(default=None, description="Since when it holds, if known: an ISO 8601 date.")
-    valid_to: str | None = Field(default=None, description="Since when it does not hold any more, likewise.")
+    valid_from: str | None = Field(
+        default=None, description="Since when it holds, if known: a date, month or year (ISO 8601)."
+    )
+    valid_to: str | None = Field(default=None, description="The first day on which it does not hold any more.")
 
     @model_validator(mode="before")
     @classmethod
@@ -167,7 +169,7 @@ class WritingTools:
         ] = None,
         ended: Annotated[
             str | None,
-            Field(description="The date since when it is not true any more (ISO 8601): it stays, as history."),
+            Field(description="The first day on which it is not true any more (ISO 8601): it stays, as history."),
         ] = None,
     ) -> dict[str, Any]:
         """Remove facts that add_facts stored, or end them: with ended, if they were true once; without, if never.

@@ -24,7 +24,8 @@ class Exploration:
     (``Loader.run``).
 
     Facts may have been stated with the period in which they hold. Methods that follow them take ``at``, the time whose
-    facts they see: a date or time (ISO 8601, UTC), ``"ever"`` for those of all times, or ``None`` for now. Facts
+    facts they see: a date or time (ISO 8601, UTC), a year or month (``2019-06``) for what held at some moment of it,
+    ``"ever"`` for those of all times, or ``None`` for now. Facts
     without times hold at any time.
     """
 

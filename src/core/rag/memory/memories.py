@@ -142,14 +142,14 @@ class Memories:
 
         Args:
             session_id: Only memories of this session.
-            query: The question. Without one, ``user_id``, ``tags``, ``since``, ``before`` or ``filters`` says what is
-                wanted.
+            query: The question. Without one, what the other arguments name is listed.
             limit: Maximum number to return, 1 to 1,000.
             user_id: Only what this user said, including messages without a speaker in this user's sessions. Without a
                 session and a user, the whole namespace is searched.
             tags: Only memories that have all of these tags, in upper or lower case.
             since: Only what was said at this time or later; a time without a time zone is local time, a date its
-                midnight. Of a memory that was said several times, the first and the last time count.
+                midnight, a year or month its first day. Of a memory that was said several times, the first and the last
+                time count.
             before: Only what was said before this time.
             filters: Only memories whose metadata pass, such as ``metadata.project=mill metadata.priority>=2``; see
                 :func:`core.rag.retrieval.filters.parse_filter`.
@@ -180,7 +180,7 @@ class Memories:
         narrowed = bool(tags or wanted_metadata) or not (user_id is None and since is None and before is None)
         limit = check_number("limit", limit, 1, 1000)
         period = period_of(since, before)
-        scope = await self._scope(session_id, user_id) if asked or narrowed else []
+        scope = await self._scope(session_id, user_id) if asked or narrowed or session_id is not None else []
         if scope is not None and not scope:
             if asked or (narrowed and session_id is None):
                 return []
