@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 
 from core.rag.answering.types import FoundEntity, FoundFact
 from core.rag.extraction.records import TOGETHER
-from core.rag.extraction.words import normalize_name, normalized_words
+from core.rag.extraction.words import folded, normalize_name, normalized_words
 
 NAME_MATCH_SCORE = 3.0
 SUMMARY_MATCH_SCORE = 2.0
@@ -23,9 +23,9 @@ def search_terms(entities: Iterable[str]) -> list[str]:
 
 
 def matches(text: str, terms: Iterable[str]) -> bool:
-    """Return whether a text contains one of the terms, as whole words."""
-    padded = f" {' '.join(normalized_words(text))} "
-    return any(f" {term} " in padded for term in terms)
+    """Return whether a text contains one of the terms, as whole words, with or without their accents."""
+    padded = f" {folded(' '.join(normalized_words(text)))} "
+    return any(f" {folded(term)} " in padded for term in terms)
 
 
 def entity_score(entity: FoundEntity, terms: Collection[str]) -> float:

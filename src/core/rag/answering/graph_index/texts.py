@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from core.rag.answering.graph_index.trigrams import TrigramIndex
-from core.rag.extraction.words import normalized_words
+from core.rag.extraction.words import folded, normalized_words
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,7 +24,12 @@ class Texts:
         import numpy as np
 
         self.trigrams = TrigramIndex(texts)
-        normalized = [" ".join(normalized_words(text)) for text in texts]
+        written = [" ".join(normalized_words(text)) for text in texts]
+        normalized = [folded(text) for text in written]
+        self._accented: dict[str, list[int]] = {}
+        for place, (text, plain) in enumerate(zip(written, normalized, strict=True)):
+            if text != plain:
+                self._accented.setdefault(plain, []).append(place)
         self.lengths = [len(text) for text in normalized]
         self._joined = "\n".join(normalized)
         self._starts = np.cumsum([0, *(length + 1 for length in self.lengths[:-1])]) if normalized else np.zeros(0)
@@ -34,9 +39,10 @@ class Texts:
         return len(self.lengths)
 
     def containing(self, part: str) -> list[int]:
-        """Places of texts that contain a normalised part anywhere, in order; at most 2,000."""
+        """Places of texts that contain a normalised part anywhere, with or without accents, in order; at most 2,000."""
         import numpy as np
 
+        part = folded(part)
         places: list[int] = []
         at = self._joined.find(part) if part else -1
         while at >= 0 and len(places) < MOST_PLACES:
@@ -44,6 +50,10 @@ class Texts:
             places.append(place)
             at = self._joined.find(part, int(self._starts[place]) + self.lengths[place])
         return places
+
+    def with_accents(self, name: str) -> list[int]:
+        """Places of texts that are a normalised name but for their accents."""
+        return self._accented.get(folded(name), [])
 
     def similarities(self, parts: Sequence[str]) -> NDArray[np.float64]:
         """For each text its highest similarity to any of the parts, 0 to 1. ``parts`` is not empty."""
