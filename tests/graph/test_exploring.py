@@ -580,3 +580,14 @@ async def test_a_type_is_found_in_any_spelling_that_is_stored(kb: KnowledgeBase)
     for kind, name in (("Company", "Harbour Works"), ("company", "Harbour Works"), ("Office Dog", "Kay")):
         assert [node.name for node in (await kb.entities(type=kind))[0]] == [name]
         assert [node.name for node in await kb.search_nodes(name, type=kind)] == [name]
+
+
+async def test_a_message_is_named_by_how_it_begins(kb: KnowledgeBase) -> None:
+    await kb.ingest(Document(path="mill.md", content="The mill turns with the ebb."))
+    talk = await kb.client.create_conversation()
+    question = "When does the mill turn, and what turns it, and does it turn in winter as well?"
+    await kb.client.add_message(talk, question, "user", references=["mill.md"])
+    named = [node.name for node in (await kb.neighbors("mill.md")).nodes if node.label == "Interaction"]
+    assert named == ["When does the mill turn, and what turns it, and does it turn …"]
+    piece = await kb.traverse("mill.md", depth=1)
+    assert named[0] in {node.name for node in piece.nodes}

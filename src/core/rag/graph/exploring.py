@@ -14,6 +14,7 @@ from core.rag.dbhandler.documents.naming import document_named
 from core.rag.dbhandler.knowledge.periods import Time
 from core.rag.dbhandler.knowledge.traversal import Followed, strength
 from core.rag.dbhandler.knowledge.validity import valid_at
+from core.rag.dbhandler.messages.rows import beginning_of
 from core.rag.dbhandler.store import MAX_DEPTH, Row
 from core.rag.errors import InvalidInputError, NotFoundError
 from core.rag.extraction.records import record_name
@@ -343,9 +344,11 @@ async def _as_symbol(client: MemGraphClient, name: str, node: GraphNode) -> Grap
 
 
 async def _with_names(client: MemGraphClient, nodes: list[GraphNode]) -> list[GraphNode]:
-    """Return the nodes, with records named by their contents, as they have no name."""
+    """Return the nodes, with records and messages named by their contents, as they have no name."""
     records = await client.records_by_id([node.id for node in nodes if node.label == Label.RECORD])
     names = {key: record_name(record["data"]) for key, record in records.items()}
+    messages = await client.messages_by_id([node.id for node in nodes if node.label == Label.INTERACTION])
+    names |= {key: beginning_of(message["content"]) for key, message in messages.items()}
     return [replace(node, name=names[node.id]) if names.get(node.id) else node for node in nodes]
 
 
