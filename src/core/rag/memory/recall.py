@@ -19,6 +19,7 @@ from core.rag.analysis import analyze, index_terms, query_terms
 from core.rag.dbhandler.messages.rows import last_said, speaker_of
 from core.rag.dbhandler.store import MAX_K, GraphStore, Row
 from core.rag.embedder.likeness import likeness
+from core.rag.memory.dates import date_words, days_named
 from core.rag.memory.period import ALWAYS, Period
 from core.rag.memory.ranking import Meaning, Ranked, Session, embedded, rank, session_of, state_of
 from core.rag.schema import Label
@@ -42,23 +43,12 @@ _CACHED_TURNS: Final = 20_000
 
 #: Roles that do not name a speaker.
 _ROLES: Final = frozenset(("user", "human", "assistant", "ai", "agent", "bot", "model", "system", "tool", "summary"))
-_MONTHS: Final = (
-    *("January", "February", "March", "April", "May", "June"),
-    *("July", "August", "September", "October", "November", "December"),
-)
 
 
 @lru_cache(maxsize=1024)
 def speaker_words(role: str) -> tuple[str, ...]:
     """Return the analysed words of a speaker's role; none for roles that name nobody."""
     return () if role.casefold() in _ROLES else tuple(index_terms(None, None, role).split())
-
-
-@lru_cache(maxsize=4096)
-def date_words(day: str) -> tuple[str, ...]:
-    """Return the analysed words of a day in words, such as "8 May 2026" for ``2026-05-08``."""
-    year, month, number = day.split("-")
-    return tuple(index_terms(None, None, f"{int(number)} {_MONTHS[int(month) - 1]} {year}").split())
 
 
 class Recaller:
@@ -90,12 +80,13 @@ class Recaller:
             period: When it was said.
             among: Ids of the only memories that are wanted; ``None``: all.
         """
-        terms = query_terms(query)
+        terms = list(query_terms(query))
         if scope is None or sum(row["message_count"] for row in scope) > ALL_TURNS:
             chosen = await self._choose(client, terms, meaning, limit, scope, period, among)
         else:
             chosen = list(scope)
         sessions = await self.read(client, chosen, meaning.store if meaning is not None else None)
+        terms += days_named(query)
         return await asyncio.to_thread(rank, sessions, terms, meaning, limit, period, among)
 
     async def read(self, client: MemGraphClient, wanted: Sequence[Row], store: VectorStoreInfo | None) -> list[Session]:
