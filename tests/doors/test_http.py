@@ -198,6 +198,13 @@ async def test_records_make_the_graph_of_the_example() -> None:
             )
         )
         assert set(context) == {"contextChunks", "graphPath", "sourceDocuments", "usage"} and context["contextChunks"]
+        only = {"filters": {"path": {"prefix": "docs/"}}}  # records that were inserted are of no document
+        none = await ok(await client.post("/db/wiki/search", json={"query": "TechCorp", **only}))
+        assert none == {"results": [], "total": 0}
+        none = await ok(await client.post("/db/wiki/ask", json={"question": "Who works at TechCorp?", **only}))
+        assert none["contextChunks"] == []
+        wrong = await client.post("/db/wiki/ask", json={"question": "Who?", "filters": "colour:red"})
+        assert "'colour' is not a field" in (await ok(wrong, 400))["error"]
         await ok(await client.delete(f"/db/wiki/employees/{inserted['id']}"))
         await ok(await client.delete(f"/db/wiki/employees/{inserted['id']}"), 404)
         await ok(await client.get(f"/db/wiki/employees/{inserted['id']}"), 404)

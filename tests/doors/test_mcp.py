@@ -159,6 +159,8 @@ async def test_the_graph_is_walked() -> None:
         assert "Kestrel Trust" in {node["name"] for node in near["nodes"]}
         way = await agent("find_path", start="Maria Lindqvist", end="Kestrel Trust")
         assert [node["name"] for node in way["path"]["nodes"]] == ["Maria Lindqvist", "Kestrel Trust"]
+        none = await agent("graph_context", question="Who works for the Kestrel Trust?", filters="path:elsewhere/")
+        assert none["contextChunks"] == [] and "Hull" not in str(none)
         context = await agent("graph_context", question="Who works for the Kestrel Trust?")
         assert "works_for" in context["contextChunks"][0]["text"] or "Maria" in context["contextChunks"][0]["text"]
 

@@ -120,10 +120,11 @@ class ReadingTools:
         depth: Annotated[int, Field(ge=1, le=4, description="How many steps to follow in the graph.")] = 2,
         limit: _Limit = 5,
         at: _At = None,
+        filters: _Filters = None,
     ) -> dict[str, Any]:
         """Get facts, records and passages about the entities that a question names, to reason about."""
         async with self._lease.use() as kb:
-            return (await kb.ask_context(question, depth, limit, at=at)).to_dict()
+            return (await kb.ask_context(question, depth, limit, at=at, filters=filters)).to_dict()
 
     async def read_document(
         self,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
@@ -302,7 +302,13 @@ class Exploration:
         return await unlink(self._client, source, target, relation, ended)
 
     async def search_knowledge(
-        self, query: str, mode: KnowledgeMode = "hybrid", limit: int = 10, *, at: Time | None = None
+        self,
+        query: str,
+        mode: KnowledgeMode = "hybrid",
+        limit: int = 10,
+        *,
+        at: Time | None = None,
+        filters: str | Mapping[str, Any] | None = None,
     ) -> list[KnowledgeHit]:
         """Find records and documents.
 
@@ -313,16 +319,24 @@ class Exploration:
                 graph score, each divided by its maximum.
             limit: Maximum number to return, 1 to 1,000.
             at: When the facts hold that lead from one entity to the next.
+            filters: Only documents that pass, as in :meth:`core.rag.KnowledgeBase.search`, and records that were read
+                from these; those that were inserted are of no document.
 
         Returns:
             Best first, each with all three scores. A row of a file is found as a record, not also as its document.
         """
         from core.rag.graph.searching import search_knowledge
 
-        return await search_knowledge(self._client, query, mode, limit, at)
+        return await search_knowledge(self._client, query, mode, limit, at, filters)
 
     async def ask_context(
-        self, question: str, context_depth: int = 2, limit: int = 5, *, at: Time | None = None
+        self,
+        question: str,
+        context_depth: int = 2,
+        limit: int = 5,
+        *,
+        at: Time | None = None,
+        filters: str | Mapping[str, Any] | None = None,
     ) -> GraphContext:
         """Collect the context from the graph with which a language model can answer a question; calls no model.
 
@@ -331,10 +345,12 @@ class Exploration:
             context_depth: Steps from the entities that it names, 0 to 4.
             limit: Maximum number of lines, 1 to 100.
             at: When facts hold.
+            filters: Only documents that pass, as in :meth:`core.rag.KnowledgeBase.search`, records that were read from
+                these, and facts that one of them states.
         """
         from core.rag.graph.context import ask_context
 
-        return await ask_context(self._client, question, context_depth, limit, at)
+        return await ask_context(self._client, question, context_depth, limit, at, filters)
 
     async def create_or_get_concept(self, name: str, description: str | None = None) -> str:
         """See :meth:`core.rag.MemGraphClient.create_or_get_concept`."""
