@@ -57,7 +57,8 @@ class Exploration:
             type: Only entities of this type, and concepts of this label.
 
         Returns:
-            Nodes ordered by how many of the words their names contain, then by how often they are mentioned.
+            Nodes ordered by how many of the words their names contain, then by how often they are mentioned. If none
+            has all of the words, entities with similar names come first: typing errors, and accents that are left out.
         """
         from core.rag.graph.exploring import search_nodes
 

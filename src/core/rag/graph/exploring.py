@@ -18,10 +18,12 @@ from core.rag.dbhandler.messages.rows import beginning_of
 from core.rag.dbhandler.store import MAX_DEPTH, Row
 from core.rag.errors import InvalidInputError, NotFoundError
 from core.rag.extraction.records import record_name
+from core.rag.extraction.words import normalize_name, normalized_words
 from core.rag.graph.following import edges_between, edges_from, through_texts
 from core.rag.graph.hops import by_label, ring
 from core.rag.graph.lightest import Found, Search
 from core.rag.graph.parts import EdgePage, GraphEdge, GraphNode, GraphStats, NeighbourPage, Path, Piece
+from core.rag.graph.spelling import similar_names
 from core.rag.schema import EdgeType, Label
 
 if TYPE_CHECKING:
@@ -95,7 +97,6 @@ async def look_up(client: MemGraphClient, name: str) -> GraphNode:
 
 async def search_nodes(client: MemGraphClient, query: str, limit: int, kind: str | None = None) -> list[GraphNode]:
     """See :meth:`core.rag.KnowledgeBase.search_nodes`."""
-    from core.rag.extraction.words import normalize_name, normalized_words
 
     limit = check_number("limit", limit, 1, MAX_VISITED)
     check_text("A query", query)
@@ -114,7 +115,17 @@ async def search_nodes(client: MemGraphClient, query: str, limit: int, kind: str
         score = (exact + 0.5 * (begun - exact)) / len(words) + 0.5 * exact / max(len(parts), 1) + (name == whole)
         return (-score, -row["mentions"], row["name"], row["id"])
 
-    return [GraphNode.of(row) for row in sorted(rows, key=rank)[:limit]]
+    found = sorted(rows, key=rank)
+    if not any(_has_all(row["name"], words) for row in found):
+        alike = await client.entities_called(await similar_names(client, query, limit), kind)
+        found = [*alike, *(row for row in found if row["id"] not in {one["id"] for one in alike})]
+    return [GraphNode.of(row) for row in found[:limit]]
+
+
+def _has_all(name: str, words: Iterable[str]) -> bool:
+    """Return whether words of a name begin with each of these, which are normalised."""
+    parts = normalize_name(name).split()
+    return all(any(part.startswith(word) for part in parts) for word in words)
 
 
 async def list_entities(
