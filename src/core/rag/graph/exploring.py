@@ -97,7 +97,6 @@ async def look_up(client: MemGraphClient, name: str) -> GraphNode:
 
 async def search_nodes(client: MemGraphClient, query: str, limit: int, kind: str | None = None) -> list[GraphNode]:
     """See :meth:`core.rag.KnowledgeBase.search_nodes`."""
-
     limit = check_number("limit", limit, 1, MAX_VISITED)
     check_text("A query", query)
     check_optional(type=kind)

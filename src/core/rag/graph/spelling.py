@@ -1,6 +1,6 @@
 """Finds entities by names that are written in another way: with typing errors, and without accents.
 
-Each search reads all names (100,000 take about half a second), so it is for what was not found as it is written.
+Each search reads all names, so it is for what was not found as it is written.
 """
 
 from __future__ import annotations
