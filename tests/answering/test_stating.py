@@ -80,3 +80,11 @@ async def test_a_word_is_not_a_name_with_other_accents() -> None:
         told = [(await kb.ask(question)).text for question in ("What is the mill worth?", "Who lives in Worth?")]
     assert "Ada Lane" not in told[0]
     assert "- Ada Lane lives in Wörth" in told[1]
+
+
+async def test_of_two_names_that_differ_in_accents_the_one_that_is_written_is_meant() -> None:
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.add_triples([("Ada Lane", "runs", "Wörth Group"), ("Bob Reed", "runs", "Worth Group")])
+        for name, who in (("Worth Group", "Bob Reed"), ("Wörth Group", "Ada Lane")):
+            answer = await kb.ask(f"Who runs {name}?")
+            assert [fact.source for fact in answer.facts if fact.score] == [who]

@@ -34,6 +34,15 @@ def entity_score(entity: FoundEntity, terms: Collection[str]) -> float:
     return score or BASE_RELEVANCE_SCORE
 
 
+def scored(entities: Iterable[FoundEntity], terms: Collection[str]) -> None:
+    """Set the scores of entities; of two whose names differ in accents only, the one that is asked for has its own."""
+    found = [(entity, normalize_name(entity.name)) for entity in entities]
+    written = {folded(name): name for _, name in found if name in terms}
+    for entity, name in found:
+        other = written.get(folded(name), name) != name
+        entity.score = BASE_RELEVANCE_SCORE if other else entity_score(entity, terms)
+
+
 def fact_score(fact: FoundFact, terms: Collection[str], found: Collection[str]) -> float:
     """Words in the fact 2, and 3 where both its ends were found, 1 where one was.
 

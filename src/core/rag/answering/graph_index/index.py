@@ -6,6 +6,7 @@ Made when first needed, kept for each open graph and namespace, and recreated wh
 from __future__ import annotations
 
 import asyncio
+from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass
 from operator import itemgetter
@@ -44,7 +45,7 @@ class GraphIndex:
     """The entities and relations of one namespace, prepared for search.
 
     Attributes:
-        entity_ids: Ids of entities.
+        entity_ids: Ids of entities, sorted.
         names: Their names, in the same order.
         facts: Relations.
     """
@@ -52,6 +53,11 @@ class GraphIndex:
     entity_ids: list[str]
     names: Texts
     facts: FactTable
+
+    def has(self, entity: str) -> bool:
+        """Return whether there is an entity with this id."""
+        place = bisect_left(self.entity_ids, entity)
+        return place < len(self.entity_ids) and self.entity_ids[place] == entity
 
 
 _kept: Kept[GraphIndex] = Kept(

@@ -173,9 +173,12 @@ class GraphSearch:
         return {word: own[0] for word, own in found.items() if own}
 
     def _called(self, name: str, index: GraphIndex) -> list[str]:
-        """Return the ids that entities with a normalised name have: written so first, then with other accents."""
-        others = (index.entity_ids[place] for place in index.names.with_accents(name))
-        return list(dict.fromkeys([*self._ids([name, folded(name)]), *others]))
+        """Return the id of the entity with a normalised name; if there is none, of those with other accents."""
+        [written] = self._ids([name])
+        if index.has(written):
+            return [written]
+        plain = self._ids([folded(name)])
+        return [*filter(index.has, plain), *(index.entity_ids[place] for place in index.names.with_accents(name))]
 
     def _ids(self, names: Sequence[str]) -> list[str]:
         """Return the ids that entities with these normalised names have."""
