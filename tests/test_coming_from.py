@@ -65,6 +65,8 @@ async def test_the_parts_for_each_system_run_one_after_another(capsys: pytest.Ca
     assert [hit.path for hit in cognee["hits"]] == ["plan"]
 
     assert [memory.content for memory in mem0["everything"]] == ["I love science fiction, but no thrillers."]
+    assert mem0["revised"].id == mem0["everything"][0].id
+    assert mem0["revised"].content == "I love science fiction, and now thrillers, too."
     printed = capsys.readouterr().out
     assert "retrieval\n" in printed
     assert "done\n" in printed

@@ -16,7 +16,7 @@ import pytest
 
 from answering.models import Talking
 from answering.people import DOCUMENTS, fill
-from core.rag import KnowledgeBase
+from core.rag import DRIFTRAG, KnowledgeBase, KnowledgeRAGFlow
 from core.rag.answering.basic import BasicRAG
 from core.rag.answering.events import AnalysisEvent, CitationEvent, DoneEvent, RetrievalEvent, TokenEvent
 from core.rag.answering.extracts.composing import LABEL
@@ -24,7 +24,7 @@ from core.rag.answering.response import NOTHING_FOUND
 from core.rag.answering.services import AnsweringBase
 from core.rag.answering.types import Answer
 from core.rag.errors import InvalidInputError, LanguageModelError, StreamCutError
-from dbhandler.kit import Engine
+from dbhandler.kit import Engine, make_settings
 from fakes.openai_chat import Stream
 from fakes.openai_server import fail
 from libs.dataloader import Document
@@ -392,6 +392,27 @@ async def test_a_model_is_told_the_instructions_of_the_caller(
         _, besides, rest = system.partition("\n\nBesides, as far as the rules above allow it:\n\n")
         assert rest.startswith(told)
         assert bool(besides) is bool(told)
+
+
+@pytest.mark.parametrize("of", ["settings", "caller"])
+async def test_strategies_by_themselves_tell_a_model_the_instructions(said: Talking, of: str) -> None:
+    settings = make_settings(MGRAG_ANSWER_INSTRUCTIONS="Be brief.")
+    given = None if of == "settings" else "Answer in German."
+    async with KnowledgeBase.open("embedded::memory:", settings=settings, language_model=said.model) as kb:
+        await kb.ingest(Document(path="bob", content="Bob lived in Oslo before."))
+        await BasicRAG(kb, instructions=given).query("Where did Bob live before?")
+        flow = KnowledgeRAGFlow(kb, instructions=given)
+        await flow.run("Where did Bob live before?")
+        knowledge = await flow.retrieve_knowledge_node(analysis := await flow.analyze_query_node("Where did Bob live?"))
+        await flow.generate_response_node(analysis, flow.build_context_node(knowledge))
+        await DRIFTRAG(kb, instructions=given).query("Where did Bob live before?")
+    told = [body["messages"][0]["content"] for body in said.chat.bodies]
+    answers = [system for system in told if "Cite the passage behind everything" in system]
+    assert len(answers) == 4
+    assert all((given or "Be brief.") in system.partition("\n\nBesides,")[2] for system in answers)
+    for strategy in (BasicRAG, KnowledgeRAGFlow, DRIFTRAG):
+        with pytest.raises(InvalidInputError, match="instructions must be text"):
+            strategy(kb, instructions=["Be brief."])  # type: ignore[arg-type]
 
 
 async def test_instructions_are_text(kb: KnowledgeBase) -> None:

@@ -29,6 +29,7 @@ def looked_at(texts: Texts) -> Any:
     return (
         texts.lengths,
         [texts.containing(part) for part in ASKED],
+        [texts.with_accents(part) for part in (*ASKED, "the ubersee muhle", "obrien and sons")],
         [texts.similarities([part]).tolist() for part in ASKED],
         texts.similar(ASKED, 5, 0.1),
     )

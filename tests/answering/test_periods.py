@@ -87,6 +87,18 @@ async def test_the_last_change_is_seen_at_once(mill: KnowledgeBase) -> None:
     assert "Bob Reed owns Harrow Mill (since 2025-01-01)" in (await mill.ask("Who owns Harrow Mill?")).text
 
 
+async def test_what_is_only_known_of_other_times_is_no_answer(engine: Engine) -> None:
+    async with engine.knowledge() as kb:
+        await kb.ingest(Document("mill.md", "Harrow Mill turns with the ebb, and belongs to Ada Lane."))
+        await kb.link("Ada Lane", "Tide Café", "runs", valid_from="2019", create=True)
+        assert (await kb.ask("Who runs Tide Café?")).found
+        await kb.unlink("Ada Lane", "Tide Café", ended="2023-01-01")
+        now, then = await kb.ask("Who runs Tide Café?"), await kb.ask("Who ran Tide Café in 2020?")
+    assert not now.found
+    assert then.found
+    assert "- Ada Lane runs Tide Café (from 2019-01-01 until 2023-01-01)" in then.text
+
+
 async def test_an_overview_tells_what_holds(engine: Engine) -> None:
     async with engine.knowledge() as kb:
         text = "In Wells, Ada Lane wrote of Harrow Mill, and of {}."

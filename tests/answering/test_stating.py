@@ -35,3 +35,56 @@ async def test_a_fact_is_told_in_its_own_words_where_the_question_names_both_end
         assert sorted(stated.split("\n")) == [f"- {one}" for one in told]
     else:
         assert STATEMENTS not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("relation", "question"),
+    [
+        ("runs", "Who ran Harrow Mill?"),
+        ("taught_at", "Who teaches at Harrow Mill?"),
+        ("sells", "Who sold Harrow Mill?"),
+        ("bought", "Who is buying Harrow Mill?"),
+        ("built", "Who built Harrow Mill?"),
+    ],
+)
+async def test_a_verb_is_the_same_in_its_irregular_forms(relation: str, question: str) -> None:
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.add_triples([("Ada Lane", relation, "Harrow Mill"), ("Bob Reed", "likes", "Harrow Mill")])
+        await kb.ingest(Document(path="ebb", content="The sluice of Harrow Mill opens in May."))
+        answer = await kb.ask(question)
+    assert f"- Ada Lane {relation.replace('_', ' ')} Harrow Mill" in answer.text
+    assert "likes" not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("name", "question"),
+    [
+        ("Tide Café", "Who runs Tide Cafe?"),
+        ("Tide Café", "who runs the tide cafe?"),
+        ("Zürich Re", "Who runs Zurich Re?"),
+        ("Łódź", "Who runs Lódz?"),
+        ("Jose Nunez", "Who runs José Núñez?"),
+    ],
+)
+async def test_names_are_known_without_their_accents(name: str, question: str) -> None:
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.add_triples([("Ada Lane", "runs", name)])
+        answer = await kb.ask(question)
+    assert f"- Ada Lane runs {name}" in answer.text
+
+
+async def test_a_word_is_not_a_name_with_other_accents() -> None:
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.add_triples([("Ada Lane", "lives_in", "Wörth")])
+        await kb.ingest(Document(path="ebb", content="The mill is worth a fortune."))
+        told = [(await kb.ask(question)).text for question in ("What is the mill worth?", "Who lives in Worth?")]
+    assert "Ada Lane" not in told[0]
+    assert "- Ada Lane lives in Wörth" in told[1]
+
+
+async def test_of_two_names_that_differ_in_accents_the_one_that_is_written_is_meant() -> None:
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.add_triples([("Ada Lane", "runs", "Wörth Group"), ("Bob Reed", "runs", "Worth Group")])
+        for name, who in (("Worth Group", "Bob Reed"), ("Wörth Group", "Ada Lane")):
+            answer = await kb.ask(f"Who runs {name}?")
+            assert [fact.source for fact in answer.facts if fact.score] == [who]

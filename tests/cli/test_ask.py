@@ -41,6 +41,15 @@ def test_extracts_that_were_asked_for_do_not_say_that_there_is_no_model(
     assert not chat.bodies
 
 
+def test_a_model_is_told_the_instructions(graph: Path, mgrag: Command, chat: Chat) -> None:
+    chat.then(ANALYSIS, Stream(["1936 [1]."]), ANALYSIS, Stream(["1936 [1]."]))
+    assert mgrag("ask", QUESTION, "--instructions", "Answer in German.").code == 0
+    assert mgrag("chat", "--instructions", "Answer in Danish.", stdin=f"{QUESTION}\n".encode()).code == 0
+    told = [body["messages"][0]["content"] for body in chat.bodies]
+    assert "Answer in German." in told[1]
+    assert "Answer in Danish." in told[3]
+
+
 def test_json_has_everything(graph: Path, mgrag: Command) -> None:
     answer = mgrag("ask", QUESTION, "--json").json
     assert answer["extracts"]

@@ -148,6 +148,7 @@ FAILING = [
     "namespaces delete nix --yes",
     "reembed --model nix",
     "memory compact nix",
+    "memory revise nix text",
     "memory forget --yes",
     "conversation show nix",
     "user export nix",

@@ -198,6 +198,13 @@ async def test_records_make_the_graph_of_the_example() -> None:
             )
         )
         assert set(context) == {"contextChunks", "graphPath", "sourceDocuments", "usage"} and context["contextChunks"]
+        only = {"filters": {"path": {"prefix": "docs/"}}}  # records that were inserted are of no document
+        none = await ok(await client.post("/db/wiki/search", json={"query": "TechCorp", **only}))
+        assert none == {"results": [], "total": 0}
+        none = await ok(await client.post("/db/wiki/ask", json={"question": "Who works at TechCorp?", **only}))
+        assert none["contextChunks"] == []
+        wrong = await client.post("/db/wiki/ask", json={"question": "Who?", "filters": "colour:red"})
+        assert "'colour' is not a field" in (await ok(wrong, 400))["error"]
         await ok(await client.delete(f"/db/wiki/employees/{inserted['id']}"))
         await ok(await client.delete(f"/db/wiki/employees/{inserted['id']}"), 404)
         await ok(await client.get(f"/db/wiki/employees/{inserted['id']}"), 404)
@@ -391,7 +398,7 @@ async def test_memories_are_stored_recalled_listed_and_forgotten() -> None:
         for filters, count in (("metadata.a=1", 0), ("metadata.a!=1", 1), ({"metadata.a": None}, 1), ("path:x", 400)):
             answer = await client.post("/db/wiki/memory/recall", json={"userId": "ada", "filters": filters})
             assert count == (len(answer.json()["memories"]) if answer.status_code == 200 else answer.status_code)
-        for period, count in (({"since": "2020"}, 400), ({"since": "2020-01-01"}, 1), ({"before": "2020-01-01"}, 0)):
+        for period, count in (({"since": "2020"}, 1), ({"since": "soon"}, 400), ({"before": "2020-01-01"}, 0)):
             answer = await client.post("/db/wiki/memory/recall", json={"query": "tide", "userId": "ada", **period})
             assert count == (len(answer.json()["memories"]) if answer.status_code == 200 else answer.status_code)
         assert len((await ok(await client.get("/db/wiki/memory/list", params={"agentId": "scout"})))["memories"]) == 1
@@ -480,7 +487,7 @@ async def test_namespaces_are_apart_listed_and_removed() -> None:
         ("DELETE", "/db/default/memory/forget?userId=ada&befor=2020-01-01", None, 400, "'befor' (there are sessionId"),
         ("DELETE", "/db/default/memory/forget?memoryId=a&memoryId=b", None, 400, "memoryId can be given once"),
         ("DELETE", "/db/default/memory/forget?sessionId=a&agent_id=b", None, 400, "sessionId and agent_id"),
-        ("DELETE", "/db/default/memory/forget?before=2020", None, 400, "'2020' is not a time"),
+        ("DELETE", "/db/default/memory/forget?before=2020-13", None, 400, "'2020-13-01' is not a time"),
         ("DELETE", "/db/default?force=true", None, 400, "'force' (it has none)"),
         ("GET", "/db/default/documents?limt=3", None, 400, "'limt' (there are prefix, limit, after)"),
         ("GET", "/nothing", None, 404, "GET /nothing"),
@@ -539,6 +546,14 @@ async def test_what_the_command_line_can_do_with_memories_and_names_a_client_can
             pages = [item["content"][:6] for item in page["memories"]] + pages
             before = {"before": page["memories"][0]["memoryId"]}
         assert pages == [f"Step {number}" for number in range(6)]
+        last = before["before"]
+        revised = await post("memory/revise", {"memoryId": last, "content": "Step zero.", "metadata": {"sure": True}})
+        assert (revised["memoryId"], revised["content"], revised["userId"]) == (last, "Step zero.", "maria")
+        assert (await post("memory/revise", {"memory_id": last, "tags": ["oil"]}))["metadata"] == {"sure": True}
+        assert (await ok(await client.get("/db/default/memory/s")))["memories"][0]["tags"] == ["oil"]
+        nothing = await client.post("/db/default/memory/revise", json={"memoryId": last})
+        assert "content, tags or metadata" in (await ok(nothing, 400))["error"]
+        await ok(await client.post("/db/default/memory/revise", json={"memoryId": "none", "content": "x"}), 404)
         summary = (await post("memory/compact", {"sessionId": "s", "keep": 2}))["memoryId"]
         listed = (await ok(await client.get("/db/default/memory/s")))["memories"]
         assert [item["memoryId"] == summary for item in listed] == [True, False, False]

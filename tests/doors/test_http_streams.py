@@ -46,6 +46,21 @@ async def test_sources_that_the_server_does_not_take_are_refused_before_the_stre
             assert "--root" in (await ok(await client.post(f"/db/default/{path}", json=body), 400))["error"]
 
 
+async def test_a_model_is_told_the_instructions_of_the_caller() -> None:
+    async with talking() as said:
+        knowledge = KnowledgeBase.open("embedded::memory:", language_model=said.model)
+        async with serving(knowledge=knowledge) as client:
+            await ok(await client.post("/db/default/documents", json={"documents": NOTES}))
+            asked = {"question": "Who leads Project Heron?", "instructions": "Answer in German."}
+            for path in ("answer", "answer/stream"):
+                said.chat.then(ANALYSIS, Stream(["Maria leads it [1]."]))
+                assert (await client.post(f"/db/default/{path}", json=asked)).status_code == 200
+            wrong = await client.post("/db/default/answer", json={**asked, "instructions": ["x"]})
+            await ok(wrong, 422)
+    told = [body["messages"][0]["content"] for body in said.chat.bodies]
+    assert ["Answer in German." in system for system in told] == [False, True] * 2
+
+
 async def test_who_goes_away_finds_what_was_told_in_the_conversation() -> None:
     async with talking() as said:
         knowledge = KnowledgeBase.open("embedded::memory:", language_model=said.model)

@@ -27,7 +27,9 @@ READING = {
     "search", "ask", "graph_context", "read_document", "list_documents", "find_entities", "neighbors", "find_path",
     "recall", "list_memories", "status",
 }  # fmt: skip
-WRITING = {"add_document", "ingest", "remember", "add_facts", "rate", "delete_document", "forget", "remove_facts"}
+WRITING = {
+    "add_document", "ingest", "remember", "add_facts", "rate", "delete_document", "revise", "forget", "remove_facts",
+}  # fmt: skip
 
 
 class Agent:
@@ -157,6 +159,8 @@ async def test_the_graph_is_walked() -> None:
         assert "Kestrel Trust" in {node["name"] for node in near["nodes"]}
         way = await agent("find_path", start="Maria Lindqvist", end="Kestrel Trust")
         assert [node["name"] for node in way["path"]["nodes"]] == ["Maria Lindqvist", "Kestrel Trust"]
+        none = await agent("graph_context", question="Who works for the Kestrel Trust?", filters="path:elsewhere/")
+        assert none["contextChunks"] == [] and "Hull" not in str(none)
         context = await agent("graph_context", question="Who works for the Kestrel Trust?")
         assert "works_for" in context["contextChunks"][0]["text"] or "Maria" in context["contextChunks"][0]["text"]
 
@@ -169,7 +173,7 @@ async def test_facts_end_and_stay_as_history() -> None:
         assert await agent("remove_facts", **ends, ended="2021-05-01") == {"ended": 1}
         assert "that held then" in await agent.fails("remove_facts", **ends, ended="2021-05-01")
         assert "give valid_from" in await agent.fails("add_facts", facts=[fact])
-        assert "is not a time" in await agent.fails("add_facts", facts=[{**fact, "valid_from": "2024"}])
+        assert "2025-01-01 if it held until" in await agent.fails("add_facts", facts=[{**fact, "valid_to": "2024"}])
         for at, told in ((None, []), ("2020-01-01", ["works_for"]), ("ever", ["works_for"])):
             near = await agent("neighbors", node="Maria Lindqvist", relations=["works_for"], at=at)
             assert [edge["type"] for edge in near["edges"]] == told
@@ -208,6 +212,21 @@ async def test_memories_are_recalled_by_their_metadata() -> None:
             mill["memoryId"]
         ]
         assert (await agent("recall", query="mill", filters="metadata.project=canal"))["memories"] == []
+
+
+async def test_a_memory_is_corrected_in_place() -> None:
+    async with with_notes() as agent:
+        kept = await agent(
+            "remember", session_id="s1", content="Ada lives in Jena.", tags=["home"], metadata={"sure": 1}
+        )
+        revised = await agent("revise", memory_id=kept["memoryId"], content="Ada lives in Ulm.", metadata={})
+        assert (revised["memoryId"], revised["tags"], revised["metadata"]) == (kept["memoryId"], ["home"], {})
+        assert revised["revisedAt"] > revised["createdAt"]
+        [recalled] = (await agent("recall", query="where does Ada live?"))["memories"]
+        assert recalled["content"] == "Ada lives in Ulm."
+        assert (await agent("revise", memory_id=kept["memoryId"], tags="place"))["tags"] == ["place"]
+        assert "no memory 'nope' in namespace 'default'" in await agent.fails("revise", memory_id="nope", content="x")
+        assert "content, tags or metadata" in await agent.fails("revise", memory_id=kept["memoryId"])
 
 
 async def test_a_document_is_rated_and_deleted() -> None:
@@ -331,7 +350,7 @@ async def test_an_agent_that_may_only_read(tmp_path: Path) -> None:
     # What is asked in a conversation is recorded there.
     assert {name for name, tool in tools.items() if tool.annotations.read_only_hint} == READING - {"ask"}
     destructive = {name for name, tool in tools.items() if tool.annotations.destructive_hint}
-    assert destructive == {"delete_document", "forget", "remove_facts"}
+    assert destructive == {"delete_document", "revise", "forget", "remove_facts"}
     assert all(tool.description and tool.input_schema["additionalProperties"] is False for tool in tools.values())
     async with serving("embedded::memory:", writing=False) as agent:
         tools = await agent.tools()

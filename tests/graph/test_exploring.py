@@ -580,3 +580,41 @@ async def test_a_type_is_found_in_any_spelling_that_is_stored(kb: KnowledgeBase)
     for kind, name in (("Company", "Harbour Works"), ("company", "Harbour Works"), ("Office Dog", "Kay")):
         assert [node.name for node in (await kb.entities(type=kind))[0]] == [name]
         assert [node.name for node in await kb.search_nodes(name, type=kind)] == [name]
+
+
+async def test_a_message_is_named_by_how_it_begins(kb: KnowledgeBase) -> None:
+    await kb.ingest(Document(path="mill.md", content="The mill turns with the ebb."))
+    talk = await kb.client.create_conversation()
+    question = "When does the mill turn, and what turns it, and does it turn in winter as well?"
+    await kb.client.add_message(talk, question, "user", references=["mill.md"])
+    named = [node.name for node in (await kb.neighbors("mill.md")).nodes if node.label == "Interaction"]
+    assert named == ["When does the mill turn, and what turns it, and does it turn …"]
+    piece = await kb.traverse("mill.md", depth=1)
+    assert named[0] in {node.name for node in piece.nodes}
+
+
+async def test_names_are_found_as_people_type_them(kb: KnowledgeBase) -> None:
+    for name, kind in (("José Núñez", "person"), ("Harrow Mill", "mill"), ("Tide Café", "café"), ("Tide Mill", "mill")):
+        fact = {"subject": "Ada Lane", "relation": "knows", "object": name, "object_type": kind}
+        await kb.add_triples([fact])
+
+    async def found(query: str, **options: Any) -> list[str]:
+        return [node.name for node in await kb.search_nodes(query, **options)]
+
+    assert await found("Jose Nunez") == ["José Núñez"]
+    assert (await found("harow mil"))[0] == "Harrow Mill"
+    assert (await found("tide cafe"))[0] == "Tide Café"
+    assert await found("harow mil", type="person") == []
+    assert await found("tide mil") == ["Tide Mill", "Tide Café", "Harrow Mill"], "as it is written, by its words"
+    with pytest.raises(NotFoundError, match="Similar: José Núñez"):
+        await kb.neighbors("Jose Nunes")
+
+
+async def test_the_context_knows_names_without_their_accents(kb: KnowledgeBase) -> None:
+    await kb.add_triples([("José Núñez", "works_for", "Zürich Re"), ("Ada Lane", "lives_in", "Wörth")])
+    for question in ("Where does Jose Nunez work?", "Who works for Zurich Re?"):
+        context = await kb.ask_context(question)
+        assert [chunk.text for chunk in context.context_chunks] == ["José Núñez → works_for → Zürich Re"], question
+    assert [chunk.text for chunk in (await kb.ask_context("Worth?")).context_chunks] == ["Ada Lane → lives_in → Wörth"]
+    for question in ("How much is it worth?", "What is said of Jose Nunes?"):
+        assert (await kb.ask_context(question)).context_chunks == []

@@ -152,8 +152,8 @@ async def test_a_fact_cannot_end_before_it_began(kb: KnowledgeBase) -> None:
     await kb.link(ADA, MILL, "owns", valid_from=PRESENT, create=True)
     with pytest.raises(InvalidInputError, match=r"began later \(since 2021-05-01\)"):
         await kb.unlink(ADA, MILL, ended=PAST)
-    with pytest.raises(InvalidInputError, match="ended: '2019' is not a time"):
-        await kb.unlink(ADA, MILL, ended="2019")
+    with pytest.raises(InvalidInputError, match=r"ended: '2022' does not say when .*: 2022-01-01 if .* 2023-01-01 if"):
+        await kb.unlink(ADA, MILL, ended="2022")
     assert await periods(kb) == ["owns (since 2021-05-01)"]
 
 
@@ -240,7 +240,9 @@ async def test_facts_that_are_stated_together_are_told_apart(kb: KnowledgeBase) 
     ("times", "says"),
     [
         ({"valid_from": "yesterday"}, "valid_from: 'yesterday' is not a time in ISO 8601.*A date is enough"),
-        ({"valid_to": "2019"}, "valid_to: '2019' is not a time"),
+        ({"valid_to": "2019"}, "valid_to: '2019' does not say when .*: 2019-01-01 if .* 2020-01-01 if it held until"),
+        ({"valid_to": "2019-12"}, "valid_to: '2019-12' does not say when .*: 2019-12-01 if .* 2020-01-01 if it held"),
+        ({"valid_from": "2019-13"}, "valid_from: '2019-13-01' is not a time"),
         ({"valid_from": 2019}, "valid_from: A time must be a datetime, a date or ISO 8601 text, not int"),
         ({"valid_from": PAST, "valid_to": PAST}, r"valid_from \(2018-01-01\) has to be before valid_to \(2018-01-01\)"),
     ],
@@ -251,6 +253,30 @@ async def test_times_that_are_none_are_refused(kb: KnowledgeBase, times: Any, sa
     with pytest.raises(InvalidInputError, match=re.sub(r"^(valid_\w+)", r"\1 of triple 1", says)):
         await kb.add_triples([{"subject": ADA, "relation": "owns", "object": MILL, **times}])
     assert (await kb.entities())[0] == []
+
+
+async def test_a_year_or_a_month_begins_with_its_first_day_and_is_all_of_it_for_a_read(kb: KnowledgeBase) -> None:
+    await kb.link(ADA, MILL, "owns", valid_from="2018", valid_to="2021-05-01", create=True)
+    await kb.link(BOB, MILL, "owns", valid_from="2021-05", create=True)
+    assert await periods(kb) == ["owns (from 2018-01-01 until 2021-05-01)"]
+    assert await periods(kb, BOB) == ["owns (since 2021-05-01)"]
+    for at, owners in {
+        "2017": [],
+        "2018": [ADA],
+        "2021": [ADA, BOB],
+        "2021-04": [ADA],
+        "2021-05": [BOB],
+        "2021-12": [BOB],
+        "9999": [BOB],
+    }.items():
+        assert sorted(node.name for node in (await kb.neighbors(MILL, at=at)).nodes) == owners, at
+        path = await kb.shortest_path(ADA, MILL, at=at)
+        assert (path is not None) == (ADA in owners), at
+    assert await kb.unlink(BOB, MILL, ended="2024-02-01") == 1
+    assert [node.name for node in (await kb.neighbors(MILL, at="2024-01")).nodes] == [BOB]
+    assert (await kb.neighbors(MILL, at="2024-02")).nodes == []
+    with pytest.raises(InvalidInputError, match="at: '2019-00-01' is not a time"):
+        await kb.neighbors(MILL, at="2019-00")
 
 
 async def test_links_of_concepts_have_no_times(kb: KnowledgeBase) -> None:

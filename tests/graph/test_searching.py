@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from core.rag import KnowledgeBase
-from core.rag.errors import InvalidInputError
+from core.rag.errors import FilterError, InvalidInputError
+from core.rag.graph import searching
+from core.rag.graph.searching import MODES, KnowledgeMode
 from libs.dataloader import Document
 
 ALICE = {
@@ -261,3 +263,67 @@ async def test_context_says_what_a_relation_is_before_what_only_stands_together(
     assert [chunk.text for chunk in context.context_chunks if " → " in chunk.text] == [
         "Zander (title) → written_by → Mo Lane (author)"
     ]
+
+
+BLUE = "path*=blue/"
+
+
+@pytest.fixture
+async def teams(kb: KnowledgeBase, tmp_path: Path) -> KnowledgeBase:
+    """Two teams whose documents, records and facts are about the same people."""
+    for team, boat in (("red", "Gull"), ("blue", "Tern")):
+        folder = tmp_path / team
+        folder.mkdir()
+        (folder / "staff.json").write_text(json.dumps([{"name": "Ada Lane", "company": f"{boat} Works"}]))
+        plan = Document(f"{team}/plan.md", f"Ada Lane repairs the {boat}.", metadata={"team": team})
+        await kb.ingest([folder, plan])
+    rows = await kb.client.read("MATCH (c:DocumentChunk) WHERE c.namespace = $namespace RETURN c.path AS p, c.id AS id")
+    chunk = {row["p"]: row["id"] for row in rows}
+    both = [chunk["red/plan.md"], chunk["blue/plan.md"]]
+    await kb.add_triples(
+        [
+            {"subject": "Ada Lane", "relation": "sails", "object": "Gull", "chunk_ids": both[:1]},
+            {"subject": "Ada Lane", "relation": "paints", "object": "Tern", "chunk_ids": both[1:]},
+            {"subject": "Ada Lane", "relation": "knows", "object": "Bob Reed", "chunk_ids": both},
+            {"subject": "Ada Lane", "relation": "likes", "object": "Tea"},
+        ]
+    )
+    await kb.insert("clubs", {"name": "Ada Lane", "company": "Harbour Club"})
+    return kb
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_a_filter_leaves_what_is_of_documents_that_pass(teams: KnowledgeBase, mode: KnowledgeMode) -> None:
+    found = await teams.search_knowledge("Ada Lane", mode, filters=BLUE)
+    assert {hit.document.get("path") or hit.document["company"] for hit in found} == {"blue/plan.md", "Tern Works"}
+    assert len(await teams.search_knowledge("Ada Lane", mode)) > len(found)
+    of_red = await teams.search_knowledge("Ada Lane", mode, filters={"metadata.team": "red"})
+    assert [hit.document["path"] for hit in of_red] == ["red/plan.md"]
+    assert await teams.search_knowledge("Ada Lane", mode, filters="path:green/") == []
+    with pytest.raises(FilterError, match="'colour' is not a field"):
+        await teams.search_knowledge("Ada Lane", mode, filters="colour:red")
+
+
+async def test_the_context_of_a_filter_is_stated_by_what_passes(teams: KnowledgeBase) -> None:
+    context = await teams.ask_context("What does Ada Lane do?", limit=50, filters=BLUE)
+    told = "\n".join(chunk.text for chunk in context.context_chunks)
+    assert "paints → Tern" in told
+    assert "knows → Bob Reed" in told, "one of its passages passes"
+    assert "Tern Works" in told
+    for other in ("Gull", "Tea", "Harbour"):
+        assert other not in told
+        assert not [name for name in context.graph_path if other in name]
+    sources = {document.get("path") or document["company"] for document in context.source_documents}
+    assert sources == {"blue/plan.md", "Tern Works"}
+    everything = await teams.ask_context("What does Ada Lane do?", limit=50)
+    assert {"Gull", "Tern", "Tea"} <= set(everything.graph_path)
+    with pytest.raises(FilterError):
+        await teams.ask_context("Ada Lane", filters="colour:red")
+
+
+async def test_a_filter_reaches_below_the_best_matches(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(searching, "_CANDIDATES", 3)
+    await kb.ingest([Document(f"many/{n}", "mill mill mill mill") for n in range(30)])
+    await kb.ingest(Document("few/one", "Once there was a mill, of which little is said in this text."))
+    found = await kb.search_knowledge("mill", "keyword", filters="path:few/")
+    assert [hit.document["path"] for hit in found] == ["few/one"]

@@ -141,6 +141,14 @@ async def test_errors_come_through(kb: KnowledgeBase) -> None:
         await LlamaRetriever(kb, conversation_id="no such talk").aretrieve(QUERY)
 
 
+async def test_what_is_no_knowledge_base_is_refused(kb: KnowledgeBase) -> None:
+    for wrong, kind in ((kb.client, "MemGraphClient"), ("embedded:graph.grafeo", "str")):
+        with pytest.raises(InvalidInputError, match=f"A {kind} is not a knowledge base: KnowledgeBase.open opens one"):
+            LlamaRetriever(wrong)  # type: ignore[arg-type]
+        with pytest.raises(ValueError, match=f"A {kind} is not a knowledge base"):  # as pydantic says it
+            await LangChainRetriever(knowledge_base=wrong).ainvoke(QUERY)
+
+
 async def test_waiting_inside_of_the_loop_is_refused_not_a_deadlock(kb: KnowledgeBase) -> None:
     with pytest.raises(InvalidInputError, match="aretrieve"):
         LlamaRetriever(kb).retrieve(QUERY)

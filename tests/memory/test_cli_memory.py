@@ -42,6 +42,18 @@ def test_remember_recall_list_and_forget(tmp_path: Path, monkeypatch: pytest.Mon
     assert call(tmp_path, "forget", "--before", "2020-01-01", "--yes")[0] == 0, "nothing is that old"
 
 
+def test_a_memory_is_corrected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    memory = call(tmp_path, "remember", "s", "The tide was late.", "--tag", "tide")[1].strip()
+    code, output = call(tmp_path, "revise", memory, "-", stdin=b"The tide was early.")
+    assert code == 0 and output.rstrip().endswith(f"The tide was early.  ({memory})")
+    revised = json.loads(call(tmp_path, "revise", memory, "--tag", "sea", "--tag", "mill", "--json")[1])
+    assert (revised["content"], revised["tags"]) == ("The tide was early.", ["sea", "mill"])
+    code, output = call(tmp_path, "revise", memory)
+    assert code == 2 and "content, tags or metadata" in output
+    assert call(tmp_path, "revise", "nix", "text")[0] == 4
+
+
 def test_a_session_is_remembered_from_a_file_or_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     said = [{"role": "user", "content": "The mill\u2028turns."}, {"role": "assistant", "content": "When?"}]

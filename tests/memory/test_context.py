@@ -11,7 +11,8 @@ from tests.embedders import HashEmbedder
 from core.rag import KnowledgeBase
 from core.rag.errors import LanguageModelError
 from core.rag.llm.openai_model import OpenAICompatibleModel
-from core.rag.memory.recall import date_words, speaker_words
+from core.rag.memory.dates import days_named
+from core.rag.memory.recall import speaker_words
 from dbhandler.kit import Engine, make_settings
 from fakes.openai_chat import Chat, Stream
 from fakes.openai_server import OpenAIServer
@@ -36,7 +37,38 @@ async def test_the_day_is_a_word_to_find_it_by(engine: Engine) -> None:
             )
         [found] = await kb.recall(query="the garden, in March 2025", limit=1)
         assert found.session_id == "s3"
-    assert date_words("2026-07-04") == date_words("2026-07-04")
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "on April 8",
+        "on the 8th of April",
+        "on 8 April 2026",
+        "2026-04-08",
+        "am 8. April",
+        "le 8 avril",
+        "el 8 de abril",
+    ],
+)
+async def test_a_day_finds_what_was_said_on_it(engine: Engine, asked: str) -> None:
+    async with engine.knowledge() as kb:
+        for month, day in ((4, 7), (4, 8), (5, 8)):
+            said = f"2026-0{month}-0{day}T10:00:00Z"
+            await kb.remember("s", f"speaker {month} {day}", "We talked about the garden.", timestamp=said)
+        found = await kb.recall("s", f"the garden, {asked}")
+    assert found[0].created_at.startswith("2026-04-08")
+    assert days_named(asked) == ["4/8"]
+
+
+@pytest.mark.parametrize("question", ["Who has 2 cats?", "2. What is it?", "May I have 2?", "2026-13-02", "March 2025"])
+async def test_a_number_alone_is_no_day(engine: Engine, question: str) -> None:
+    assert days_named(question) == []
+    async with engine.knowledge() as kb:
+        await kb.remember("s", "user", "It rains.", timestamp="2026-04-02T10:00:00Z")
+        await kb.remember("s", "user", "Somebody has 2 cats.", timestamp="2026-04-05T10:00:00Z")
+        found = await kb.recall("s", question)
+    assert [memory.content for memory in found if memory.because and memory.because.reason == "words"] != ["It rains."]
 
 
 async def test_the_agent_of_the_guide_remembers() -> None:

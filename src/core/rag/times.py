@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, date, datetime
 
 from core.rag.errors import InvalidInputError
+
+_YEAR_OR_MONTH = re.compile(r"(?P<year>\d{4})(?:-(?P<month>\d{2}))?")
 
 
 def utc_now() -> str:
@@ -48,3 +51,19 @@ def moment(timestamp: datetime | date | str | None, *, utc: bool = False) -> str
         return iso(timestamp)
     except (OverflowError, ValueError, OSError) as error:
         raise InvalidInputError(f"{timestamp!r} cannot be stored as a time in UTC.") from error
+
+
+def first_day[T](time: T) -> T | str:
+    """Return the first day of a year or month (``2026``, ``2026-01``) as ISO 8601 text; any other time as it is."""
+    match = _YEAR_OR_MONTH.fullmatch(time) if isinstance(time, str) else None
+    return time if match is None else f"{match['year']}-{match['month'] or '01'}-01"
+
+
+def day_after(time: object) -> str:
+    """Return the first day after a year or month as ISO 8601 text; empty if it is neither, or the last of all."""
+    match = _YEAR_OR_MONTH.fullmatch(time) if isinstance(time, str) else None
+    if match is None:
+        return ""
+    months = 12 * int(match["year"]) + (int(match["month"]) if match["month"] else 12)
+    year, month = divmod(months, 12)
+    return f"{year:04}-{month + 1:02}-01" if year <= date.max.year else ""

@@ -69,6 +69,14 @@ UserOption = Annotated[str | None, typer.Option("--user", metavar="ID", help="Us
 ExtractsOption = Annotated[
     bool, typer.Option("--extracts", help="Answer with sentences from the passages, without the language model.")
 ]
+InstructionsOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TEXT",
+        help="What else to tell the language model about its answer, for example its language.",
+        show_default="MGRAG_ANSWER_INSTRUCTIONS",
+    ),
+]
 ContextOption = Annotated[
     bool, typer.Option("--show-context", help="Also print the material that the answer is based on.")
 ]
@@ -89,6 +97,7 @@ def ask(
     filters: FilterOption = None,
     user: UserOption = None,
     extracts: ExtractsOption = False,
+    instructions: InstructionsOption = None,
     show_context: ContextOption = False,
     mermaid: Annotated[
         Path | None,
@@ -101,7 +110,7 @@ def ask(
 ) -> None:
     """Answer a question from the documents, with citations."""
     chosen = common(context, db, namespace, as_json)
-    options = {"k": k, "filters": filters, "user_id": user, "extracts": extracts}
+    options = {"k": k, "filters": filters, "user_id": user, "extracts": extracts, "instructions": instructions}
     asked = text_or_input(question)
     answer = with_kb(
         chosen,
@@ -120,6 +129,7 @@ def chat(
     filters: FilterOption = None,
     user: UserOption = None,
     extracts: ExtractsOption = False,
+    instructions: InstructionsOption = None,
     show_context: ContextOption = False,
     model: ModelOption = None,
     db: DbOption = None,
@@ -135,7 +145,7 @@ def chat(
 
     chosen = common(context, db, namespace, as_json)
     talk = conversation or uuid.uuid4().hex
-    options = {"k": k, "filters": filters, "user_id": user, "extracts": extracts}
+    options = {"k": k, "filters": filters, "user_id": user, "extracts": extracts, "instructions": instructions}
     with telling_errors(), asyncio.Runner() as runner:
         kb = open_kb(chosen, model=model, create=False)
         try:

@@ -135,6 +135,27 @@ def recall(
 
 
 @commands.command()
+def revise(
+    context: typer.Context,
+    memory: Annotated[str, typer.Argument(metavar="ID", help="The memory; list and recall print the id after each.")],
+    content: Annotated[
+        str | None, typer.Argument(help="What it says from now on; - reads it from standard input.")
+    ] = None,
+    tag: Annotated[
+        list[str] | None, typer.Option(metavar="TAG", help="Instead of the tags that it has; repeatable.")
+    ] = None,
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Correct a memory in place: it keeps its id, its time and its place in the session."""
+    chosen = common(context, db, namespace, as_json)
+    said = None if content is None else text_or_input(content)
+    revised = with_kb(chosen, lambda kb: kb.revise(memory, said, tags=tag or None), embedding=True)
+    print_either(chosen.json, revised.to_dict(), *_lines([revised]))
+
+
+@commands.command()
 def forget(
     context: typer.Context,
     session: Annotated[str | None, typer.Option(metavar="SESSION", help="Everything in this session.")] = None,

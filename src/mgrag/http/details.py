@@ -114,6 +114,7 @@ class Said(TypedDict):
     updated_at: str | None
     last_said_at: str
     last_accessed_at: str | None
+    revised_at: str | None
     references: list[str]
 
 

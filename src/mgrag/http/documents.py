@@ -92,6 +92,7 @@ class Question(Body):
     conversation_id: Short | None = Field(default=None, description="Question and answer are recorded in it.")
     user_id: Short | None = None
     record: bool = Field(default=True, description="False: the conversation has to exist, and is only read.")
+    instructions: str | None = Field(default=None, description="What else the model is told about its answer.")
 
 
 @router.get("/documents")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, cast
+from typing import Annotated, Any, cast
 
 from fastapi import APIRouter, Query
 from pydantic import AliasChoices, Field
@@ -21,11 +21,13 @@ router = APIRouter(tags=["graph"])
 
 #: Of entities and edges in a page.
 _Limit = Annotated[int, Query(ge=1, le=1000)]
-_WHEN = "Facts that held then (ISO 8601, UTC), or ever for all; now by default."
+_WHEN = "Facts that held then (ISO 8601, UTC; also a year or month), or ever for all; now by default."
 _At = Annotated[str | None, Query(description=_WHEN)]
-_VALID_FROM = "Since when it holds: ISO 8601, UTC; a date is enough."
+_WHICH = "Only documents that pass, records read from these, and facts that one of them states."
+_VALID_FROM = "Since when it holds: ISO 8601, UTC; a date is enough, and so is a year or month, for its first day."
 _VALID_TO = "Since when it does not hold any more."
 
+_Filters = str | dict[str, Any]
 _EdgeTypes = Annotated[list[Annotated[str, described(enum=sorted(EdgeType))]], described(minItems=1)]
 _Relations = Annotated[list[str], described(minItems=1)]
 
@@ -37,6 +39,7 @@ class KnowledgeSearch(Body):
     mode: KnowledgeMode = "hybrid"
     limit: int = Field(default=10, ge=1, le=1000)
     at: str | None = Field(default=None, description=_WHEN)
+    filters: _Filters | None = Field(default=None, description=_WHICH)
 
 
 class ContextQuestion(Body):
@@ -46,6 +49,7 @@ class ContextQuestion(Body):
     context_depth: int = Field(default=2, ge=0, le=4)
     limit: int = Field(default=5, ge=1, le=100)
     at: str | None = Field(default=None, description=_WHEN)
+    filters: _Filters | None = Field(default=None, description=_WHICH)
 
 
 class Walk(Body):
@@ -146,14 +150,14 @@ _ANY_FACTS = Extraction()
 @router.post("/search")
 async def search(kb: Reading, body: KnowledgeSearch) -> Results:
     """Find records and documents; for passages see ``/chunks/search``."""
-    found = await kb.search_knowledge(body.query, body.mode, body.limit, at=body.at)
+    found = await kb.search_knowledge(body.query, body.mode, body.limit, at=body.at, filters=body.filters)
     return {"results": found, "total": len(found)}
 
 
 @router.post("/ask")
 async def context(kb: Reading, body: ContextQuestion) -> Context:
     """Collect facts, records and passages for a language model; ``/answer`` gives an answer."""
-    found = await kb.ask_context(body.question, body.context_depth, body.limit, at=body.at)
+    found = await kb.ask_context(body.question, body.context_depth, body.limit, at=body.at, filters=body.filters)
     return cast("Context", found.to_dict())
 
 

@@ -23,6 +23,7 @@ from mgrag.http.results import (
     Conversations,
     Deleted,
     Memories,
+    Memory,
     NewConversationId,
     NewMessageId,
     Rated,
@@ -85,7 +86,9 @@ class Recall(Body):
     limit: int = Field(default=5, ge=1, le=1000)
     user_id: Short | None = None
     tags: list[Short] = Field(default_factory=list, description="Only what has all of these tags.")
-    since: Moment | None = Field(default=None, description="Only what was said then or later (ISO 8601).")
+    since: Moment | None = Field(
+        default=None, description="Only what was said then or later (ISO 8601); a year or month: from its first day on."
+    )
     before: Moment | None = Field(default=None, description="Only what was said before (ISO 8601).")
     filters: str | dict[str, Any] | None = Field(
         default=None, description="Only what has such metadata: metadata.project=mill."
@@ -96,6 +99,15 @@ class SessionRecall(Recall):
     """What to recall, and from where; without a session: of the user, or everything."""
 
     session_id: Short | None = Field(default=None, validation_alias=_Session)
+
+
+class Revision(Body):
+    """What a memory says from now on; what is left out stays as it is."""
+
+    memory_id: Words
+    content: Words | None = None
+    tags: list[Short] | None = Field(default=None, description="Instead of those that it has.")
+    metadata: dict[str, Any] | None = Field(default=None, description="Instead of those that it has.")
 
 
 class Compaction(Body):
@@ -167,6 +179,12 @@ async def recall(kb: Reading, body: SessionRecall, request: Request) -> Memories
     # That something was recalled is noted, which a caller who only reads may not do.
     found = await kb.recall(**body.model_dump(), touch=caller_of(request).writes)
     return _told(found)
+
+
+@router.post("/memory/revise")
+async def revise(kb: Writing, body: Revision) -> Memory:
+    """Correct a memory in place: it keeps its id, its time and its place; what it said before is gone."""
+    return cast("Memory", (await kb.revise(**body.model_dump())).to_dict())
 
 
 @router.post("/memory/compact")

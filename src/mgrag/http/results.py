@@ -182,6 +182,7 @@ class Memory(TypedDict):
     createdAt: str
     lastSaidAt: str
     lastAccessedAt: str
+    revisedAt: str | None
     relevance: float | None
     because: RecallReason | None
     compactedInto: str | None

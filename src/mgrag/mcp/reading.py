@@ -25,7 +25,10 @@ _Conversation = Annotated[
 ]
 _At = Annotated[
     str | None,
-    Field(description="Facts that held at this time (ISO 8601), or ever for those of all times; now by default."),
+    Field(
+        description="Facts that held at this time (ISO 8601; also a year or month), or ever for those of all times; now"
+        " by default."
+    ),
 ]
 _Node = Annotated[str, Field(description="Name or id of an entity, or path of a document.")]
 
@@ -117,10 +120,11 @@ class ReadingTools:
         depth: Annotated[int, Field(ge=1, le=4, description="How many steps to follow in the graph.")] = 2,
         limit: _Limit = 5,
         at: _At = None,
+        filters: _Filters = None,
     ) -> dict[str, Any]:
         """Get facts, records and passages about the entities that a question names, to reason about."""
         async with self._lease.use() as kb:
-            return (await kb.ask_context(question, depth, limit, at=at)).to_dict()
+            return (await kb.ask_context(question, depth, limit, at=at, filters=filters)).to_dict()
 
     async def read_document(
         self,

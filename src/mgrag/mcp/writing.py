@@ -30,8 +30,10 @@ class Fact(BaseModel):
     relation: str = Field(description="In lower case, such as works_for.")
     object: str = Field(description="Name of another entity.")
     fact: str = Field(default="", description="The fact as a sentence.")
-    valid_from: str | None = Field(default=None, description="Since when it holds, if known: an ISO 8601 date.")
-    valid_to: str | None = Field(default=None, description="Since when it does not hold any more, likewise.")
+    valid_from: str | None = Field(
+        default=None, description="Since when it holds, if known: a date, month or year (ISO 8601)."
+    )
+    valid_to: str | None = Field(default=None, description="The first day on which it does not hold any more.")
 
     @model_validator(mode="before")
     @classmethod
@@ -61,7 +63,7 @@ class WritingTools:
 
     def destructive(self) -> tuple[Callable[..., Awaitable[dict[str, Any]]], ...]:
         """Those that remove what cannot be had again."""
-        return (self.delete_document, self.forget, self.remove_facts)
+        return (self.delete_document, self.revise, self.forget, self.remove_facts)
 
     async def add_document(
         self,
@@ -122,6 +124,22 @@ class WritingTools:
             stored = await kb.remember(session_id, role, content, tags or (), user_id=user_id, metadata=metadata)
         return {"memoryId": stored}
 
+    async def revise(
+        self,
+        memory_id: Annotated[str, Field(description="The memoryId of the memory.")],
+        content: Annotated[str | None, Field(description="What it says from now on, in whole sentences.")] = None,
+        tags: Annotated[
+            list[str] | None, ONE_OR_SEVERAL, Field(description="Instead of its tags; an empty list: none.")
+        ] = None,
+        metadata: Annotated[dict[str, Any] | None, Field(description="Instead of its metadata.")] = None,
+    ) -> dict[str, Any]:
+        """Correct a memory that is wrong or out of date; its id, time and place stay, and so does what is not given.
+
+        What it said before is gone. To keep both, use remember: of two memories that fit, the later one comes first.
+        """
+        async with self._lease.use() as kb:
+            return (await kb.revise(memory_id, content, tags=tags, metadata=metadata)).to_dict()
+
     async def forget(
         self,
         memory_id: Annotated[str | None, Field(description="This memory.")] = None,
@@ -151,7 +169,7 @@ class WritingTools:
         ] = None,
         ended: Annotated[
             str | None,
-            Field(description="The date since when it is not true any more (ISO 8601): it stays, as history."),
+            Field(description="The first day on which it is not true any more (ISO 8601): it stays, as history."),
         ] = None,
     ) -> dict[str, Any]:
         """Remove facts that add_facts stored, or end them: with ended, if they were true once; without, if never.

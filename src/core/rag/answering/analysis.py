@@ -140,6 +140,9 @@ async def _named_entities(question: str, client: MemGraphClient) -> list[str]:
     stop = {(at, at + 1) for at, word in enumerate(words) if is_stop_word(word, language)}
     wanted = {span: name for span, name in spans.items() if span not in stop}
     names = await GraphSearch(client).names_in(list(dict.fromkeys(wanted.values())))
+    # A word that is a name but for its accents may be just a word: "How much is it worth?" does not ask of Wörth.
+    small = {question[start:end] for start, end in word_spans(question) if question[start].islower()}
+    names = {word: name for word, name in names.items() if word not in small or normalize_name(name) == word}
     taken: set[int] = set()
     chosen: dict[int, str] = {}
     for span in sorted(wanted, key=lambda span: (span[0] - span[1], span[0])):

@@ -12,7 +12,7 @@ from core.rag.answering.intents import intent_of
 from core.rag.answering.metrics import Metrics
 from core.rag.answering.pipeline import answered
 from core.rag.answering.relevant import judge
-from core.rag.answering.services import AnsweringBase, Services, checked_base
+from core.rag.answering.services import AnsweringBase, Services, checked_base, checked_instructions
 from core.rag.answering.types import Analysis, Answer, Knowledge
 from core.rag.dbhandler.checks import check_text
 from core.rag.llm.base import checked_model
@@ -28,18 +28,31 @@ class BasicRAG:
         >>> answer = await BasicRAG(kb).query("When does the mill turn?")
     """
 
-    def __init__(self, kb: AnsweringBase, model: LanguageModel | None = None, top_k: int = 5) -> None:
+    def __init__(
+        self,
+        kb: AnsweringBase,
+        model: LanguageModel | None = None,
+        top_k: int = 5,
+        *,
+        instructions: str | None = None,
+    ) -> None:
         """Prepare.
 
         Args:
             kb: The knowledge base.
             model: The language model; ``None``: that of the knowledge base.
             top_k: Number of passages.
+            instructions: What else to tell the model about its answer; ``None``: ``MGRAG_ANSWER_INSTRUCTIONS``.
 
         Raises:
-            InvalidInputError: on what is no knowledge base or language model.
+            InvalidInputError: on what is no knowledge base, language model or text.
         """
-        self._services = Services(checked_base(kb), checked_model(model or kb.language_model, "stream"), passages=top_k)
+        self._services = Services(
+            checked_base(kb),
+            checked_model(model or kb.language_model, "stream"),
+            passages=top_k,
+            instructions=checked_instructions(kb.client, instructions),
+        )
 
     async def query(self, question: str) -> Answer:
         """Answer a question.

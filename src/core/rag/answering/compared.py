@@ -17,7 +17,7 @@ from core.rag.answering.types import Analysis, FoundEntity, Knowledge
 from core.rag.bm25 import idf
 from core.rag.embedder.likeness import likeness
 from core.rag.extraction.names import names_in
-from core.rag.extraction.words import normalize_name
+from core.rag.extraction.words import folded, normalize_name
 from core.rag.retrieval.hits import Hit
 from core.rag.retrieval.legs import SAMPLE_SIZE
 
@@ -181,8 +181,8 @@ def is_called(entity: FoundEntity, names: Collection[str]) -> bool:
     from rapidfuzz import fuzz
 
     if entity.similarity >= SIMILAR_NAME:
-        own = normalize_name(entity.name).split()
-        for words in map(str.split, names):
+        own = folded(normalize_name(entity.name)).split()
+        for words in (folded(name).split() for name in names):
             alike = all(fuzz.ratio(word, other) >= SIMILAR_WORD for word, other in zip(words, own, strict=False))
             if (alike and len(words) == len(own)) or "".join(words) == "".join(own):
                 return True

@@ -18,7 +18,7 @@ from core.rag.answering.reaching import tried_once
 from core.rag.answering.recording import recorded
 from core.rag.answering.response import Response, generate_response
 from core.rag.answering.retrieval import RetrievalOptions, retrieve_knowledge
-from core.rag.answering.services import AnsweringBase, Services, checked_base
+from core.rag.answering.services import AnsweringBase, Services, checked_base, checked_instructions
 from core.rag.answering.types import Analysis, Answer, Context, Knowledge
 from core.rag.errors import InvalidInputError
 from core.rag.llm.base import checked_model
@@ -77,18 +77,22 @@ class KnowledgeRAGFlow:
         >>> print(result.final_message, result.mermaid_diagram)
     """
 
-    def __init__(self, kb: AnsweringBase, model: LanguageModel | None = None) -> None:
+    def __init__(
+        self, kb: AnsweringBase, model: LanguageModel | None = None, *, instructions: str | None = None
+    ) -> None:
         """Prepare.
 
         Args:
             kb: The knowledge base.
             model: The language model; ``None``: that of the knowledge base.
+            instructions: What else to tell the model about its answer; ``None``: ``MGRAG_ANSWER_INSTRUCTIONS``.
 
         Raises:
-            InvalidInputError: on what is no knowledge base or language model.
+            InvalidInputError: on what is no knowledge base, language model or text.
         """
         self._kb = checked_base(kb)
         self._model = checked_model(model or kb.language_model, "stream")
+        self._instructions = checked_instructions(kb.client, instructions)
         self._on_new_chunk: OnNewChunk | None = None
 
     def set_callbacks(self, on_new_chunk: OnNewChunk | None = None) -> None:
@@ -116,9 +120,8 @@ class KnowledgeRAGFlow:
         """
         question = _question(state)
         session = state.get("session_id") if isinstance(state, Mapping) else None
-        async with contextlib.aclosing(
-            recorded(flow_events, question, Services(self._kb, self._model), session)
-        ) as events:
+        services = Services(self._kb, self._model, instructions=self._instructions)
+        async with contextlib.aclosing(recorded(flow_events, question, services, session)) as events:
             async for event in events:
                 if isinstance(event, TokenEvent) and self._on_new_chunk is not None:
                     done = self._on_new_chunk(AnswerChunk((ChunkChoice(ChunkDelta(event.text)),)))
@@ -142,7 +145,7 @@ class KnowledgeRAGFlow:
 
     async def generate_response_node(self, analysis: Analysis, context: Context) -> Response:
         """Run the fourth stage: the answer."""
-        parts = generate_response(analysis, context, self._model, self._kb.embedder)
+        parts = generate_response(analysis, context, self._model, self._kb.embedder, instructions=self._instructions)
         async with contextlib.aclosing(parts) as written:
             async for part in written:
                 if isinstance(part, Response):

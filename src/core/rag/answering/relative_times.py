@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from core.rag.analysis.language import detect_language
-from core.rag.answering.written_times import MONTHS
+from core.rag.analysis.months import MONTHS
 
 #: Numbers as words, by what they count.
 _COUNTS: Final = {

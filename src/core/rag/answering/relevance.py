@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 
 from core.rag.answering.types import FoundEntity, FoundFact
 from core.rag.extraction.records import TOGETHER
-from core.rag.extraction.words import normalize_name, normalized_words
+from core.rag.extraction.words import folded, normalize_name, normalized_words
 
 NAME_MATCH_SCORE = 3.0
 SUMMARY_MATCH_SCORE = 2.0
@@ -23,15 +23,24 @@ def search_terms(entities: Iterable[str]) -> list[str]:
 
 
 def matches(text: str, terms: Iterable[str]) -> bool:
-    """Return whether a text contains one of the terms, as whole words."""
-    padded = f" {' '.join(normalized_words(text))} "
-    return any(f" {term} " in padded for term in terms)
+    """Return whether a text contains one of the terms, as whole words, with or without their accents."""
+    padded = f" {folded(' '.join(normalized_words(text)))} "
+    return any(f" {folded(term)} " in padded for term in terms)
 
 
 def entity_score(entity: FoundEntity, terms: Collection[str]) -> float:
     """Name 3, summary 2, both 5; 1 where neither has a term."""
     score = NAME_MATCH_SCORE * matches(entity.name, terms) + SUMMARY_MATCH_SCORE * matches(entity.summary, terms)
     return score or BASE_RELEVANCE_SCORE
+
+
+def scored(entities: Iterable[FoundEntity], terms: Collection[str]) -> None:
+    """Set the scores of entities; of two whose names differ in accents only, the one that is asked for has its own."""
+    found = [(entity, normalize_name(entity.name)) for entity in entities]
+    written = {folded(name): name for _, name in found if name in terms}
+    for entity, name in found:
+        other = written.get(folded(name), name) != name
+        entity.score = BASE_RELEVANCE_SCORE if other else entity_score(entity, terms)
 
 
 def fact_score(fact: FoundFact, terms: Collection[str], found: Collection[str]) -> float:

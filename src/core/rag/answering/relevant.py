@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from core.rag.answering.compared import RELEVANT, Asked, Passage, is_called
 from core.rag.answering.relevance import matches
-from core.rag.answering.types import Analysis, Knowledge
+from core.rag.answering.types import Analysis, FoundEntity, Knowledge
 from core.rag.embedder.likeness import usual_cosine
 from core.rag.retrieval.legs import Legs
 
@@ -65,7 +65,8 @@ async def judge(analysis: Analysis, knowledge: Knowledge, client: MemGraphClient
 def relevance(asked: Asked, knowledge: Knowledge, likelihoods: Mapping[str, float]) -> float:
     """Return how likely it is that anything of what was found has to do with the question, from 0 to 1.
 
-    An entity or a relation that the question names is certain to have; else the likeliest passage counts.
+    An entity or a relation that the question names is certain to have; else the likeliest passage counts. So it does
+    where there are passages, but nothing is known of the entity.
 
     Args:
         asked: The question.
@@ -75,8 +76,15 @@ def relevance(asked: Asked, knowledge: Knowledge, likelihoods: Mapping[str, floa
     # A year or another number is no subject by itself.
     names = [name for name in asked.names if not name.isdigit()]
     if names:
-        if any(is_called(item, names) for item in knowledge.entities):
+        if any(is_called(item, names) and _is_told_of(item, knowledge) for item in knowledge.entities):
             return 1.0
         if any(matches(fact.fact, names) for fact in knowledge.facts):
             return 1.0
     return max(likelihoods.values(), default=0.0)
+
+
+def _is_told_of(entity: FoundEntity, knowledge: Knowledge) -> bool:
+    """Return whether anything tells of an entity, if there are passages: of facts that have ended, its name is left."""
+    if not knowledge.hits or entity.mention_count or entity.summary:
+        return True
+    return any(entity.id in (fact.source_id, fact.target_id) for fact in knowledge.facts)

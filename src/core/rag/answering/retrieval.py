@@ -13,7 +13,7 @@ from core.rag.answering.graph_index.search import GraphSearch
 from core.rag.answering.metrics import Metrics
 from core.rag.answering.of_records import with_records
 from core.rag.answering.prose import LOOKED_AT, documentation_first, is_about_code
-from core.rag.answering.relevance import best_entities, best_facts, entity_score, fact_score, search_terms
+from core.rag.answering.relevance import best_entities, best_facts, entity_score, fact_score, scored, search_terms
 from core.rag.answering.relevant import judge
 from core.rag.answering.types import Analysis, FoundEntity, FoundFact, Intent, Knowledge
 from core.rag.errors import EmbeddingError, StoreError
@@ -153,8 +153,7 @@ class _Retrieval:
         )
         if self._failures and len(self._failures) == self._legs:
             raise self._failures[0]
-        for entity in entities:
-            entity.score = entity_score(entity, self._terms)
+        scored(entities, self._terms)
         # The ends that count are those that the question names, not what trigrams brought along.
         named = {entity.id for entity in entities if entity.score > 1}
         for fact in facts:

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from core.rag.answering.context import TOKEN_BUDGET
 from core.rag.answering.retrieval import Searching
+from core.rag.dbhandler.checks import check_optional
 from core.rag.errors import InvalidInputError
 
 if TYPE_CHECKING:
+    from core.rag.dbhandler import MemGraphClient
     from core.rag.embedder import EmbeddingService
     from core.rag.llm import LanguageModel
 
@@ -37,6 +39,16 @@ def checked_base[Base: AnsweringBase](kb: Base) -> Base:
     if not callable(getattr(kb, "search", None)) or not hasattr(kb, "language_model"):
         raise InvalidInputError(f"A {type(kb).__name__} is not a knowledge base: KnowledgeBase.open opens one.")
     return kb
+
+
+def checked_instructions(client: MemGraphClient, instructions: str | None) -> str:
+    """Return what a model is told besides about its answers; ``None``: what the settings say.
+
+    Raises:
+        InvalidInputError: if it is not text.
+    """
+    check_optional(instructions=instructions)
+    return client.settings.answer_instructions if instructions is None else instructions
 
 
 @dataclass(frozen=True, slots=True)

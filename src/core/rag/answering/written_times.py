@@ -7,25 +7,10 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Final
 
+from core.rag.analysis.months import MONTHS, SHORT_MONTHS
 from core.rag.retrieval.filter_tree import period
 
-
-def _numbered(*languages: str) -> dict[str, int]:
-    """Return the numbers of months, from their names in each language."""
-    return {name: number for names in languages for number, name in enumerate(names.split(), 1)}
-
-
-#: The names of months in English, German, French and Spanish, and their numbers.
-MONTHS: Final = _numbered(
-    "january february march april may june july august september october november december",
-    "januar februar märz april mai juni juli august september oktober november dezember",
-    "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
-    "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
-)
-_SHORT: Final = _numbered(
-    "jan feb mar apr may jun jul aug sep oct nov dec", "jan feb mär apr mai jun jul aug sept okt nov dez"
-)
-_NUMBERS: Final = _SHORT | MONTHS
+_NUMBERS: Final = SHORT_MONTHS | MONTHS
 _NAMES: Final = "|".join(sorted(_NUMBERS, key=len, reverse=True))
 
 #: No part of a larger number or name.

@@ -12,6 +12,8 @@ import unicodedata
 from functools import cache
 from typing import Final
 
+from core.rag.analysis.words import fold
+
 #: Longer names are texts, not entities. This also keeps names within the limits of the indexes of all engines.
 MAX_NAME_CHARS: Final = 200
 
@@ -111,6 +113,11 @@ def normalize_name(name: str) -> str:
         return name.strip().lower()  # the usual case
     normalized = " ".join(normalized_words(name)) or " ".join(_folded(_casefolded(name)).split())
     return normalized if len(normalized) <= MAX_NAME_CHARS else ""
+
+
+def folded(name: str) -> str:
+    """Return a normalised name without accents, which many leave out when they ask: ``tide cafe``."""
+    return name if name.isascii() else " ".join(map(fold, name.split()))
 
 
 def is_katakana(word: str) -> bool:

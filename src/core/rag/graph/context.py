@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +10,7 @@ from core.rag.dbhandler.checks import check_number
 from core.rag.dbhandler.knowledge.periods import Time
 from core.rag.extraction.records import TOGETHER, record_line
 from core.rag.graph.parts import GraphEdge
+from core.rag.graph.passing import Passing, passing_of
 from core.rag.graph.searching import KnowledgeHit, fields_of, search_around, shown
 from core.rag.graph.sources import sources_of
 
@@ -21,6 +22,8 @@ USAGE = "Paste contextChunks as system prompt context for your LLM"
 
 _MAX_DEPTH = 4
 _MAX_PASSAGE_CHARS = 2_000
+#: The nearest edges that a filter is applied to.
+_MOST_EDGES = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +77,19 @@ class GraphContext:
 
 
 async def ask_context(
-    client: MemGraphClient, question: str, context_depth: int, limit: int, at: Time | None
+    client: MemGraphClient,
+    question: str,
+    context_depth: int,
+    limit: int,
+    at: Time | None,
+    filters: str | Mapping[str, Any] | None,
 ) -> GraphContext:
     """See :meth:`core.rag.KnowledgeBase.ask_context`."""
     context_depth = check_number("context_depth", context_depth, 0, _MAX_DEPTH)
     limit = check_number("limit", limit, 1, 100)
-    hits, around = await search_around(client, question, "hybrid", limit, context_depth, at)
-    relations = await _relations(client, around, hits, limit)
+    passing = await passing_of(client, filters)
+    hits, around = await search_around(client, question, "hybrid", limit, context_depth, at, passing)
+    relations, told = await _relations(client, around, hits, limit, passing)
     texts = await _lines(client, hits)
     kept = (limit + 1) // 2
     chosen = [*texts[:kept], *relations[: limit - kept]]
@@ -95,7 +104,8 @@ async def ask_context(
     for key, document in (await client.documents_by_id([key for key in missing if key not in documents])).items():
         documents[key] = shown(document)
     chunks = [ContextChunk(chunk.text, chunk.relevance, _public(chunk.source_doc_id, documents)) for chunk in chosen]
-    return GraphContext(chunks, _path(around, limit), list(documents.values()))
+    named = around.nodes if passing is None else {*around.seeds, *told}
+    return GraphContext(chunks, _path(around, limit, named), list(documents.values()))
 
 
 def _public(source: str | None, documents: dict[str, dict[str, Any]]) -> str | None:
@@ -103,16 +113,19 @@ def _public(source: str | None, documents: dict[str, dict[str, Any]]) -> str | N
     return None if source is None or source not in documents else str(documents[source]["_id"])
 
 
-def _path(around: Surroundings, limit: int) -> list[str]:
+def _path(around: Surroundings, limit: int, named: Iterable[str]) -> list[str]:
     """Return names of entities, nearest first, starting with those in the question."""
-    ranked = sorted(around.nodes, key=lambda key: (-around.closeness([key]), around.nodes[key].name, key))
+    ranked = sorted(named, key=lambda key: (-around.closeness([key]), around.nodes[key].name, key))
     return [around.nodes[key].name for key in ranked[: 2 * limit]]
 
 
 async def _relations(
-    client: MemGraphClient, around: Surroundings, hits: list[KnowledgeHit], limit: int
-) -> list[ContextChunk]:
-    """Return the edges nearest to the entities in the question, as sentences, each with what states it."""
+    client: MemGraphClient, around: Surroundings, hits: list[KnowledgeHit], limit: int, passing: Passing | None
+) -> tuple[list[ContextChunk], set[str]]:
+    """Return the edges nearest to the entities in the question, as sentences with what states each; and their ends.
+
+    With a filter, these are only those that something states which passes it.
+    """
     best = max((around.closeness([edge.source, edge.target]) for edge in around.edges.values()), default=0.0) or 1.0
 
     def relevance(edge: GraphEdge) -> float:
@@ -123,9 +136,13 @@ async def _relations(
         # That somebody wrote a thing says more of the two than that a record has both.
         return -relevance(edge), edge.type == TOGETHER and not edge.fact, -edge.weight, edge.key
 
-    ranked = sorted(around.edges.values(), key=place)[:limit]
-    sources = await sources_of(client, ranked, {hit.id for hit in hits})
-    return [ContextChunk(_sentence(edge, around), min(relevance(edge), 1.0), sources.get(edge.key)) for edge in ranked]
+    ranked = sorted(around.edges.values(), key=place)[: limit if passing is None else _MOST_EDGES]
+    sources = await sources_of(client, ranked, {hit.id for hit in hits}, passing)
+    if passing is not None:
+        ranked = [edge for edge in ranked if edge.key in sources][:limit]
+    ends = {end for edge in ranked for end in (edge.source, edge.target)}
+    lines = [ContextChunk(_sentence(edge, around), min(relevance(edge), 1.0), sources.get(edge.key)) for edge in ranked]
+    return lines, ends
 
 
 def _sentence(edge: GraphEdge, around: Surroundings) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
@@ -24,7 +24,8 @@ class Exploration:
     (``Loader.run``).
 
     Facts may have been stated with the period in which they hold. Methods that follow them take ``at``, the time whose
-    facts they see: a date or time (ISO 8601, UTC), ``"ever"`` for those of all times, or ``None`` for now. Facts
+    facts they see: a date or time (ISO 8601, UTC), a year or month (``2019-06``) for what held at some moment of it,
+    ``"ever"`` for those of all times, or ``None`` for now. Facts
     without times hold at any time.
     """
 
@@ -56,7 +57,8 @@ class Exploration:
             type: Only entities of this type, and concepts of this label.
 
         Returns:
-            Nodes ordered by how many of the words their names contain, then by how often they are mentioned.
+            Nodes ordered by how many of the words their names contain, then by how often they are mentioned. If none
+            has all of the words, entities with similar names come first: typing errors, and accents that are left out.
         """
         from core.rag.graph.exploring import search_nodes
 
@@ -301,7 +303,13 @@ class Exploration:
         return await unlink(self._client, source, target, relation, ended)
 
     async def search_knowledge(
-        self, query: str, mode: KnowledgeMode = "hybrid", limit: int = 10, *, at: Time | None = None
+        self,
+        query: str,
+        mode: KnowledgeMode = "hybrid",
+        limit: int = 10,
+        *,
+        at: Time | None = None,
+        filters: str | Mapping[str, Any] | None = None,
     ) -> list[KnowledgeHit]:
         """Find records and documents.
 
@@ -312,16 +320,24 @@ class Exploration:
                 graph score, each divided by its maximum.
             limit: Maximum number to return, 1 to 1,000.
             at: When the facts hold that lead from one entity to the next.
+            filters: Only documents that pass, as in :meth:`core.rag.KnowledgeBase.search`, and records that were read
+                from these; those that were inserted are of no document.
 
         Returns:
             Best first, each with all three scores. A row of a file is found as a record, not also as its document.
         """
         from core.rag.graph.searching import search_knowledge
 
-        return await search_knowledge(self._client, query, mode, limit, at)
+        return await search_knowledge(self._client, query, mode, limit, at, filters)
 
     async def ask_context(
-        self, question: str, context_depth: int = 2, limit: int = 5, *, at: Time | None = None
+        self,
+        question: str,
+        context_depth: int = 2,
+        limit: int = 5,
+        *,
+        at: Time | None = None,
+        filters: str | Mapping[str, Any] | None = None,
     ) -> GraphContext:
         """Collect the context from the graph with which a language model can answer a question; calls no model.
 
@@ -330,10 +346,12 @@ class Exploration:
             context_depth: Steps from the entities that it names, 0 to 4.
             limit: Maximum number of lines, 1 to 100.
             at: When facts hold.
+            filters: Only documents that pass, as in :meth:`core.rag.KnowledgeBase.search`, records that were read from
+                these, and facts that one of them states.
         """
         from core.rag.graph.context import ask_context
 
-        return await ask_context(self._client, question, context_depth, limit, at)
+        return await ask_context(self._client, question, context_depth, limit, at, filters)
 
     async def create_or_get_concept(self, name: str, description: str | None = None) -> str:
         """See :meth:`core.rag.MemGraphClient.create_or_get_concept`."""

@@ -14,13 +14,16 @@ from core.rag.dbhandler.documents.naming import document_named
 from core.rag.dbhandler.knowledge.periods import Time
 from core.rag.dbhandler.knowledge.traversal import Followed, strength
 from core.rag.dbhandler.knowledge.validity import valid_at
+from core.rag.dbhandler.messages.rows import beginning_of
 from core.rag.dbhandler.store import MAX_DEPTH, Row
 from core.rag.errors import InvalidInputError, NotFoundError
 from core.rag.extraction.records import record_name
+from core.rag.extraction.words import normalize_name, normalized_words
 from core.rag.graph.following import edges_between, edges_from, through_texts
 from core.rag.graph.hops import by_label, ring
 from core.rag.graph.lightest import Found, Search
 from core.rag.graph.parts import EdgePage, GraphEdge, GraphNode, GraphStats, NeighbourPage, Path, Piece
+from core.rag.graph.spelling import similar_names
 from core.rag.schema import EdgeType, Label
 
 if TYPE_CHECKING:
@@ -94,8 +97,6 @@ async def look_up(client: MemGraphClient, name: str) -> GraphNode:
 
 async def search_nodes(client: MemGraphClient, query: str, limit: int, kind: str | None = None) -> list[GraphNode]:
     """See :meth:`core.rag.KnowledgeBase.search_nodes`."""
-    from core.rag.extraction.words import normalize_name, normalized_words
-
     limit = check_number("limit", limit, 1, MAX_VISITED)
     check_text("A query", query)
     check_optional(type=kind)
@@ -113,7 +114,17 @@ async def search_nodes(client: MemGraphClient, query: str, limit: int, kind: str
         score = (exact + 0.5 * (begun - exact)) / len(words) + 0.5 * exact / max(len(parts), 1) + (name == whole)
         return (-score, -row["mentions"], row["name"], row["id"])
 
-    return [GraphNode.of(row) for row in sorted(rows, key=rank)[:limit]]
+    found = sorted(rows, key=rank)
+    if not any(_has_all(row["name"], words) for row in found):
+        alike = await client.entities_called(await similar_names(client, query, limit), kind)
+        found = [*alike, *(row for row in found if row["id"] not in {one["id"] for one in alike})]
+    return [GraphNode.of(row) for row in found[:limit]]
+
+
+def _has_all(name: str, words: Iterable[str]) -> bool:
+    """Return whether words of a name begin with each of these, which are normalised."""
+    parts = normalize_name(name).split()
+    return all(any(part.startswith(word) for part in parts) for word in words)
 
 
 async def list_entities(
@@ -343,9 +354,11 @@ async def _as_symbol(client: MemGraphClient, name: str, node: GraphNode) -> Grap
 
 
 async def _with_names(client: MemGraphClient, nodes: list[GraphNode]) -> list[GraphNode]:
-    """Return the nodes, with records named by their contents, as they have no name."""
+    """Return the nodes, with records and messages named by their contents, as they have no name."""
     records = await client.records_by_id([node.id for node in nodes if node.label == Label.RECORD])
     names = {key: record_name(record["data"]) for key, record in records.items()}
+    messages = await client.messages_by_id([node.id for node in nodes if node.label == Label.INTERACTION])
+    names |= {key: beginning_of(message["content"]) for key, message in messages.items()}
     return [replace(node, name=names[node.id]) if names.get(node.id) else node for node in nodes]
 
 

@@ -9,7 +9,7 @@ from core.rag.dbhandler.checks import check_flags, check_text, one_line
 from core.rag.dbhandler.documents.rows import MAX_PATH_CHARS
 from core.rag.dbhandler.knowledge.entities import FROM_CALLER
 from core.rag.dbhandler.knowledge.operations import positive
-from core.rag.dbhandler.knowledge.periods import Time, period_of, time_of
+from core.rag.dbhandler.knowledge.periods import Time, end_of, period_of
 from core.rag.dbhandler.knowledge.placing import Statement
 from core.rag.dbhandler.knowledge.validity import period_in
 from core.rag.errors import InvalidInputError, NotFoundError
@@ -83,7 +83,7 @@ async def unlink(
     ended: Time | None,
 ) -> int:
     """See :meth:`core.rag.KnowledgeBase.unlink`."""
-    end = "" if ended is None else time_of(ended, "ended")
+    end = "" if ended is None else end_of(ended, "ended")
     identifier: str | None = None
     if target is None:
         check_text("A link", source)

@@ -12,9 +12,10 @@ from core.rag.dbhandler.knowledge.periods import Time
 from core.rag.dbhandler.knowledge.traversal import Followed
 from core.rag.dbhandler.knowledge.validity import valid_at
 from core.rag.extraction.matching import sequences
-from core.rag.extraction.words import is_unspaced, normalized_words
+from core.rag.extraction.words import is_unspaced, normalize_name, normalized_words
 from core.rag.graph.hops import ring
 from core.rag.graph.parts import GraphEdge, GraphNode
+from core.rag.graph.spelling import with_other_accents
 from core.rag.identity import entity_id
 from core.rag.schema import EdgeType, Label
 
@@ -129,5 +130,14 @@ async def _named(client: MemGraphClient, question: str) -> list[tuple[GraphNode,
             if same and row["id"] not in known:
                 share = len(same) / len(telling) * len(same) / len(parts)
                 found.append((GraphNode.of(row), share))
+    if not found:
+        spans = {" ".join(words[start:end]): end - start for start, end in sequences(words, _MAX_NAME_WORDS)}
+        # A single word in lower case is hardly a name: "How much is it worth?" does not ask of Wörth.
+        capital = {normalize_name(word) for word in question.split() if word[0].isupper()}
+        others = await with_other_accents(client, [name for name in spans if " " in name or name in capital])
+        entities = {row["id"]: row for row in await client.entities_called(list(others.values()))}
+        for written, name in others.items():
+            if entity := entities.get(entity_id(client.namespace, name)):
+                found.append((GraphNode.of(entity), min(spans[written] / len(telling), 1.0)))
     found.sort(key=lambda item: (-item[1], -(item[0].mentions or 0), item[0].name, item[0].id))
     return found[:_MAX_SEEDS]

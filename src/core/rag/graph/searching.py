@@ -10,8 +10,10 @@ from core.rag.analysis import query_terms
 from core.rag.dbhandler.checks import check_number, check_text
 from core.rag.dbhandler.knowledge.periods import Time
 from core.rag.dbhandler.knowledge.record_rows import DOCUMENTS
+from core.rag.dbhandler.store import MAX_K
 from core.rag.errors import InvalidInputError
 from core.rag.graph.doubles import Candidate, leave_out_doubles
+from core.rag.graph.passing import Passing, passing_of
 from core.rag.graph.proximity import Surroundings, surroundings
 from core.rag.keyed import Keyed
 from core.rag.schema import Label
@@ -31,6 +33,8 @@ GRAPH_WEIGHT = 0.6
 GRAPH_DEPTH = 2
 
 _CANDIDATES = 200
+#: With a filter that lets too little of it pass, so many times more is looked for.
+_DEEPER = 7
 _MAX_ATTACHED = 20_000
 
 
@@ -57,17 +61,30 @@ class KnowledgeHit(Keyed):
 
 
 async def search_knowledge(
-    client: MemGraphClient, query: str, mode: KnowledgeMode, limit: int, at: Time | None
+    client: MemGraphClient,
+    query: str,
+    mode: KnowledgeMode,
+    limit: int,
+    at: Time | None,
+    filters: str | Mapping[str, Any] | None,
 ) -> list[KnowledgeHit]:
     """See :meth:`core.rag.KnowledgeBase.search_knowledge`."""
-    hits, _ = await search_around(client, query, mode, limit, GRAPH_DEPTH, at)
+    hits, _ = await search_around(client, query, mode, limit, GRAPH_DEPTH, at, await passing_of(client, filters))
     return hits
 
 
 async def search_around(
-    client: MemGraphClient, query: str, mode: KnowledgeMode, limit: int, depth: int, at: Time | None
+    client: MemGraphClient,
+    query: str,
+    mode: KnowledgeMode,
+    limit: int,
+    depth: int,
+    at: Time | None,
+    passing: Passing | None = None,
 ) -> tuple[list[KnowledgeHit], Surroundings]:
     """Search as :func:`search_knowledge` does, and also return the entities around those in the query.
+
+    These may be of any document: they belong to none.
 
     Raises:
         InvalidInputError: if the query is empty, the mode unknown, or a number invalid.
@@ -82,9 +99,9 @@ async def search_around(
     around = Surroundings({}) if mode == "keyword" else await surroundings(client, query, depth, at)
     found: dict[str, Candidate] = {}
     if mode != "graph":
-        await _by_words(client, query, found)
+        await _by_words(client, query, found, passing)
     if mode != "keyword":
-        await _by_graph(client, around, found)
+        await _by_graph(client, around, found, passing)
     await leave_out_doubles(client, found)
     keyword = max((candidate.keyword for candidate in found.values()), default=0.0) or 1.0
     graph = max((candidate.graph for candidate in found.values()), default=0.0) or 1.0
@@ -120,25 +137,42 @@ def shown(document: Mapping[str, Any]) -> dict[str, Any]:
     return {"_id": document["id"], **{key: document[key] for key in wanted}}
 
 
-async def _by_words(client: MemGraphClient, query: str, found: dict[str, Candidate]) -> None:
+async def _by_words(client: MemGraphClient, query: str, found: dict[str, Candidate], passing: Passing | None) -> None:
     """Score records and chunks by BM25; the best chunk counts for a document."""
     terms = dict.fromkeys(query_terms(query), 1.0)
-    for match in await client.match_terms(terms, _CANDIDATES, Label.RECORD):
-        found[match.id] = Candidate("record", keyword=match.score)
-    matches = await client.match_terms(terms, _CANDIDATES)
-    chunks = await client.chunks_by_id([match.id for match in matches])
-    for match in matches:
-        if match.id in chunks:
-            document = chunks[match.id]["document_id"]
-            if document not in found:
-                found[document] = Candidate("document", keyword=match.score, chunk=match.id)
+    for row in await _matches(client, terms, Label.RECORD, passing):
+        found[row["id"]] = Candidate("record", keyword=row["score"])
+    for row in await _matches(client, terms, Label.CHUNK, passing):
+        if row["of"] not in found:
+            found[row["of"]] = Candidate("document", keyword=row["score"], chunk=row["id"])
 
 
-async def _by_graph(client: MemGraphClient, around: Surroundings, found: dict[str, Candidate]) -> None:
+async def _matches(
+    client: MemGraphClient, terms: Mapping[str, float], label: Label, passing: Passing | None
+) -> list[dict[str, Any]]:
+    """Return the best records or chunks: ``id``, ``score``, and ``of``, the record or the document of the chunk."""
+    wanted = _CANDIDATES
+    while True:
+        matches = await client.match_terms(terms, wanted, label)
+        rows: list[dict[str, Any]] = [{"id": match.id, "score": match.score, "of": match.id} for match in matches]
+        if label is Label.CHUNK:
+            chunks = await client.chunks_by_id([row["id"] for row in rows])
+            rows = [{**row, "of": chunks[row["id"]]["document_id"]} for row in rows if row["id"] in chunks]
+        if passing is not None:
+            rows = await passing.only(rows, "of")
+        if passing is None or len(rows) >= _CANDIDATES or len(matches) < wanted or wanted >= MAX_K:
+            return rows[:_CANDIDATES]
+        wanted = min(_DEEPER * wanted, MAX_K)  # of what is found, little passes
+
+
+async def _by_graph(
+    client: MemGraphClient, around: Surroundings, found: dict[str, Candidate], passing: Passing | None
+) -> None:
     """Score what has or mentions the entities reached, by their distance."""
     entities: dict[str, list[str]] = {}
     kinds: dict[str, str] = {}
-    for row in await client.attached(list(around.nodes), _MAX_ATTACHED):
+    rows = await client.attached(list(around.nodes), _MAX_ATTACHED)
+    for row in rows if passing is None else await passing.only(rows, "id"):
         entities.setdefault(row["id"], []).append(row["entity"])
         kinds[row["id"]] = "record" if row["label"] is Label.RECORD else "document"
     for key, of_it in entities.items():

@@ -13,19 +13,25 @@ from core.rag.graph.parts import GraphEdge
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
     from core.rag.dbhandler.store import Row
+    from core.rag.graph.passing import Passing
 
 _MAX_ATTACHED = 10_000
+#: Maximum number of the chunks of a fact that a filter is applied to.
+_MOST_CHUNKS = 50
 
 Key = tuple[str, str, str, str]
 
 
-async def sources_of(client: MemGraphClient, edges: Sequence[GraphEdge], shown: Collection[str]) -> dict[Key, str]:
+async def sources_of(
+    client: MemGraphClient, edges: Sequence[GraphEdge], shown: Collection[str], passing: Passing | None = None
+) -> dict[Key, str]:
     """Return ids of records and documents by the ``key`` of the edges that they state.
 
     Args:
         client: The graph.
         edges: Edges between entities.
         shown: Ids of records that are preferred to others, as they are shown anyway.
+        passing: The only sources that are wanted, which those that are shown are among; ``None``: all.
 
     Returns:
         Of a link between fields, a record that has both in such fields; of a fact, a document of its chunks; of any
@@ -34,14 +40,19 @@ async def sources_of(client: MemGraphClient, edges: Sequence[GraphEdge], shown: 
     from_records = [edge for edge in edges if edge.origin == FROM_RECORD]
     found = _stated(from_records, await client.entities_of_records(sorted(shown)))
     rest = [edge for edge in from_records if edge.key not in found]
-    found |= _stated(rest, await client.records_of_both([(edge.source, edge.target) for edge in rest]))
+    rows = await client.records_of_both([(edge.source, edge.target) for edge in rest])
+    found |= _stated(rest, rows if passing is None else await passing.only(rows, "record"))
     others = [edge for edge in edges if edge.origin != FROM_RECORD]
     supported = await client.chunks_of_facts([(edge.source, edge.target) for edge in others])
-    chunks = {edge.key: supported.get(edge.id) for edge in others}
-    read = await client.chunks_by_id([chunk for chunk in chunks.values() if chunk])
-    found |= {key: read[chunk]["document_id"] for key, chunk in chunks.items() if chunk in read}
+    if passing is None:
+        first = {link: chunks[0] for link, chunks in supported.items()}
+    else:
+        first = await passing.first_chunks({link: chunks[:_MOST_CHUNKS] for link, chunks in supported.items()})
+    read = await client.chunks_by_id(list(first.values()))
+    chunk_of = {edge.key: first.get(edge.id, "") for edge in others}
+    found |= {key: read[chunk]["document_id"] for key, chunk in chunk_of.items() if chunk in read}
     rest = [edge for edge in others if edge.key not in found and edge.origin != FROM_CALLER]
-    return found | await _with_both(client, rest, shown)
+    return found | await _with_both(client, rest, shown, passing)
 
 
 def _stated(edges: Sequence[GraphEdge], rows: Sequence[Row]) -> dict[Key, str]:
@@ -61,11 +72,13 @@ def _stated(edges: Sequence[GraphEdge], rows: Sequence[Row]) -> dict[Key, str]:
     return found
 
 
-async def _with_both(client: MemGraphClient, edges: Sequence[GraphEdge], shown: Collection[str]) -> dict[Key, str]:
+async def _with_both(
+    client: MemGraphClient, edges: Sequence[GraphEdge], shown: Collection[str], passing: Passing | None
+) -> dict[Key, str]:
     holders: dict[str, set[str]] = {}
-    for row in await client.attached(
-        sorted({end for edge in edges for end in (edge.source, edge.target)}), _MAX_ATTACHED
-    ):
+    ends = sorted({end for edge in edges for end in (edge.source, edge.target)})
+    rows = await client.attached(ends, _MAX_ATTACHED)
+    for row in rows if passing is None else await passing.only(rows, "id"):
         holders.setdefault(row["entity"], set()).add(row["id"])
     found: dict[Key, str] = {}
     for edge in edges:

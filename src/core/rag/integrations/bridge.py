@@ -73,8 +73,13 @@ class Bridge:
 
         Args:
             kb: Not closed with this.
+
+        Raises:
+            InvalidInputError: on what is no knowledge base, such as its client.
         """
-        self._kb = kb
+        from core.rag.answering.services import checked_base
+
+        self._kb = checked_base(kb)
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stop: asyncio.Event | None = None  # of a loop of its own

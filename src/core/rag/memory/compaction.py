@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from core.rag.analysis import analyze
-from core.rag.dbhandler.messages.rows import speaker_of
-from core.rag.errors import LanguageModelError
+from core.rag.dbhandler.messages.rows import MAX_TAGS, message_properties, speaker_of
+from core.rag.errors import InvalidInputError, LanguageModelError, NotFoundError, StoreConflictError
 from core.rag.memory.prompts import SummaryPrompt
 from core.rag.unit_vectors import unit_vectors
 
 if TYPE_CHECKING:
+    from core.rag.dbhandler import MemGraphClient
     from core.rag.llm.base import LanguageModel
 
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？…])\s+|\n+|(?<=[。！？])")
@@ -62,6 +63,57 @@ def by_speaker(messages: Iterable[dict[str, Any]], owner: str | None) -> list[tu
         said.setdefault(speaker_of(message, owner), []).append(message)
     found = [("" if speaker == owner else speaker, own) for speaker, own in said.items() if len(own) > 1]
     return sorted(found, key=lambda group: group[1][-1]["sequence"])
+
+
+async def compact_session(
+    client: MemGraphClient,
+    session_id: str,
+    keep: int,
+    count: int | None,
+    summarizer: Summarizer | None,
+    model: LanguageModel | None,
+) -> str | None:
+    """Replace the older memories of a session; see :meth:`core.rag.KnowledgeBase.compact`."""
+    session = await client.conversation_row(session_id)
+    if session is None:
+        raise NotFoundError(f"There is no session {session_id[:200]!r}.")
+    summary: str | None = None
+    for _ in range(TRIES):
+        messages = await client.get_conversation_messages(session_id)
+        old = older([message for message in messages if not message["compacted_into"]], keep)
+        parts = by_speaker(old, session["user_id"])
+        summaries = [await _summary_of(speaker, said, count, summarizer, model) for speaker, said in parts]
+        for (_, said), properties in zip(parts, summaries, strict=True):
+            replaced = {message["id"]: message["revised_at"] for message in said}
+            written = await client.compact_messages(session_id, replaced, properties)
+            if written is None:
+                break
+            summary = written
+        else:
+            return summary
+    raise StoreConflictError(f"Others changed the old memories of {session_id!r} meanwhile; compact it again.")
+
+
+async def _summary_of(
+    speaker: str,
+    old: Sequence[dict[str, Any]],
+    count: int | None,
+    summarizer: Summarizer | None,
+    model: LanguageModel | None,
+) -> dict[str, Any]:
+    """Return the properties of the message that summarises these messages of one speaker."""
+    count = count or max(3, len(old) // 4)
+    if summarizer is None and model is not None:
+        summarizer = ModelSummarizer(model, count)
+    if summarizer is not None:
+        text = (await summarizer.summarize([f"{message['role']}: {message['content']}" for message in old])).strip()
+    else:
+        text = text_of(central_sentences(sentences_of([message["content"] for message in old]), count))
+    if not text:
+        raise InvalidInputError("The summary is empty; nothing was replaced.")
+    tags = list(dict.fromkeys(tag for message in old for tag in message["tags"]))[:MAX_TAGS]
+    said = max(message["last_said_at"] for message in old)
+    return message_properties(text, "summary", timestamp=said, tags=tags, user_id=speaker)
 
 
 class Summarizer(Protocol):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from core.rag.dbhandler.messages.rows import last_said, speaker_of
 from core.rag.errors import NotFoundError
 from core.rag.memory.records import Forgotten
-from core.rag.times import moment
+from core.rag.times import first_day, moment
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
@@ -76,7 +76,7 @@ async def forget_before(
         before: The time.
         user: Only what this user said; ``None``: everything.
     """
-    limit = moment(before)
+    limit = moment(first_day(before))
     gone = Forgotten()
     for row in scope:
         said = await client.messages_said(row["node_id"])

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
 from core.rag.dbhandler.checks import check_flags, check_limit, check_number, check_optional, check_text
-from core.rag.errors import InvalidInputError, NotFoundError, StoreConflictError
+from core.rag.errors import InvalidInputError, NotFoundError
 from core.rag.memory.records import Forgotten, Memory
 
 if TYPE_CHECKING:
@@ -142,14 +142,14 @@ class Memories:
 
         Args:
             session_id: Only memories of this session.
-            query: The question. Without one, ``user_id``, ``tags``, ``since``, ``before`` or ``filters`` says what is
-                wanted.
+            query: The question. Without one, what the other arguments name is listed.
             limit: Maximum number to return, 1 to 1,000.
             user_id: Only what this user said, including messages without a speaker in this user's sessions. Without a
                 session and a user, the whole namespace is searched.
             tags: Only memories that have all of these tags, in upper or lower case.
             since: Only what was said at this time or later; a time without a time zone is local time, a date its
-                midnight. Of a memory that was said several times, the first and the last time count.
+                midnight, a year or month its first day. Of a memory that was said several times, the first and the last
+                time count.
             before: Only what was said before this time.
             filters: Only memories whose metadata pass, such as ``metadata.project=mill metadata.priority>=2``; see
                 :func:`core.rag.retrieval.filters.parse_filter`.
@@ -180,7 +180,7 @@ class Memories:
         narrowed = bool(tags or wanted_metadata) or not (user_id is None and since is None and before is None)
         limit = check_number("limit", limit, 1, 1000)
         period = period_of(since, before)
-        scope = await self._scope(session_id, user_id) if asked or narrowed else []
+        scope = await self._scope(session_id, user_id) if asked or narrowed or session_id is not None else []
         if scope is not None and not scope:
             if asked or (narrowed and session_id is None):
                 return []
@@ -234,6 +234,41 @@ class Memories:
         if touch:
             await self._client.touch_messages([memory.id for memory in found], now)
         return found
+
+    async def revise(
+        self,
+        memory_id: str,
+        content: str | None = None,
+        *,
+        tags: Iterable[str] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Memory:
+        """Correct a memory in place: it keeps its id, who said it and when, and its place in the session.
+
+        What it said before is gone. A summary that stands for it stays as it is: revise that as well.
+
+        Args:
+            memory_id: The memory, or any message of a conversation.
+            content: What it says from now on; ``None``: what it says now.
+            tags: Instead of those that it has; ``None``: these stay.
+            metadata: Instead of those that it has; ``None``: these stay.
+
+        Returns:
+            The memory as it is now; ``revised_at`` says when that was.
+
+        Raises:
+            NotFoundError: if there is no such memory.
+            InvalidInputError: if there is nothing to change, or an argument is invalid as for :meth:`remember`.
+        """
+        from core.rag.memory.remembering import changes_of
+
+        check_text("The id of a memory", memory_id)
+        await self._client.revise_message(memory_id, changes_of(content, tags, metadata))
+        message = (await self._client.messages_by_id([memory_id])).get(memory_id)
+        if message is None:  # somebody has forgotten it since
+            raise NotFoundError(f"The memory {memory_id[:200]!r} is not there any more.")
+        session = await self._client.conversation_row(message["session_id"])
+        return Memory.of(message, session["user_id"] if session else None)
 
     async def forget(
         self,
@@ -307,7 +342,7 @@ class Memories:
             LanguageModelError: if the model fails; nothing is replaced then.
             StoreConflictError: if other clients keep changing the same memories; nothing more is replaced then.
         """
-        from core.rag.memory.compaction import TRIES, by_speaker, older
+        from core.rag.memory.compaction import compact_session
 
         keep = check_number("keep", keep, 0)
         if summarizer is not None and not callable(getattr(summarizer, "summarize", None)):
@@ -316,48 +351,7 @@ class Memories:
             )
         if sentences is not None:
             sentences = check_number("sentences", sentences, 1)
-        session = await self._client.conversation_row(session_id)
-        if session is None:
-            raise NotFoundError(f"There is no session {session_id[:200]!r}.")
-        summary: str | None = None
-        for _ in range(TRIES):
-            messages = await self._client.get_conversation_messages(session_id)
-            old = older([message for message in messages if not message["compacted_into"]], keep)
-            parts = by_speaker(old, session["user_id"])
-            summaries = [
-                await self._summary(speaker, [Memory.of(message) for message in said], sentences, summarizer)
-                for speaker, said in parts
-            ]
-            for (_, said), properties in zip(parts, summaries, strict=True):
-                written = await self._client.compact_messages(
-                    session_id, [message["id"] for message in said], properties
-                )
-                if written is None:
-                    break
-                summary = written
-            else:
-                return summary
-        raise StoreConflictError(f"Others changed the old memories of {session_id!r} meanwhile; compact it again.")
-
-    async def _summary(
-        self, speaker: str, old: Sequence[Memory], sentences: int | None, summarizer: Summarizer | None
-    ) -> dict[str, Any]:
-        """Return the properties of the message that summarises these memories of one speaker."""
-        from core.rag.dbhandler.messages.rows import message_properties
-        from core.rag.memory.compaction import ModelSummarizer, central_sentences, sentences_of, text_of
-
-        count = sentences or max(3, len(old) // 4)
-        if summarizer is None and self.language_model is not None:
-            summarizer = ModelSummarizer(self.language_model, count)
-        if summarizer is not None:
-            text = (await summarizer.summarize([f"{memory.role}: {memory.content}" for memory in old])).strip()
-        else:
-            text = text_of(central_sentences(sentences_of([memory.content for memory in old]), count))
-        if not text:
-            raise InvalidInputError("The summary is empty; nothing was replaced.")
-        tags = list(dict.fromkeys(tag for memory in old for tag in memory.tags))[:100]
-        said = max(memory.last_said_at for memory in old)
-        return message_properties(text, "summary", timestamp=said, tags=tags, user_id=speaker)
+        return await compact_session(self._client, session_id, keep, sentences, summarizer, self.language_model)
 
     async def _scope(self, session_id: str | None, user_id: str | None) -> list[Row] | None:
         if session_id is not None:

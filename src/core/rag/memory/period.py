@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 
 from core.rag.errors import InvalidInputError
-from core.rag.times import moment
+from core.rag.times import first_day, moment
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +42,14 @@ def period_of(since: datetime | date | str | None, before: datetime | date | str
     """Return the period between two times.
 
     Args:
-        since: Its beginning; ``None``: it has none. A time without a time zone is local time, a date its midnight.
+        since: Its beginning; ``None``: it has none. A time without a time zone is local time, a date its midnight, a
+            year or a month the beginning of its first day.
         before: Its end, likewise.
 
     Raises:
         InvalidInputError: if one is not an ISO 8601 time, or nothing can be between them.
     """
-    period = Period("" if since is None else moment(since), "" if before is None else moment(before))
+    period = Period(*("" if time is None else moment(first_day(time)) for time in (since, before)))
     if since is not None and before is not None and period.since >= period.before:
         raise InvalidInputError(f"Nothing is between {period.since} and {period.before}: since has to be earlier.")
     return period

@@ -49,6 +49,8 @@ ALIKE: Final = 0.9
 _MAX_UNITS: Final = 8.0
 
 type Vector = NDArray[np.float64]
+#: The id of a turn, and when it was last revised: what it says depends on both.
+type State = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,7 @@ class Session:
         node: Id of its node.
         revision: Changes with every change of the session.
         ids: Ids of the turns.
+        states: The same, with when each was last revised.
         times: When each turn was said for the first and for the last time.
         turns: The analysed words that find each turn.
         words: The words of all turns.
@@ -71,6 +74,7 @@ class Session:
     node: str
     revision: str
     ids: tuple[str, ...]
+    states: tuple[State, ...]
     times: tuple[tuple[str, str], ...]
     turns: tuple[list[str], ...]
     words: frozenset[str]
@@ -117,7 +121,7 @@ def session_of(
     vectors: Mapping[str, Any],
     before: Session | None,
 ) -> Session:
-    """Make a session from its rows in order: ``id``, ``timestamp``, ``last_said_at``, ``terms``, ``tags``.
+    """Make a session from its rows in order: ``id, timestamp, last_said_at, revised_at, terms, tags``.
 
     Args:
         node: Id of its node.
@@ -127,13 +131,15 @@ def session_of(
         vectors: Vectors by id of the turn.
         before: An earlier state of the session, whose turns have the vectors that they had then.
     """
-    matrix = _matrix([row["id"] for row in rows], vectors, before)
+    states = tuple(state_of(row) for row in rows)
+    matrix = _matrix(states, vectors, before)
     turns = [(row["terms"] or "").split() for row in rows]
     findable = tuple([*turn, *row.get("around", ())] for turn, row in zip(turns, rows, strict=True))
     return Session(
         node=node,
         revision=revision,
         ids=tuple(row["id"] for row in rows),
+        states=states,
         times=tuple((row["timestamp"], last_said(row)) for row in rows),
         turns=findable,
         words=frozenset(chain.from_iterable(findable)),
@@ -144,24 +150,29 @@ def session_of(
     )
 
 
-def embedded(session: Session) -> dict[str, int]:
-    """Return the numbers of the turns that have a vector, by their ids."""
+def state_of(row: Mapping[str, Any]) -> State:
+    """Return the state of a turn, from its row."""
+    return row["id"], row.get("revised_at") or ""
+
+
+def embedded(session: Session) -> dict[State, int]:
+    """Return the numbers of the turns that have a vector, by their states."""
     if session.vectors is None:
         return {}
-    return {session.ids[number]: number for number in np.flatnonzero(session.vectors.any(axis=1)).tolist()}
+    return {session.states[number]: number for number in np.flatnonzero(session.vectors.any(axis=1)).tolist()}
 
 
-def _matrix(ids: Sequence[str], vectors: Mapping[str, Any], before: Session | None) -> NDArray[np.float32] | None:
+def _matrix(states: Sequence[State], vectors: Mapping[str, Any], before: Session | None) -> NDArray[np.float32] | None:
     """Return one unit row per turn, zeros if it has no vector; ``None`` if no turn has one."""
     kept = {} if before is None else embedded(before)
-    new = [(number, vectors[turn]) for number, turn in enumerate(ids) if turn in vectors]
-    old = [(number, kept[turn]) for number, turn in enumerate(ids) if turn in kept and turn not in vectors]
+    new = [(number, vectors[turn]) for number, (turn, _) in enumerate(states) if turn in vectors]
+    old = [(n, kept[state]) for n, state in enumerate(states) if state in kept and state[0] not in vectors]
     known = unit_vectors(float_rows([vector for _, vector in new])) if new else None
     earlier = None if before is None or not old else before.vectors
     width = next((rows.shape[1] for rows in (known, earlier) if rows is not None), 0)
     if not width:
         return None
-    matrix = np.zeros((len(ids), width), dtype=np.float32)
+    matrix = np.zeros((len(states), width), dtype=np.float32)
     if known is not None:
         matrix[[number for number, _ in new]] = known
     if earlier is not None:

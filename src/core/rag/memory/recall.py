@@ -19,8 +19,9 @@ from core.rag.analysis import analyze, index_terms, query_terms
 from core.rag.dbhandler.messages.rows import last_said, speaker_of
 from core.rag.dbhandler.store import MAX_K, GraphStore, Row
 from core.rag.embedder.likeness import likeness
+from core.rag.memory.dates import date_words, days_named
 from core.rag.memory.period import ALWAYS, Period
-from core.rag.memory.ranking import Meaning, Ranked, Session, embedded, rank, session_of
+from core.rag.memory.ranking import Meaning, Ranked, Session, embedded, rank, session_of, state_of
 from core.rag.schema import Label
 from core.rag.together import together
 
@@ -42,23 +43,12 @@ _CACHED_TURNS: Final = 20_000
 
 #: Roles that do not name a speaker.
 _ROLES: Final = frozenset(("user", "human", "assistant", "ai", "agent", "bot", "model", "system", "tool", "summary"))
-_MONTHS: Final = (
-    *("January", "February", "March", "April", "May", "June"),
-    *("July", "August", "September", "October", "November", "December"),
-)
 
 
 @lru_cache(maxsize=1024)
 def speaker_words(role: str) -> tuple[str, ...]:
     """Return the analysed words of a speaker's role; none for roles that name nobody."""
     return () if role.casefold() in _ROLES else tuple(index_terms(None, None, role).split())
-
-
-@lru_cache(maxsize=4096)
-def date_words(day: str) -> tuple[str, ...]:
-    """Return the analysed words of a day in words, such as "8 May 2026" for ``2026-05-08``."""
-    year, month, number = day.split("-")
-    return tuple(index_terms(None, None, f"{int(number)} {_MONTHS[int(month) - 1]} {year}").split())
 
 
 class Recaller:
@@ -90,12 +80,13 @@ class Recaller:
             period: When it was said.
             among: Ids of the only memories that are wanted; ``None``: all.
         """
-        terms = query_terms(query)
+        terms = list(query_terms(query))
         if scope is None or sum(row["message_count"] for row in scope) > ALL_TURNS:
             chosen = await self._choose(client, terms, meaning, limit, scope, period, among)
         else:
             chosen = list(scope)
         sessions = await self.read(client, chosen, meaning.store if meaning is not None else None)
+        terms += days_named(query)
         return await asyncio.to_thread(rank, sessions, terms, meaning, limit, period, among)
 
     async def read(self, client: MemGraphClient, wanted: Sequence[Row], store: VectorStoreInfo | None) -> list[Session]:
@@ -111,13 +102,13 @@ class Recaller:
         if missing:
             nodes = [row["node_id"] for row in missing]
             # Of sessions that have changed, only the vectors of new turns are read: who remembers and recalls in turn
-            # would read those of the whole session each time. A vector is that of its message for good.
+            # would read those of the whole session each time. A message has its vector until it is revised.
             before = {node: self._sessions[node, vectors_of] for node in nodes if (node, vectors_of) in self._sessions}
             new = [node for node in nodes if node not in before]
             rows, vectors = await together(client.session_rows(nodes), _vectors(client, new, store))
             if store is not None and before:
                 kept = {turn for session in before.values() for turn in embedded(session)}
-                added = [row["id"] for row in rows if row["session"] in before and row["id"] not in kept]
+                added = [row["id"] for row in rows if row["session"] in before and state_of(row) not in kept]
                 vectors |= await client.message_vectors(added, store)
             by_node: dict[str, list[Row]] = {node: [] for node in nodes}
             for row in rows:

@@ -44,6 +44,7 @@ class Memory:
         created_at: When it was said: UTC, ISO 8601.
         last_said_at: When it was said for the last time; later than ``created_at`` if it was repeated.
         last_accessed_at: When it was last recalled, else when it was said.
+        revised_at: When it was last revised; empty if it never was.
         relevance: How well it fits the question, 0 to 1; ``None`` if it was not recalled by one.
         compacted_into: Id of the summary that replaced it; empty if none did.
         user_id: Whose memory it is: the user who said it, else the owner of the session; empty if there is none.
@@ -62,6 +63,7 @@ class Memory:
     created_at: str = ""
     last_said_at: str = ""
     last_accessed_at: str = ""
+    revised_at: str = ""
     relevance: float | None = None
     compacted_into: str = ""
     user_id: str = ""
@@ -90,6 +92,7 @@ class Memory:
             created_at=message["timestamp"],
             last_said_at=message["last_said_at"],
             last_accessed_at=accessed or message["last_accessed_at"],
+            revised_at=message["revised_at"] or "",
             relevance=relevance,
             compacted_into=message["compacted_into"] or "",
             user_id=speaker_of(message, owner),
@@ -112,6 +115,7 @@ class Memory:
             "createdAt": self.created_at,
             "lastSaidAt": self.last_said_at,
             "lastAccessedAt": self.last_accessed_at,
+            "revisedAt": self.revised_at or None,
             "relevance": self.relevance,
             "because": None if self.because is None else self.because.to_dict(),
             "compactedInto": self.compacted_into or None,

@@ -35,6 +35,20 @@ def memory_properties(
     return properties
 
 
+def changes_of(content: str | None, tags: Iterable[str] | None, metadata: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return what a revision changes; see :meth:`core.rag.KnowledgeBase.revise`.
+
+    Raises:
+        InvalidInputError: if that is nothing, or invalid.
+    """
+    given = {"content": content, "tags": tags, "metadata": metadata}
+    wanted = {name: value for name, value in given.items() if value is not None}
+    if not wanted:
+        raise InvalidInputError("Nothing to change is given: content, tags or metadata.")
+    checked = memory_properties("user", "-" if content is None else content, tags, metadata)
+    return {name: checked[name] for name in wanted}
+
+
 def properties_of_all(messages: Iterable[Mapping[str, Any]], user_id: str | None) -> list[dict[str, Any]]:
     """Return the properties of several memories; see :meth:`core.rag.KnowledgeBase.remember_all`.
 

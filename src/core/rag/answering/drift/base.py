@@ -11,6 +11,7 @@ from core.rag.answering.drift.config import DRIFTRAGConfig, InferenceStrategy
 from core.rag.answering.drift.inference import InferenceEngine, Inferences
 from core.rag.answering.drift.paths import Path
 from core.rag.answering.drift.vectors import Vectors
+from core.rag.answering.services import checked_instructions
 from core.rag.dbhandler import MemGraphClient
 from core.rag.errors import InvalidInputError, ModelMismatchError
 from core.rag.graph.building import HasClient
@@ -40,6 +41,7 @@ class DRIFTBase:
         inference_engine: Infers | None = None,
         language_model: LanguageModel | None = None,
         cache: PathCache | None = None,
+        instructions: str | None = None,
         **options: Any,
     ) -> None:
         """Prepare DRIFT RAG on a graph.
@@ -51,6 +53,7 @@ class DRIFTBase:
             language_model: Infers and answers; ``None``: the one that ``llm_model`` names, else that of the knowledge
                 base. Without a model, answers are extracts.
             cache: Paths of repeated queries, which several objects can share; ``None``: a new one.
+            instructions: What else to tell the model about its answer; ``None``: ``MGRAG_ANSWER_INSTRUCTIONS``.
             options: Fields of :class:`DRIFTRAGConfig`; they take precedence over ``config``.
 
         Raises:
@@ -62,6 +65,7 @@ class DRIFTBase:
         if not isinstance(client, MemGraphClient):
             raise InvalidInputError(f"A {type(knowledge_graph).__name__} is not a knowledge base, graph or client.")
         self._client = client
+        self._instructions = checked_instructions(client, instructions)
         self._cache = PathCache() if cache is None else cache
         self._vectors = Vectors(client)
         self._config = self._fitting((config or DRIFTRAGConfig()).updated(**options))

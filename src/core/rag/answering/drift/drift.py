@@ -257,7 +257,12 @@ class DRIFTRAG(DRIFTBase):
         """
         query = _checked(query)
         return await respond(
-            self.client, self.language_model, query, _paths(paths), include_provenance=include_provenance
+            self.client,
+            self.language_model,
+            query,
+            _paths(paths),
+            include_provenance=include_provenance,
+            instructions=self._instructions,
         )
 
     async def store_inferences(self, inferences: Sequence[InferredConnection]) -> int:

@@ -52,6 +52,7 @@ async def respond(
     paths: Sequence[Path],
     *,
     include_provenance: bool,
+    instructions: str = "",
 ) -> DRIFTResponse:
     """Answer a question from paths.
 
@@ -61,6 +62,7 @@ async def respond(
         query: The question.
         paths: Best first; without any the answer says that nothing was found.
         include_provenance: Also list sources and paths below the text.
+        instructions: What the model is told besides.
 
     Returns:
         The answer.
@@ -74,7 +76,9 @@ async def respond(
     metrics.search_metrics.passages = len(knowledge.hits)
     context = build_context(knowledge, metrics=metrics)
     response: Response | None = None
-    writing = generate_response(analysis, context, model, client.embedder, metrics, relevant=bool(paths))
+    writing = generate_response(
+        analysis, context, model, client.embedder, metrics, relevant=bool(paths), instructions=instructions
+    )
     async with contextlib.aclosing(writing) as parts:
         async for part in parts:
             if isinstance(part, Response):

@@ -10,6 +10,7 @@ from core.rag.analysis import analyze, query_terms
 from core.rag.answering.asked_times import times_asked
 from core.rag.answering.checking.citations import citation
 from core.rag.answering.extracts.showing import shown
+from core.rag.answering.extracts.verb_forms import INFINITIVES
 from core.rag.answering.intents import subject_of
 from core.rag.answering.types import Citation, FoundEntity, FoundFact, Passage
 from core.rag.extraction.records import TOGETHER
@@ -19,7 +20,7 @@ from core.rag.extraction.words import normalize_name
 STATEMENTS = "Statements of the graph"
 _MOST_STATEMENTS = 10
 #: Verbs of questions, and what fields and relations call the same; stems.
-_SAME = {
+_SAME = INFINITIVES | {
     stem: analyze(meant)[0]
     for meant, words in {
         "author": "wrote write writes written writer writers authored authors",

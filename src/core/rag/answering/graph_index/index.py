@@ -64,6 +64,11 @@ class GraphIndex:
     names: Texts
     facts: FactTable
 
+    def has(self, entity: str) -> bool:
+        """Return whether there is an entity with this id."""
+        place = bisect_left(self.entity_ids, entity)
+        return place < len(self.entity_ids) and self.entity_ids[place] == entity
+
 
 _kept: Kept[GraphIndex] = Kept(
     {Label.ENTITY},

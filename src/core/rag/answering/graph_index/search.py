@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from core.rag.answering.graph_index.index import FACT_COLUMNS, GraphIndex, fact_of, graph_index
 from core.rag.answering.types import FoundEntity, FoundFact
 from core.rag.dbhandler.knowledge.validity import Validity, valid_at
+from core.rag.extraction.words import folded
 from core.rag.identity import entity_id
 
 if TYPE_CHECKING:
@@ -95,16 +96,15 @@ class GraphSearch:
         if not terms:
             return []
         ends: list[dict[str, Any]] = []
-        validity = await self._validity()
+        validity, index = await self._validity(), await self._index()
         for pattern, end in _AT_ENTITY:
             ends += await self._client.read(
                 f"UNWIND $ids AS i {pattern} {validity.narrowed('WHERE')}"
                 f"RETURN {end}.normalized_name AS term, {FACT_COLUMNS}{validity.columns} {_FIRST}",
-                ids=self._ids(terms),
+                ids=[identifier for term in terms for identifier in self._called(term, index)],
                 limit=limit * _OVERFETCH,
                 **validity.parameters,
             )
-        index = await self._index()
         places = {place for term in _parts(terms) for place in index.facts.containing(term)}
         places -= index.facts.unseen(validity)
         found: dict[tuple[str, ...], FoundFact] = {}
@@ -162,11 +162,23 @@ class GraphSearch:
         """Return which of these normalised names are entities; by normalised name, the name as it is written."""
         if not words:
             return {}
+        index = await self._index()
+        called = {word: self._called(word, index) for word in words}
         rows = await self._client.read(
-            "UNWIND $ids AS i MATCH (e:Entity {id: i}) RETURN e.normalized_name AS normalized, e.name AS name",
-            ids=self._ids(words),
+            "UNWIND $ids AS i MATCH (e:Entity {id: i}) RETURN e.id AS id, e.name AS name",
+            ids=list(dict.fromkeys(identifier for ids in called.values() for identifier in ids)),
         )
-        return {row["normalized"]: row["name"] for row in rows}
+        names = {row["id"]: row["name"] for row in rows}
+        found = {word: [names[i] for i in ids if i in names] for word, ids in called.items()}
+        return {word: own[0] for word, own in found.items() if own}
+
+    def _called(self, name: str, index: GraphIndex) -> list[str]:
+        """Return the id of the entity with a normalised name; if there is none, of those with other accents."""
+        [written] = self._ids([name])
+        if index.has(written):
+            return [written]
+        plain = self._ids([folded(name)])
+        return [*filter(index.has, plain), *(index.entity_ids[place] for place in index.names.with_accents(name))]
 
     def _ids(self, names: Sequence[str]) -> list[str]:
         """Return the ids that entities with these normalised names have."""

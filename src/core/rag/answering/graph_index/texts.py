@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from core.rag.answering.graph_index.merging import Merge
 from core.rag.answering.graph_index.trigrams import TrigramIndex
-from core.rag.extraction.words import normalized_words
+from core.rag.extraction.words import folded, normalized_words
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,15 +22,20 @@ class Texts:
 
     def __init__(self, texts: Sequence[str]) -> None:
         """Prepare them; results are places in this order."""
-        self._take([" ".join(normalized_words(text)) for text in texts], TrigramIndex(texts))
+        written = [" ".join(normalized_words(text)) for text in texts]
+        self._take(written, [folded(text) for text in written], TrigramIndex(texts))
 
-    def _take(self, normalized: list[str], trigrams: TrigramIndex) -> None:
+    def _take(self, written: list[str], plain: list[str], trigrams: TrigramIndex) -> None:
         import numpy as np
 
-        self._normalized, self._trigrams = normalized, trigrams
-        self.lengths = [len(text) for text in normalized]
-        self._joined = "\n".join(normalized)
-        self._starts = np.cumsum([0, *(length + 1 for length in self.lengths[:-1])]) if normalized else np.zeros(0)
+        self._written, self._plain, self._trigrams = written, plain, trigrams
+        self._accented: dict[str, list[int]] = {}
+        for place, (text, without) in enumerate(zip(written, plain, strict=True)):
+            if text != without:
+                self._accented.setdefault(without, []).append(place)
+        self.lengths = [len(text) for text in plain]
+        self._joined = "\n".join(plain)
+        self._starts = np.cumsum([0, *(length + 1 for length in self.lengths[:-1])]) if plain else np.zeros(0)
 
     def renewed(self, merge: Merge, texts: Sequence[str]) -> Texts:
         """Return these texts with some changes, which takes a fraction of the time.
@@ -40,8 +45,12 @@ class Texts:
             texts: The others.
         """
         renewed = object.__new__(Texts)
-        normalized = merge.items(self._normalized, [" ".join(normalized_words(text)) for text in texts])
-        renewed._take(normalized, self._trigrams.renewed(merge, texts))
+        written = [" ".join(normalized_words(text)) for text in texts]
+        renewed._take(
+            merge.items(self._written, written),
+            merge.items(self._plain, [folded(text) for text in written]),
+            self._trigrams.renewed(merge, texts),
+        )
         return renewed
 
     def __len__(self) -> int:
@@ -49,9 +58,10 @@ class Texts:
         return len(self.lengths)
 
     def containing(self, part: str) -> list[int]:
-        """Places of texts that contain a normalised part anywhere, in order; at most 2,000."""
+        """Places of texts that contain a normalised part anywhere, with or without accents, in order; at most 2,000."""
         import numpy as np
 
+        part = folded(part)
         places: list[int] = []
         at = self._joined.find(part) if part else -1
         while at >= 0 and len(places) < MOST_PLACES:
@@ -59,6 +69,10 @@ class Texts:
             places.append(place)
             at = self._joined.find(part, int(self._starts[place]) + self.lengths[place])
         return places
+
+    def with_accents(self, name: str) -> list[int]:
+        """Places of texts that are a normalised name but for their accents."""
+        return self._accented.get(folded(name), [])
 
     def similarities(self, parts: Sequence[str]) -> NDArray[np.float64]:
         """For each text its highest similarity to any of the parts, 0 to 1. ``parts`` is not empty."""

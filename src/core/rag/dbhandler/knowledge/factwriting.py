@@ -113,13 +113,13 @@ class FactOperations(ClientBase):
             f"RETURN c.id AS id, c.path AS path, c.facts_error AS reason ORDER BY path, id LIMIT {check_limit(limit)}"
         )
 
-    async def chunks_of_facts(self, pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
-        """Return the chunk that a fact comes from, by the id of its edge; the first of several.
+    async def chunks_of_facts(self, pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+        """Return the chunks that a fact comes from, by the id of its edge; those without any are left out.
 
         Args:
             pairs: Ids of two entities each, in the direction of the fact.
         """
-        found: dict[str, str] = {}
+        found: dict[str, list[str]] = {}
         for part in batches([{"a": a, "b": b} for a, b in dict.fromkeys(pairs)], max_rows=100):
             for row in await self.read(
                 "UNWIND $rows AS row MATCH (a:Entity {id: row.a})-[r:RELATED]->(b:Entity {id: row.b}) "
@@ -127,7 +127,7 @@ class FactOperations(ClientBase):
                 rows=part,
             ):
                 if row["chunks"]:
-                    found[row["id"]] = row["chunks"][0]
+                    found[row["id"]] = row["chunks"]
         return found
 
     async def add_triples(self, triples: Sequence[Triple]) -> int:

@@ -120,6 +120,18 @@ class NodeOperations(VectorStoreOperations):
             found += [{**plain_node(row), "mentions": row["mentions"]} for row in rows]
         return found
 
+    async def entities_called(self, names: Sequence[str], kind: str | None = None) -> list[Row]:
+        """Return the entities with these normalised names, in this order; rows as from :meth:`nodes_with_words`."""
+        ids = {entity_id(self._namespace, name): None for name in check_texts("names", names)}
+        rows = await self.read_for_ids(
+            "UNWIND $ids AS i MATCH (n:Entity {id: i}) WHERE n.namespace = $namespace "
+            f"RETURN {node_columns('n')}, coalesce(n.mention_count, 0) AS mentions",
+            list(ids),
+        )
+        wanted = None if kind is None else spellings_of_type(kind)
+        found = {row["id"]: row for row in rows if wanted is None or row["kind"] in wanted}
+        return [{**plain_node(found[i]), "mentions": found[i]["mentions"]} for i in ids if i in found]
+
     async def list_entities(
         self, *, kind: str | None, after: tuple[int, str, str], limit: int, by_mentions: bool = False
     ) -> list[Row]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 
 from core.rag.errors import InvalidInputError
-from core.rag.times import moment
+from core.rag.times import day_after, first_day, moment
 
-#: A time that a caller gives: ISO 8601; UTC unless it says otherwise, a date its midnight.
+#: A time that a caller gives: ISO 8601; UTC unless it says otherwise, a date its midnight. What a year or a month means
+#: is said where they are read.
 Time = datetime | date | str
 
 _MIDNIGHT = "T00:00:00.000000Z"
@@ -68,7 +69,7 @@ def period_of(valid_from: Time | None, valid_to: Time | None, of: str = "") -> P
     """Return a period that a caller gives.
 
     Args:
-        valid_from: Its beginning; ``None``: it has none.
+        valid_from: Its beginning; ``None``: it has none. A year or a month is the first day of it.
         valid_to: Its end, which is not part of it; ``None``: it has none.
         of: What it is a period of, for the errors, such as `` of triple 3``.
 
@@ -76,8 +77,8 @@ def period_of(valid_from: Time | None, valid_to: Time | None, of: str = "") -> P
         InvalidInputError: if one is no time in ISO 8601, or the end is not after the beginning.
     """
     period = Period(
-        "" if valid_from is None else time_of(valid_from, f"valid_from{of}"),
-        "" if valid_to is None else time_of(valid_to, f"valid_to{of}"),
+        "" if valid_from is None else time_of(first_day(valid_from), f"valid_from{of}"),
+        "" if valid_to is None else end_of(valid_to, f"valid_to{of}"),
     )
     if period.valid_from and period.valid_to and period.valid_from >= period.valid_to:
         raise InvalidInputError(
@@ -85,6 +86,39 @@ def period_of(valid_from: Time | None, valid_to: Time | None, of: str = "") -> P
             " is the first moment at which it does not hold any more."
         )
     return period
+
+
+def end_of(given: Time, what: str) -> str:
+    """Return the end of a period as it is stored.
+
+    Args:
+        given: The first moment that is not part of it.
+        what: What to call it in the error.
+
+    Raises:
+        InvalidInputError: if it is no time in ISO 8601, or a whole year or month.
+    """
+    if after := day_after(given):
+        raise InvalidInputError(
+            f"{what}: {given!r} does not say when in that time it ended. Give the first day on which it does not hold:"
+            f" {first_day(given)} if it did not hold in {given} any more, {after} if it held until the end of {given}."
+        )
+    return time_of(given, what)
+
+
+def window_of(given: Time, what: str) -> tuple[str, str]:
+    """Return the first and the last moment of a time that facts are wanted of, as times are stored.
+
+    Args:
+        given: A moment, which is its own first and last, a year or a month.
+        what: What to call it in the error.
+
+    Raises:
+        InvalidInputError: if it is no time in ISO 8601.
+    """
+    first = time_of(first_day(given), what)
+    after = day_after(given)
+    return first, f"{date.fromisoformat(after) - timedelta(days=1)}T23:59:59.999999Z" if after else first
 
 
 def time_of(given: Time, what: str) -> str:

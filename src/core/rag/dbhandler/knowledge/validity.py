@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from core.rag.dbhandler.kept import Kept
-from core.rag.dbhandler.knowledge.periods import Period, Time, time_of
+from core.rag.dbhandler.knowledge.periods import Period, Time, window_of
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.schema import Label
 from core.rag.times import utc_now
@@ -88,17 +88,19 @@ async def valid_at(client: ClientBase, at: Time | None = None, *periods: tuple[s
 
     Args:
         client: The graph.
-        at: The time at which they hold; ``None``: now; :data:`EVER`: any.
+        at: The time at which they hold, or a year or month in which they do at some moment; ``None``: now;
+            :data:`EVER`: any.
         periods: They may also hold at some moment of these: the first and the last, as times are stored.
 
     Raises:
         InvalidInputError: if ``at`` is no time in ISO 8601.
     """
-    given = "" if at is None or at == EVER else time_of(at, "at")
+    given = None if at is None or at == EVER else window_of(at, "at")
     if not await is_dated(client):
         return UNDATED
-    moment = utc_now() if at is None else given
-    return Validity(dated=True, windows=((moment, moment), *periods) if moment else ())
+    if at is None:
+        given = (now := utc_now()), now
+    return Validity(dated=True, windows=(given, *periods) if given else ())
 
 
 async def is_dated(client: ClientBase) -> bool:

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from core.rag.dbhandler.checks import check_k, check_optional
-from core.rag.dbhandler.messages.rewriting import RewritingOperations
+from core.rag.dbhandler.messages.revising import RevisingOperations
 from core.rag.dbhandler.search import SearchOperations
 from core.rag.ports import CONVERSATION_SEARCH
 
 
-class DialogueSearchOperations(RewritingOperations, SearchOperations):
+class DialogueSearchOperations(RevisingOperations, SearchOperations):
     """Searches that take a conversation into account."""
 
     async def conversation_aware_search_chunks(

@@ -12,7 +12,7 @@ makes a second writer try again, before anything is read that the other one may 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -122,7 +122,7 @@ async def insert_behind(
     tx: Transaction,
     conversation: str,
     message: InteractionRow,
-    replaced: Sequence[str],
+    replaced: Mapping[str, str | None],
     *,
     namespace: str,
     indexes: Indexes,
@@ -134,26 +134,26 @@ async def insert_behind(
         tx: An open transaction.
         conversation: Id of the node.
         message: The message; if it exists already, nothing happens.
-        replaced: Ids of the messages that it replaces, at least one.
+        replaced: Ids of the messages that it replaces, at least one; and when each had been revised as it was read.
         namespace: The namespace.
         indexes: The indexes of the message.
         now: The time.
 
     Returns:
         Whether the message exists now. It does not if another client was faster, so that one of the replaced messages
-        no longer exists or has been replaced already.
+        no longer exists, says something else, or has been replaced already.
     """
     state = await lock_conversation(tx, conversation, now)
     rows = await tx.run(
         "MATCH (c:Conversation {id: $id})<-[:PART_OF]-(m:Interaction) RETURN m.id AS id, m.sequence AS sequence, "
-        "coalesce(m.compacted_into, '') AS summary",
+        "coalesce(m.compacted_into, '') AS summary, m.revised_at AS revised_at",
         {"id": conversation},
     )
     if any(row["id"] == message.id for row in rows):
         return True
     rows.sort(key=lambda row: row["sequence"])
     live = {row["id"]: place for place, row in enumerate(rows) if not row["summary"]}
-    if not live.keys() >= set(replaced):
+    if any(i not in live or rows[live[i]]["revised_at"] != revised for i, revised in replaced.items()):
         return False
     place = max(live[identifier] for identifier in replaced)
     last, behind = rows[place], rows[place + 1 :]

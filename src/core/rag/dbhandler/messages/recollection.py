@@ -59,13 +59,14 @@ class RecollectionOperations(RememberingOperations):
         """Return what ranking needs of the messages of conversations (ids of their nodes), except the vectors.
 
         Returns:
-            ``session, id, sequence, terms, tags, role, timestamp, last_said_at``; compacted messages are left out.
+            ``session, id, sequence, terms, tags, role, timestamp, last_said_at, revised_at``; compacted messages are
+            left out.
         """
         return await self.read(
             "UNWIND $ids AS i MATCH (c:Conversation {id: i})<-[:PART_OF]-(m:Interaction) "
             "WHERE coalesce(m.compacted_into, '') = '' RETURN c.id AS session, m.id AS id, m.sequence AS sequence, "
             "m.terms AS terms, m.tags AS tags, m.role AS role, m.timestamp AS timestamp, "
-            "m.last_said_at AS last_said_at",
+            "m.last_said_at AS last_said_at, m.revised_at AS revised_at",
             ids=check_texts("nodes", nodes),
         )
 
@@ -126,18 +127,20 @@ class RecollectionOperations(RememberingOperations):
         return {row["vector"]: row["id"] for row in rows}
 
     async def compact_messages(
-        self, session_id: str, replaced: Sequence[str], properties: Mapping[str, Any]
+        self, session_id: str, replaced: Mapping[str, str | None], properties: Mapping[str, Any]
     ) -> str | None:
         """Replace messages with a summary: they stay, linked from it, but are no longer searched.
 
         Args:
             session_id: The session.
-            replaced: Ids of the messages, none of which a summary has replaced yet.
+            replaced: Ids of the messages, none of which a summary has replaced yet; and when each had been revised as
+                it was read.
             properties: Properties of the summary, which goes right after the last of them.
 
         Returns:
-            The id of the summary; ``None``, and nothing is done, if another client has removed or compacted one of the
-            messages in the meantime: the summary would contain removed content, or content of another summary.
+            The id of the summary; ``None``, and nothing is done, if another client has removed, revised or compacted
+            one of the messages in the meantime: the summary would contain content that is not there any more, or is in
+            another summary.
         """
         session = await self._require_conversation(session_id)
         node = session["node_id"]
@@ -153,7 +156,7 @@ class RecollectionOperations(RememberingOperations):
                 tx, node, summary, replaced, namespace=self._namespace, indexes=indexes, now=now
             ):
                 return False
-            for part in batches(replaced):
+            for part in batches(list(replaced)):
                 # MERGE looks through the edges of its left node: of a message, which has few; the summary may have any.
                 await tx.run(
                     "MATCH (s:Interaction {id: $summary}) UNWIND $ids AS i MATCH (m:Interaction {id: i}) "
@@ -165,7 +168,7 @@ class RecollectionOperations(RememberingOperations):
                     "m.updated_at = $now",
                     {"ids": part, "summary": summary.id, "now": now},
                 )
-            await remove_message_vectors(tx, replaced)
+            await remove_message_vectors(tx, list(replaced))
             return True
 
         return summary.id if await self._write(work) else None

@@ -29,7 +29,7 @@ _TRIES = 5
 
 #: What is read of a memory before it is said again; ``m`` is the message.
 _KNOWN = (
-    "m.id AS id, m.count AS count, m.tags AS tags, m.metadata AS metadata, m.token AS token, "
+    "m.id AS id, m.content AS content, m.count AS count, m.tags AS tags, m.metadata AS metadata, m.token AS token, "
     "m.compacted_into AS compacted_into, m.user_id AS user_id, m.last_accessed_at AS last_accessed_at, "
     "m.timestamp AS timestamp, m.last_said_at AS last_said_at"
 )
@@ -49,6 +49,10 @@ class _Said:
     message: InteractionRow
     ids: tuple[str, str]
     speaker: str
+
+    def another_id(self, number: int) -> str:
+        """Return one more id that it may have: those before may be of memories that were revised to other words."""
+        return stable_id(self.ids[1], str(number))
 
 
 class RememberingOperations(ConversationOperations):
@@ -106,9 +110,8 @@ class RememberingOperations(ConversationOperations):
         async def work(tx: Transaction) -> list[str]:
             now = utc_now()
             await lock_conversation(tx, node, now)
-            rows = await run_for_ids(tx, f"UNWIND $ids AS i MATCH (m:Interaction {{id: i}}) RETURN {_KNOWN}", possible)
-            known = {row["id"]: row for row in rows}
-            stored = any(row["token"] == token for row in rows)
+            known = await _known(tx, possible)
+            stored = any(row["token"] == token for row in known.values())
             places: list[str] = []
             new: list[InteractionRow] = []
 
@@ -118,8 +121,8 @@ class RememberingOperations(ConversationOperations):
                     new.clear()
 
             for one in said:
-                own = [i for i in one.ids if i in known and speaker_of(known[i], owner) == one.speaker]
-                place = own[0] if own else next(i for i in one.ids if i not in known)
+                place = await _place(tx, one, known, owner)
+                own = place in known
                 places.append(place)
                 if stored:
                     continue
@@ -165,6 +168,32 @@ class RememberingOperations(ConversationOperations):
         if there["compacted_into"]:  # said again: it counts as a memory itself again
             await attach_message_vectors(tx, [message], namespace=self._namespace, indexes=indexes, now=now)
         return {**there, **known}
+
+
+async def _known(tx: Transaction, ids: Sequence[str]) -> dict[str, Row]:
+    rows = await run_for_ids(tx, f"UNWIND $ids AS i MATCH (m:Interaction {{id: i}}) RETURN {_KNOWN}", ids)
+    return {row["id"]: row for row in rows}
+
+
+async def _place(tx: Transaction, one: _Said, known: dict[str, Row], owner: str | None) -> str:
+    """Return the id of the memory that has said the same, else one that no memory has.
+
+    Args:
+        tx: The transaction.
+        one: What is said.
+        known: The memories that are there by their ids; others that are looked up are added.
+        owner: The user of the conversation.
+    """
+    ids = list(one.ids)
+    said = one.message.properties["content"]
+    while True:
+        for place in ids:
+            if place in known and known[place]["content"] == said and speaker_of(known[place], owner) == one.speaker:
+                return place
+        if free := next((place for place in ids if place not in known), ""):
+            return free
+        ids.append(one.another_id(len(ids)))
+        known |= await _known(tx, ids[-1:])
 
 
 def _at(message: InteractionRow, place: str, indexes: Indexes) -> InteractionRow:

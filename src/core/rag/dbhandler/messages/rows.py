@@ -35,7 +35,8 @@ MESSAGE_COLUMNS = (
     "m.id AS id, m.session_id AS session_id, m.role AS role, m.content AS content, m.timestamp AS timestamp, "
     "m.sequence AS sequence, m.keywords AS keywords, m.tags AS tags, m.metadata AS metadata, m.user_id AS user_id, "
     "m.count AS count, m.summary AS summary, m.compacted_into AS compacted_into, m.created_at AS created_at, "
-    "m.updated_at AS updated_at, m.last_said_at AS last_said_at, m.last_accessed_at AS last_accessed_at"
+    "m.updated_at AS updated_at, m.last_said_at AS last_said_at, m.last_accessed_at AS last_accessed_at, "
+    "m.revised_at AS revised_at"
 )
 
 

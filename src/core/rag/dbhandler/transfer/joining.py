@@ -44,6 +44,7 @@ def _message(there: Row, came: Row) -> Row:
         **_least(there, came, "sequence", "timestamp"),
         "tags": tags,
         "metadata": to_json({**from_json(there.get("metadata")), **from_json(came.get("metadata"))}, "Metadata"),
+        "revised_at": came.get("revised_at"),
     }
     if (said := max(last_said(there), last_said(came))) > joined["timestamp"]:
         joined["last_said_at"] = said
