@@ -18,9 +18,7 @@ _DAY: Final = r"(?<![\w.,:/-])(?P<day>\d{1,2})(?:\.|st|nd|rd|th|er)?"
 _DAY_BEHIND: Final = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?(?![\w:/-])"
 _DATES: Final = (
     re.compile(rf"{_DAY}\s+(?:of\s+|de\s+)?(?P<month>{_NAMES})\b", re.IGNORECASE),
-    re.compile(
-        rf"\b(?P<month>{_NAMES})\b\.?\s+(?:the\s+)?(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?![\w:/-])", re.IGNORECASE
-    ),
+    re.compile(rf"\b(?P<month>{_NAMES})\b\.?\s+(?:the\s+)?{_DAY_BEHIND}", re.IGNORECASE),
     re.compile(r"(?<!\d)\d{4}-(?P<month>\d{2})-(?P<day>\d{2})(?!\d)"),
 )
 _LAST_DAY: Final = 31
