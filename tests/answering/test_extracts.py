@@ -173,6 +173,9 @@ async def test_an_item_of_an_announced_list_is_shown_once() -> None:
         (":mill: is no field", ":mill: is no field"),
         ("href='mill.md' title=\"The mill\"/> The mill turns.", "The mill turns."),
         (":::caution[Water]{.wide}\nThe mill turns.", "The mill turns."),
+        ("::: tip Fast water\nThe mill turns.", "The mill turns."),
+        ("> [!warning]+ The mill turns", "The mill turns"),
+        ("The mill turns.</video></my-player>", "The mill turns."),
         ("Mill: Ash\nWheels in use: 2", "Mill: Ash | Wheels in use: 2"),
         ("The mill has two\nwheels: big ones", "The mill has two wheels: big ones"),
         ("The mill turns </Steps>", "The mill turns"),
@@ -241,6 +244,7 @@ async def test_the_text_of_an_image_is_no_sentence_of_an_answer() -> None:
         ("> - one\n>   more\n> - two", ["one\n>   more", "two"]),
         ("> > inner\n> > quote\nends here.", ["inner\n> > quote\nends here."]),
         ("> [!NOTE]\n> It turns.", ["[!NOTE]", "It turns."]),
+        ("> [!tip]- At low tide\n> It stands\n> still.", ["[!tip]- At low tide", "It stands\n> still."]),
         (">>> turn(1)\n>>> turn(2)", [">>> turn(1)", ">>> turn(2)"]),
         ("He said\n> Hello\n> you.", ["He said", "Hello\n> you."]),
     ],
@@ -616,6 +620,7 @@ async def test_what_is_said_of_a_version_comes_with_what_it_is_said_of(
         ("Who wrote up the summary of Dale?", "- Dale: Ann wrote up a summary, and so did Ben (see the list). ["),
         ("What changed in Turbine 2.2.5?", "- Version 2.2.5: Update for Gears 2.3. ["),
         ("Where is the mine?", "- It is in Ashby. ["),
+        ("Who oiled the gears?", "- The gears: Oiled by Una. ["),
     ],
 )
 async def test_a_short_statement_comes_with_the_heading_that_says_what_it_is_about(
@@ -631,6 +636,7 @@ async def test_a_short_statement_comes_with_the_heading_that_says_what_it_is_abo
             Document(
                 path="dale.md", content="# Dale\n\nAnn wrote up a summary: [1], and so did Ben (see the list) [2] [3]."
             ),
+            Document(path="oil.md", content="# Oil\n\n## The `gears` {#oil-gears}\n\nOiled by Una."),
             Document(path="mine.md", content="It is in Ashby. The mine closed when the last seam was worked out."),
         ]
     )

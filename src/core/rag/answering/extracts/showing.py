@@ -22,9 +22,9 @@ _ATTRIBUTE = r"\s+[A-Za-z_:][\w:.-]*=(?:\"[^\"]*\"|'[^']*')"
 _TAG = (
     r"<!--.*?(?:-->|\Z)|</?(?:abbr|aside|b|blockquote|br|button|center|code|d[dlt]|del|details|div|em|figcaption|figure|h[1-6r]|i|img"
     r"|ins|kbd|li|mark|[ou]l|p|picture|pre|section|small|span|strong|su[bp]|summary|table|tbody|t[dhr]|thead|tt)\s*/?>"
-    rf"|<[A-Za-z][\w-]*(?:{_ATTRIBUTE})+(?:\s+[A-Za-z][\w-]*)*\s*/?>|</a\s*>"
-    # Components of MDX: a placeholder in capitals, or a type behind its name, is none.
-    r"|</[A-Z][a-z][\w.]*\s*>|(?m:^)[ \t]*<[A-Z][a-z][\w.]*[ \t]*/?>[ \t]*(?=\n|\Z)"
+    rf"|<[A-Za-z][\w-]*(?:{_ATTRIBUTE})+(?:\s+[A-Za-z][\w-]*)*\s*/?>"
+    # What closes anything, and components of MDX: a placeholder in capitals, or a type behind its name, is none.
+    r"|</[A-Za-z][\w.-]*\s*>|(?m:^)[ \t]*<[A-Z][a-z][\w.]*[ \t]*/?>[ \t]*(?=\n|\Z)"
 )
 #: What a generator of sites fills in, as Liquid, Nunjucks and Jinja have it: part of a target, or of what is read.
 _FILLED_IN = r"\{[%{][^{}\n]{0,300}[%}]\}"
@@ -65,9 +65,11 @@ _WRITTEN = re.compile(
     r"(`+)[^`\n]*\1|(?<![\\:])\\([\[\]*_~#>|!$&+-])|\\(?=\n)"
     r"|&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]\w{1,30});"
 )
-#: The line that opens or closes a note: ``:::caution``, ``:::note[Read this]{.wide}``, ``[!NOTE]``.
+#: The line that opens or closes a note (``:::caution``, ``:::note[Read this]{.wide}``, ``::: tip Speed``, ``[!NOTE]``),
+#: and what stands before its title: ``[!tip]- Speed``.
 _NOTE = re.compile(
-    r"^[ \t]*(?:>[ \t]*)?(?::{3,}[ \t]*[\w-]*(?:\[[^\]\n]*\])?(?:\{[^}\n]*\})?|\[![A-Z]+\])[ \t]*(?:\n|\Z)",
+    r"^[ \t]*(?:>[ \t]*)?(?::{3,}(?:[ \t]*[\w-]+)?(?:\[[^\]\n]*\])?(?:\{[^}\n]*\}|[ \t]+[^\n.{]{1,60})?[ \t]*(?:\n|\Z)"
+    r"|\[![A-Za-z][\w-]*\][+-]?(?:[ \t]+|[ \t]*(?:\n|\Z)))",
     re.MULTILINE,
 )
 #: What a line of a docstring says of a parameter, a result or an error, up to there: ``:param int speed:``.

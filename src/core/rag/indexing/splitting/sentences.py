@@ -16,8 +16,8 @@ _QUOTED = r"[ \t]*>(?!>>)(?:[ \t]?>)*"
 _QUOTED_LINE = re.compile(rf"\n{_QUOTED}[ \t]*")
 _MARKUP = re.compile(rf"(?:(?:{_QUOTED}\s+)?(?:[-*+•·‣▪]\s+|#{{1,6}}\s+|\d{{1,4}}[.)]\s+)|{_QUOTED}\s+)")
 _HEADING = re.compile(rf"(?:{_QUOTED})?[ \t]*#{{1,6}}\s")
-#: A line of a quotation whose sentence may go on in the next one: no blank line, heading or label (``[!NOTE]``),
-_GOES_ON = re.compile(rf"{_QUOTED}[ \t]*(?![ \t]|#{{1,6}}[ \t]|\[![A-Za-z]+\][ \t]*$)[^\n]+$", re.MULTILINE)
+#: A line of a quotation whose sentence may go on in the next one: no blank line, heading or label (``[!NOTE] Title``),
+_GOES_ON = re.compile(rf"{_QUOTED}[ \t]*(?![ \t]|#{{1,6}}[ \t]|\[![A-Za-z][\w-]*\])[^\n]+$", re.MULTILINE)
 #: and a line that it goes on in: no blank line, item, row or fence.
 _CONTINUES = re.compile(rf"{_QUOTED}[ \t]*(?![ \t]|{_ITEM})[^\n]")
 #: Abbreviations, and German ordinals: der 2. Weltkrieg.
