@@ -115,6 +115,17 @@ def test_terms_in_the_marks_of_east_asia(text: str, expected: dict[str, int]) ->
 
 
 @pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("2.1 Disputes go to the court in Ash.\n  10.2.3 Approved by all.\n> 4.1  Nothing else is said.", {"Ash"}),
+        ("The boat made 2.1 Knots, or 10.2 Disputes.", {"Knots", "Disputes"}),
+    ],
+)
+def test_the_number_of_a_clause_stands_before_its_first_sentence(text: str, names: set[str]) -> None:
+    assert spelt(text).keys() == names
+
+
+@pytest.mark.parametrize(
     ("heading", "name"),
     [
         ("5. Data > 5.2. Base Framing", "Base Framing"),

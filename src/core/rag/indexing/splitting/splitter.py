@@ -60,7 +60,8 @@ class TextSplitter:
       A row or record longer than a chunk is cut by itself; what it is called (by its ``title``, ``name`` …, else by its
       first field) ends the ``heading`` of all its chunks.
     - ``rst``: along underlined headings.
-    - anything else: paragraphs, lines, sentences, words; where most lines are indented, along the headings at the margin.
+    - anything else: paragraphs, lines, sentences, words; where most lines are indented, along the headings at the
+      margin.
 
     Args:
         chunk_size: Maximum number of tokens in a chunk.
