@@ -253,6 +253,9 @@ def test_a_quotation_is_read_across_its_lines(text: str, found: list[str]) -> No
     assert sentences(text) == found
 
 
+HEAD = (
+    "From: Ida <ida@example.org>\nTo: Ole <ole@example.org>\nDate: Mon, 12 May 2025\nSubject: How the mill is started"
+)
 POINTER = "For more information, see [Starting the mill](start.md) in the *Guide of the mill*."
 
 
@@ -281,6 +284,8 @@ POINTER = "For more information, see [Starting the mill](start.md) in the *Guide
             "- [How the mill is started](a.md)\n- Read: [Starting the mill](b.md)\n\nLet water into the mill first.",
             "Let water into the mill first.",
         ),
+        ("How is the mill started?", f"{HEAD}\n\nHello,\n\nwater is let into the mill.", "water is let in"),
+        ("Who wrote how the mill is started?", f"{HEAD}\n\nwater is let in first.", "From: Ida"),
         (
             "When is the mill started?",
             'It begins at dawn.\n\n```\n{"mill": {"started": "when the mill is started"}}\n```\n',
