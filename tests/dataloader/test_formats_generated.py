@@ -33,6 +33,7 @@ def test_what_lies_beside_built_pages_is_named(name: str, data: str, why: str) -
         ("mill.js", (STATEMENT + "\n") * 40),
         ("bookmark.js", STATEMENT * 10),
         ("mill.js", (STATEMENT + "\n") * 40 + 'const image = "' + "QUJD" * 500 + '";\n'),
+        ("mill.css", ".mill {\n  color: #333;\n}\n" * 60 + f"@import url(data:text/css;base64,{'QUJD' * 700});\n"),
         ("mill.py", f"DATA = '{'x' * 5000}'\n"),
         ("places.map", '{"mills": ["Ash", "Dale"]}'),
         ("research-index.json", '{"mills": ["Ash", "Dale"]}'),

@@ -9,7 +9,7 @@ from libs.dataloader.formats.registry import JSON, Format
 
 _MINIFIED = frozenset(("javascript", "css"))
 _SMALL = 2000  # bytes; a short script in one line is a bookmark, or an example
-_LONG_LINE = re.compile(rb"[^\n]{1000,}")
+_LONG = 300  # characters of an average line: lines are read
 _SEARCH_INDEX = re.compile(r"(?:^|[-_.])search[-_]?index[-_.\w]*\.json$", re.IGNORECASE)
 
 
@@ -24,10 +24,9 @@ def check_written(name: str, data: bytes, kind: Format) -> None:
     Raises:
         UnreadableError: if it is one of these, naming it.
     """
-    if kind.language in _MINIFIED and len(data) > _SMALL:
-        if 2 * sum(len(line[0]) for line in _LONG_LINE.finditer(data)) > len(data):
-            raise UnreadableError(f"it is minified code or data ({kind.language})")
-    elif kind == JSON:
+    if kind.language in _MINIFIED and len(data) > max(_SMALL, _LONG * (data.count(b"\n") + 1)):
+        raise UnreadableError(f"it is minified code or data ({kind.language})")
+    if kind == JSON:
         if name.endswith(".map") and b'"mappings"' in data:
             raise UnreadableError("it is a source map")
         if _SEARCH_INDEX.search(name):
