@@ -283,21 +283,61 @@ def test_a_mail_as_a_server_keeps_it_is_told_without_an_ending() -> None:
 def test_calendar_entries_are_records_with_whole_words() -> None:
     head = "BEGIN:VCALENDAR\r\nX-WR-CALNAME:Bird\\, watching\r\n"
     first = (
-        "BEGIN:VEVENT\r\nSUMMARY:Kestrels at the br\r\n idge\r\n"
-        "DESCRIPTION:Bring\\n\\nbinocu\r\n\tlars\\; a hat\r\nEND:VEVENT\r\n"
+        "BEGIN:VEVENT\r\nUID:1\r\nDESCRIPTION:Bring\\n\\nbinocu\r\n\tlars\\; a hat\r\n"
+        "SUMMARY:Kestrels at the br\r\n idge\r\n"
+        "BEGIN:VALARM\r\nDESCRIPTION:Go\r\nEND:VALARM\r\nEND:VEVENT\r\n"
     )
     second = "BEGIN:VEVENT\r\nSUMMARY:Möwen\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n".encode().replace(b"\xc3", b"\xc3\r\n ")
     document = convert("a.ics", (head + first).encode() + second)
-    assert document.content == (
-        "BEGIN:VCALENDAR\nX-WR-CALNAME:Bird, watching\n\nBEGIN:VEVENT\nSUMMARY:Kestrels at the bridge\n"
-        "DESCRIPTION:Bring\nbinoculars; a hat\nEND:VEVENT\n\nBEGIN:VEVENT\nSUMMARY:Möwen\nEND:VEVENT\nEND:VCALENDAR"
-    )
+    assert document.content == ("Title: Kestrels at the bridge\nDescription: Bring\nbinoculars; a hat\n\nTitle: Möwen")
     assert (document.title, document.format, document.mime_type) == ("Bird, watching", "records", "text/calendar")
+    assert [document.content[start:].split("\n")[0] for start, _ in document.records] == [
+        "Title: Kestrels at the bridge",
+        "Title: Möwen",
+    ]
 
 
-def test_pictures_in_a_vcard_are_no_text() -> None:
-    card = "BEGIN:VCARD\nFN:Ann Heron\nPHOTO;ENCODING=b;TYPE=JPEG:/9j/4AAQSkZJRg\n ABAQAAAQABAAD\nEND:VCARD\n"
-    assert convert("a.vcf", card * 2).content == "\n\n".join(["BEGIN:VCARD\nFN:Ann Heron\nEND:VCARD"] * 2)
+def test_times_people_and_rules_of_a_calendar_are_readable() -> None:
+    lines = (
+        *("BEGIN:VCALENDAR", "BEGIN:VEVENT", "DTEND;TZID=Europe/Berlin:20250414T110000"),
+        *("DTSTART;TZID=Europe/Berlin:20250414T093000", "SUMMARY:Count", "RRULE:FREQ=MONTHLY;BYDAY=2MO"),
+        'ORGANIZER;CN="Klein, Petra":mailto:petra@example.org',
+        *("ATTENDEE;CN=Ali;PARTSTAT=ACCEPTED:MAILTO:ali@example.org", "ATTENDEE:mailto:jo@example.org", "END:VEVENT"),
+        *("BEGIN:VEVENT", "DTSTART;VALUE=DATE:20250509", "DTEND;VALUE=DATE:20250511", "STATUS:TENTATIVE", "END:VEVENT"),
+        *("BEGIN:VTODO", "SUMMARY:Insure", "DUE:20250630T100000Z", "STATUS:NEEDS-ACTION", "END:VTODO", "END:VCALENDAR"),
+    )
+    document = convert("a.ics", "\r\n".join(lines))
+    assert document.content == (
+        "Title: Count\nStart: 2025-04-14 09:30 (Europe/Berlin)\nEnd: 2025-04-14 11:00 (Europe/Berlin)\n"
+        "Repeats: monthly (byday 2MO)\nOrganizer: Klein, Petra <petra@example.org>\n"
+        "Attendees: Ali <ali@example.org> (accepted), jo@example.org\n\n"
+        "Start: 2025-05-09\nEnd: 2025-05-10\nStatus: tentative\n\n"
+        "Title: Insure\nDue: 2025-06-30 10:00 (UTC)\nStatus: needs action"
+    )
+    assert (document.records[0][1]["Organizer"], document.records[0][1]["Attendees"]) == (["Klein, Petra"], ["Ali"])
+
+
+def test_cards_of_an_address_book_are_readable_without_pictures() -> None:
+    card = (
+        "BEGIN:VCARD\nVERSION:3.0\nN:Heron;Ann;;;\nPHOTO;ENCODING=b;TYPE=JPEG:/9j/4AAQSkZJRg\n ABAQAAAQABAAD\n"
+        "TEL;TYPE=WORK,VOICE:+49 30 1\nitem1.TEL;CELL:+49 171 2\nFN:Ann Heron\nORG:Mill Trust;Repairs\nTITLE:Miller\n"
+        "ADR;TYPE=HOME:;;Dam 1;Ash;;123;\nBDAY:19750823\nNOTE:Likes\\, above all\\, herons\nEND:VCARD\n"
+    )
+    assert convert("a.vcf", card * 2).content == "\n\n".join(
+        [
+            "Name: Ann Heron\nOrganization: Mill Trust, Repairs\nJob title: Miller\nPhone (work): +49 30 1\n"
+            "Phone (cell): +49 171 2\nAddress (home): Dam 1, Ash, 123\nBirthday: 1975-08-23\n"
+            "Note: Likes, above all, herons"
+        ]
+        * 2
+    )
+
+
+@pytest.mark.parametrize(
+    "text", ["BEGIN:VCALENDAR\nEND:VCALENDAR\n", "END:VEVENT\nno calendar\n", "DTSTART:99999999\n"]
+)
+def test_a_calendar_without_entries_stays_as_it_is(text: str) -> None:
+    assert convert("a.ics", text).content == text
 
 
 @pytest.mark.parametrize("name", ["list.mbox", "2024-January.txt", "Inbox"])
