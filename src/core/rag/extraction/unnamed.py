@@ -58,6 +58,9 @@ reporting bugs|caveats|limitations|compatibility|credits|license|translation
 flags|switches|operands|subcommands|return codes|exit code|api reference
 ingredients|directions|method|preparation|servings|agenda|attendees|in attendance|present|participants|announcements
 action items|minutes|next meeting|upcoming meetings
+added|changed|deprecated|removed|fixed|security|unreleased|features|new features|bug fixes|bugfixes|fixes|changes
+other changes|breaking changes|improvements|improved|enhancements|performance|internal|dependencies|miscellaneous|other
+documentation|docs|what's new|what's changed|highlights|known issues|new contributors|contributors|release notes
 example|examples|beispiel|beispiele|exemple|exemples|ejemplo|ejemplos|esempio|esempi|exemplos|przykłady|örnekler
 
 siehe auch|weblinks|einzelnachweise|literatur|literaturverzeichnis|quellen|quellenverzeichnis|inhalt|inhaltsverzeichnis
