@@ -42,6 +42,8 @@ _LINK = re.compile(
 _BOLD_LINK = re.compile(rf"\*\*\[\*\*([^\[\]*\n]{{1,200}})\*\*\]({_TARGET})(\*\*)?")
 #: The second half of a link whose words began in the sentence or passage before.
 _HALF_LINK = re.compile(rf"\A([^\[\]]*)\]{_TARGET}")
+#: The same of a link to a note: ``of the mill|the mill]] is open``.
+_HALF_NOTE = re.compile(r"\A[^\[\]\n|]{0,200}\|([^\[\]\n|]{1,200})\]\]")
 #: The second half of a tag, at the beginning of a passage: ``href="a.md"/>``.
 _HALF_TAG = re.compile(rf"\A(?:{_ATTRIBUTE.replace('+', '*', 1)})*\s*/?>")
 #: The lines of a table that has no bars, or is drawn as a grid.
@@ -102,7 +104,7 @@ def shown(sentence: str, passage: Passage | None = None, start: int = 0, longest
     plain = _FIELD.sub(_named_field, _VERSION.sub(_named_version, sentence))
     if not in_block:
         plain = without_quotation_marks(plain)
-        plain = _NOTE.sub("", _HALF_TAG.sub("", plain) if start == 0 else plain)
+        plain = _NOTE.sub("", _HALF_NOTE.sub(r"\1", _HALF_TAG.sub("", plain)) if start == 0 else plain)
         plain = _BOLD_LINK.sub(_within_bold, _TAG_LINE.sub("", plain))
         plain = _RULE.sub("", _HALF_LINK.sub(r"\1", _LINK.sub(_words_of_link, plain)))
         plain = _WRITTEN.sub(_as_read, plain)
