@@ -482,6 +482,25 @@ async def test_what_only_repeats_the_question_or_asks_one_is_no_extract(text: st
     assert citation.quote == quote
 
 
+@pytest.mark.parametrize(
+    ("question", "item"),
+    [
+        ("Who writes the notes on the mill?", "- Una: I can do that. ["),
+        ("What does it cost to grind a sack?", "- Ben: Four coins, as ever. ["),
+        ("When does the mill open?", "- Ida: The mill opens at dawn. ["),
+    ],
+)
+async def test_what_follows_nearly_the_same_question_answers_it(question: str, item: str) -> None:
+    text = (
+        "Ida: The mill opens at dawn. Who writes the notes on it?\n\nUna: I can do that.\n\n"
+        "Ida: The mill and its wheel need oil. Ole, when does the smith come?\n\nOle: Nobody knows.\n\n"
+        "Ida: How much does it cost to grind a sack?\n\nBen: Four coins, as ever.\n"
+    )
+    passage = Passage(1, Hit("1", "d", "d.md", "", "", text, 0, 0, len(text), 1.0))
+    answer, _ = await extract(question, "factual", [passage], None)
+    assert answer.splitlines()[2].startswith(item)
+
+
 async def test_tags_in_a_block_of_code_are_shown() -> None:
     text = 'Write a link so.\n\n```html\n<a href="mill.html">The mill</a>\n```\n'
     passage = Passage(1, Hit("1", "d", "d.md", "", "", text, 0, 0, len(text), 1.0))

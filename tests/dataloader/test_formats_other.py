@@ -447,6 +447,46 @@ def test_conversations_of_people() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "content"),
+    [
+        (
+            "[12.03.25, 18:04:11] Ida: Who opens the lock?\n[12.03.25, 18:05:02] Ole: I do.\nAt dawn.\n"
+            "\u200e[12.03.25, 18:06:40] Ole added Una\n[13.03.25, 09:01:45] Una: Thanks: both of you\n",
+            "Ida (12.03.25, 18:04:11): Who opens the lock?\n\nOle (12.03.25, 18:05:02): I do.\nAt dawn.\n\n"
+            "(12.03.25, 18:06:40): Ole added Una\n\nUna (13.03.25, 09:01:45): Thanks: both of you\n",
+        ),
+        (
+            "3/12/25, 6:04\u202fPM - Ida: Who opens it?\n3/12/25, 6:05 PM - Ole: I do.\n"
+            "3/12/25, 6:06 PM - Una: Fine.\n",
+            "Ida (3/12/25, 6:04\u202fPM): Who opens it?\n\nOle (3/12/25, 6:05 PM): I do.\n\n"
+            "Una (3/12/25, 6:06 PM): Fine.\n",
+        ),
+        (
+            "10:01 <@ida> who opens it?\n10:02 -!- ole [~ole@host] has joined #lock\n10:03 <ole> I do\n"
+            "10:04 <ida> fine\n",
+            "ida (10:01): who opens it?\n\nole (10:03): I do\n\nida (10:04): fine\n",
+        ),
+    ],
+)
+def test_conversations_in_plain_text(text: str, content: str) -> None:
+    document = convert("chat.txt", text)
+    assert (document.content, document.format) == (content, "markdown")
+    assert document.metadata["message_count"] == content.count("):")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "".join(f"[2025-03-12 18:04:{second}] worker.ERROR: no lock\n" for second in range(10, 20)),
+        "10:00: Opening\n10:30: Talks\n12:00: Lunch\n",
+        "[12.03.25, 18:04:11] Ida: Who opens the lock?\nThe rest\nof this\nis no\nconversation\n",
+    ],
+)
+def test_logs_of_programs_are_no_conversations(text: str) -> None:
+    assert convert("a.txt", text).content == text
+
+
+@pytest.mark.parametrize(
     "data",
     [
         [{"mapping": {"a": {"type": "keyword"}}, "title": "An index"}],
