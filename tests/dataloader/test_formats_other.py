@@ -167,6 +167,23 @@ def test_mail_with_both_kinds_of_text_and_attachments() -> None:
     assert set(targets(document)) == {"https://example.org/page", "https://example.org/html"}
 
 
+@pytest.mark.parametrize(
+    ("header", "shown"),
+    [
+        ('"Okafor, Tunde" <t@example.org>', "Tunde Okafor <t@example.org>"),
+        ("=?utf-8?q?M=C3=BCller=2C_Ann?= <ann@example.org>", "Ann Müller <ann@example.org>"),
+        ('Bo <bo@example.org>, "Lane, Dr. Ada" <a@example.org>', "Bo <bo@example.org>, Dr. Ada Lane <a@example.org>"),
+        ('"Acme, Inc." <acme@example.org>', '"Acme, Inc." <acme@example.org>'),
+        ("bo@example.org, Ann Hale <ann@example.org>", "bo@example.org, Ann Hale <ann@example.org>"),
+        ('"Sales, Acme (EU)" <eu@example.org>', '"Sales, Acme (EU)" <eu@example.org>'),
+    ],
+)
+def test_names_of_people_in_mail_begin_with_the_given_name(header: str, shown: str) -> None:
+    document = convert("a.eml", f"From: {header}\nSubject: Lane, Ada <x@example.org>\n\nHello.\n")
+    assert document.content == f"From: {shown}\nSubject: Lane, Ada <x@example.org>\n\nHello."
+    assert document.metadata["author"] == shown
+
+
 def test_mail_in_html_only_and_in_an_old_charset() -> None:
     mail = message()
     mail.set_content("<h1>Angebot</h1><ul><li>Käse</li></ul>", subtype="html", charset="iso-8859-1")

@@ -23,6 +23,13 @@ _SHOWN = ("From", "To", "Cc", "Date", "Subject")  # the last one is the heading 
 _OF_MAIL = ("To", "Cc", "Bcc", "Received", "Message-ID")
 _FOR_PROGRAMS = frozenset(("text/css", "text/javascript"))
 _FILES = frozenset(("text/calendar", "text/csv", "text/vcard", "text/x-vcard"))  # files, even without a name
+_ADDRESSES = frozenset(("From", "To", "Cc"))
+#: A name as directories have it, with the family name first: ``"Lane, Ada" <ada@example.org>``.
+_TURNED = re.compile(
+    r"(?P<before>\A|[>,;]\s*)(?P<quote>\"?)(?P<family>[^\W\d_][^\",;<>@()\d]{0,40}), "
+    r"(?!(?:Inc|Ltd|LLC|LLP|Corp|GmbH|AG|S\.?A|Jr|Sr|I{2,3}|Ph\.?D|M\.?D|Esq)\b)"
+    r"(?P<given>[^\W\d_](?:[^\",;<>@()\d]{0,40}[^\s\",;<>@()\d])?)(?P=quote)(?=\s*<[^<>\s]+@)"
+)
 _URL = re.compile(r"https?://[^\s<>\"'`|]+")
 _MBOX_FROM = re.compile(rb"(?:\A|(?<=\n)\r?\n)From [^\s\n]{1,500}[^\n]{0,100}\d\d:\d\d[^\n]{0,100}\n")
 _MBOX_QUOTED = re.compile(rb"^>(>*From )", re.MULTILINE)  # a line of a message that begins like those between them
@@ -201,7 +208,8 @@ def _file_name(part: Message[str, str]) -> str:
 
 def _header(message: Message[str, str], name: str) -> str:
     # As it stands there: get() replaces what is not ASCII.
-    return _decoded(next((str(value) for key, value in message.raw_items() if key.lower() == name.lower()), ""))
+    value = _decoded(next((str(value) for key, value in message.raw_items() if key.lower() == name.lower()), ""))
+    return _TURNED.sub(r"\g<before>\g<given> \g<family>", value) if name in _ADDRESSES and "," in value else value
 
 
 def _decoded(value: str) -> str:
