@@ -583,6 +583,9 @@ async def test_code_that_nothing_introduces_has_the_heading_above_it() -> None:
         "It uses a bundle of SSL certificates (a.k.a. CA bundle) here.",
         "Das ist z. B. Wasser u. a. m. im Haus.",
         "Voyez p.ex. Lyon.",
+        "Lane et al. (2013) saw none, cf. Fig. 2 and pp. 3 to 9.",
+        "Das Haus in der Lindenstr. 7 ist nach Abs. 2 bzw. Abb. 3 alt.",
+        "The work at the weir lasted from May 2016 to September\n2022.",
     ],
 )
 def test_abbreviations_end_no_sentence(text: str) -> None:
