@@ -125,7 +125,9 @@ def test_the_number_of_a_clause_stands_before_its_first_sentence(text: str, name
     assert spelt(text).keys() == names
 
 
-@pytest.mark.parametrize("heading", ["Bug Fixes", "v2.1 > Added", "API > Method Summary", "3. Installation", "CHANGED"])
+@pytest.mark.parametrize(
+    "heading", ["Bug Fixes", "v2.1 > Added", "API > Method Summary", "3. Installation", "CHANGED", "3 Results"]
+)
 def test_sections_that_every_project_has_are_no_names(heading: str) -> None:
     assert not names_in("all of it is said below", heading)
 

@@ -61,6 +61,8 @@ action items|minutes|next meeting|upcoming meetings
 added|changed|deprecated|removed|fixed|security|unreleased|features|new features|bug fixes|bugfixes|fixes|changes
 other changes|breaking changes|improvements|improved|enhancements|performance|internal|dependencies|miscellaneous|other
 installation|installing|configuration|contributing|quick start|quickstart|maintainers|testing
+results|results and discussion|materials and methods|related work|future work|experiments|evaluation
+experimental setup|funding|acknowledgment|acknowledgement|data availability|conflict of interest|conflicts of interest
 package contents|module contents|subpackages|submodules|method summary|method details|method detail|field summary
 field details|constructor summary|constructor details|nested class summary|enum constant summary
 enum constant details|class hierarchy|package hierarchy|all classes and interfaces|all packages|index
