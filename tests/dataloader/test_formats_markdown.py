@@ -119,8 +119,9 @@ PARTS = "The dam holds the water back.\n\n## Sluice\n\nIt opens at dusk.\n\n## W
         ("v1.4.0.md", PARTS, None),
         ("The old mill.md", "# Mill\n\n" + PARTS, "Mill"),
         ("The old mill.md", PARTS.replace("## Wheel", "### Wheel"), "Sluice"),
-        ("The old mill.md", PARTS.partition("\n\n")[2], "Sluice"),
-        ("Mill.md", "[![build](b.svg)](https://example.org)\n<p><img src='a.png'></p>\n" + PARTS[31:], "Sluice"),
+        ("The old mill.md", PARTS.partition("\n\n")[2], "The old mill"),
+        ("README.md", PARTS.partition("\n\n")[2], "Sluice"),
+        ("README.md", "[![build](b.svg)](https://example.org)\n<p><img src='a.png'></p>\n" + PARTS[31:], "Sluice"),
         ("The old mill.md", "---\ntitle: Mill\n---\n" + PARTS, "Mill"),
     ],
 )

@@ -163,14 +163,17 @@ def first_heading(text: str, prose: str | None = None) -> str | None:
 def _title(text: str, prose: str, name: str) -> str | None:
     """Return what a text is called: by its first heading of the highest level, unless that is one of its parts.
 
-    Parts have headings of the second level or below, of which there are several, and text before the first. Notes, and
-    pages of wikis, have no other headings: they are called what their files are.
+    Parts have headings of the second level or below, of which there are several. Notes, and pages of wikis, have no
+    other headings: they are called what their files are. If that is no name, the first heading is the title unless text
+    stands before it.
     """
     found = _headings(prose)
-    if len(found) > 1 and 1 < found[0][0] == found[1][0] and _NO_WORDS.sub("", prose[: found[0][1]]).strip():
+    if len(found) > 1 and 1 < found[0][0] == found[1][0]:
         stem = name.rpartition(".")[0]
-        is_name = " " in stem or not stem.isascii() or stem not in (stem.lower(), stem.upper())
-        return stem if is_name else None
+        if " " in stem or not stem.isascii() or stem not in (stem.lower(), stem.upper()):
+            return stem
+        if _NO_WORDS.sub("", prose[: found[0][1]]).strip():
+            return None
     return first_heading(text, prose)
 
 
