@@ -162,6 +162,10 @@ async def test_an_item_of_an_announced_list_is_shown_once() -> None:
         ('Open [the mill]({% page "/mill/#a b" %}), or [this]({{ url }}/a.md).', "Open the mill, or this."),
         ("The <button class='x' disabled>mill</button> turns.", "The mill turns."),
         ("mill](mill.md) turns by [water](water.md).", "mill turns by water."),
+        (
+            "The mill is described in ![[Wheels#Oak]] and ![[mill.png|300]] here ^mill-1",
+            "The mill is described in Wheels > Oak and here",
+        ),
         ("wheel|mill]] turns by [[water#ebb|the ebb]].", "mill turns by the ebb."),
         ("+------+----------+\n: The mill ---- turns a-b-c-d", "The mill turns a-b-c-d"),
         ("mill ------|----- `turns` | by water", "mill `turns` | by water"),

@@ -38,6 +38,9 @@ _LINK = re.compile(
     rf"|(?<![A-Za-z0-9_)\]])\[(?!\d+\])({_WORDS})\]\[[^\[\]\n]{{0,200}}\]|{_NOTE_LINK}|{_TAG}",
     re.DOTALL,
 )
+_FILE = re.compile(r"\.\w{1,5}(?:#|\Z)")
+#: The name of a paragraph in a note, behind it: ``It turns. ^wheel``.
+_PLACE_NAME = re.compile(r"(?:\A|[ \t])\^[A-Za-z0-9-]{2,40}[ \t]*$", re.MULTILINE)
 #: A link in bold letters between others: editors end these before it, and begin them again behind it.
 _BOLD_LINK = re.compile(rf"\*\*\[\*\*([^\[\]*\n]{{1,200}})\*\*\]({_TARGET})(\*\*)?")
 #: The second half of a link whose words began in the sentence or passage before.
@@ -107,7 +110,7 @@ def shown(sentence: str, passage: Passage | None = None, start: int = 0, longest
         plain = _NOTE.sub("", _HALF_NOTE.sub(r"\1", _HALF_TAG.sub("", plain)) if start == 0 else plain)
         plain = _BOLD_LINK.sub(_within_bold, _TAG_LINE.sub("", plain))
         plain = _RULE.sub("", _HALF_LINK.sub(r"\1", _LINK.sub(_words_of_link, plain)))
-        plain = _WRITTEN.sub(_as_read, plain)
+        plain = _WRITTEN.sub(_as_read, _PLACE_NAME.sub("", plain))
     if passage is not None and _OF_VERSION.match(plain):
         described = [found[1] or found[2] for found in _DESCRIBED.finditer(passage.hit.content, 0, start)]
         of = described[-1] if described else last_heading(passage.hit.heading) or passage.hit.title
@@ -142,7 +145,7 @@ def has_words(sentence: str, *, begins: bool) -> bool:
         begins: Whether it is the first one of its passage, which may begin within a tag.
     """
     whole = _HALF_TAG.sub("", sentence) if begins else sentence
-    said = _LABEL.sub("", _LINK.sub(_words_of_link, _NOTE.sub("", whole)))
+    said = _PLACE_NAME.sub("", _LABEL.sub("", _LINK.sub(_words_of_link, _NOTE.sub("", whole))))
     return bool(said.strip(" \t\n/>"))  # / and > end a tag
 
 
@@ -164,6 +167,8 @@ def _words_of_link(link: re.Match[str]) -> str:
         return link[0]
     if link[4]:
         return link[5] or link[4].replace("#", " > ")
+    if link[0].startswith("![[") and _FILE.search(name := link[0][3:-2].partition("|")[0]) is None:
+        return name.replace("#", " > ")  # another note, or a part of one
     words = link[2] or link[3]
     return _LINK.sub(_words_of_link, words) if words else " " if link[0].startswith("<br") else ""
 
