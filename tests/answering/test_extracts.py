@@ -162,6 +162,11 @@ async def test_an_item_of_an_announced_list_is_shown_once() -> None:
         ('Open [the mill]({% page "/mill/#a b" %}), or [this]({{ url }}/a.md).', "Open the mill, or this."),
         ("The <button class='x' disabled>mill</button> turns.", "The mill turns."),
         ("mill](mill.md) turns by [water](water.md).", "mill turns by water."),
+        (
+            "The mill is described in ![[Wheels#Oak]] and ![[mill.png|300]] here ^mill-1",
+            "The mill is described in Wheels > Oak and here",
+        ),
+        ("wheel|mill]] turns by [[water#ebb|the ebb]].", "mill turns by the ebb."),
         ("+------+----------+\n: The mill ---- turns a-b-c-d", "The mill turns a-b-c-d"),
         ("mill ------|----- `turns` | by water", "mill `turns` | by water"),
         ("The mill [[3]](#note) is [1](b.md) of two.", "The mill is 1 of two."),
@@ -173,6 +178,9 @@ async def test_an_item_of_an_announced_list_is_shown_once() -> None:
         (":mill: is no field", ":mill: is no field"),
         ("href='mill.md' title=\"The mill\"/> The mill turns.", "The mill turns."),
         (":::caution[Water]{.wide}\nThe mill turns.", "The mill turns."),
+        ("::: tip Fast water\nThe mill turns.", "The mill turns."),
+        ("> [!warning]+ The mill turns", "The mill turns"),
+        ("The mill turns.</video></my-player>", "The mill turns."),
         ("Mill: Ash\nWheels in use: 2", "Mill: Ash | Wheels in use: 2"),
         ("The mill has two\nwheels: big ones", "The mill has two wheels: big ones"),
         ("The mill turns </Steps>", "The mill turns"),
@@ -241,6 +249,7 @@ async def test_the_text_of_an_image_is_no_sentence_of_an_answer() -> None:
         ("> - one\n>   more\n> - two", ["one\n>   more", "two"]),
         ("> > inner\n> > quote\nends here.", ["inner\n> > quote\nends here."]),
         ("> [!NOTE]\n> It turns.", ["[!NOTE]", "It turns."]),
+        ("> [!tip]- At low tide\n> It stands\n> still.", ["[!tip]- At low tide", "It stands\n> still."]),
         (">>> turn(1)\n>>> turn(2)", [">>> turn(1)", ">>> turn(2)"]),
         ("He said\n> Hello\n> you.", ["He said", "Hello\n> you."]),
     ],
@@ -249,6 +258,9 @@ def test_a_quotation_is_read_across_its_lines(text: str, found: list[str]) -> No
     assert sentences(text) == found
 
 
+HEAD = (
+    "From: Ida <ida@example.org>\nTo: Ole <ole@example.org>\nDate: Mon, 12 May 2025\nSubject: How the mill is started"
+)
 POINTER = "For more information, see [Starting the mill](start.md) in the *Guide of the mill*."
 
 
@@ -277,6 +289,8 @@ POINTER = "For more information, see [Starting the mill](start.md) in the *Guide
             "- [How the mill is started](a.md)\n- Read: [Starting the mill](b.md)\n\nLet water into the mill first.",
             "Let water into the mill first.",
         ),
+        ("How is the mill started?", f"{HEAD}\n\nHello,\n\nwater is let into the mill.", "water is let in"),
+        ("Who wrote how the mill is started?", f"{HEAD}\n\nwater is let in first.", "From: Ida"),
         (
             "When is the mill started?",
             'It begins at dawn.\n\n```\n{"mill": {"started": "when the mill is started"}}\n```\n',
@@ -472,6 +486,25 @@ async def test_what_only_repeats_the_question_or_asks_one_is_no_extract(text: st
     assert citation.quote == quote
 
 
+@pytest.mark.parametrize(
+    ("question", "item"),
+    [
+        ("Who writes the notes on the mill?", "- Una: I can do that. ["),
+        ("What does it cost to grind a sack?", "- Ben: Four coins, as ever. ["),
+        ("When does the mill open?", "- Ida: The mill opens at dawn. ["),
+    ],
+)
+async def test_what_follows_nearly_the_same_question_answers_it(question: str, item: str) -> None:
+    text = (
+        "Ida: The mill opens at dawn. Who writes the notes on it?\n\nUna: I can do that.\n\n"
+        "Ida: The mill and its wheel need oil. Ole, when does the smith come?\n\nOle: Nobody knows.\n\n"
+        "Ida: How much does it cost to grind a sack?\n\nBen: Four coins, as ever.\n"
+    )
+    passage = Passage(1, Hit("1", "d", "d.md", "", "", text, 0, 0, len(text), 1.0))
+    answer, _ = await extract(question, "factual", [passage], None)
+    assert answer.splitlines()[2].startswith(item)
+
+
 async def test_tags_in_a_block_of_code_are_shown() -> None:
     text = 'Write a link so.\n\n```html\n<a href="mill.html">The mill</a>\n```\n'
     passage = Passage(1, Hit("1", "d", "d.md", "", "", text, 0, 0, len(text), 1.0))
@@ -554,6 +587,9 @@ async def test_code_that_nothing_introduces_has_the_heading_above_it() -> None:
         "It uses a bundle of SSL certificates (a.k.a. CA bundle) here.",
         "Das ist z. B. Wasser u. a. m. im Haus.",
         "Voyez p.ex. Lyon.",
+        "Lane et al. (2013) saw none, cf. Fig. 2 and pp. 3 to 9.",
+        "Das Haus in der Lindenstr. 7 ist nach Abs. 2 bzw. Abb. 3 alt.",
+        "The work at the weir lasted from May 2016 to September\n2022.",
     ],
 )
 def test_abbreviations_end_no_sentence(text: str) -> None:
@@ -616,6 +652,7 @@ async def test_what_is_said_of_a_version_comes_with_what_it_is_said_of(
         ("Who wrote up the summary of Dale?", "- Dale: Ann wrote up a summary, and so did Ben (see the list). ["),
         ("What changed in Turbine 2.2.5?", "- Version 2.2.5: Update for Gears 2.3. ["),
         ("Where is the mine?", "- It is in Ashby. ["),
+        ("Who oiled the gears?", "- The gears: Oiled by Una. ["),
     ],
 )
 async def test_a_short_statement_comes_with_the_heading_that_says_what_it_is_about(
@@ -631,6 +668,7 @@ async def test_a_short_statement_comes_with_the_heading_that_says_what_it_is_abo
             Document(
                 path="dale.md", content="# Dale\n\nAnn wrote up a summary: [1], and so did Ben (see the list) [2] [3]."
             ),
+            Document(path="oil.md", content="# Oil\n\n## The `gears` {#oil-gears}\n\nOiled by Una."),
             Document(path="mine.md", content="It is in Ashby. The mine closed when the last seam was worked out."),
         ]
     )

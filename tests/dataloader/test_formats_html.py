@@ -184,6 +184,20 @@ def test_names_of_groups_are_parts_of_the_names_of_columns(head: str, rows: str)
     assert body(f"<p>The year:</p>{table}") == f"The year:\n\n{rows}{rule}\n| Jan | 1 | 2 | 3 |"
 
 
+@pytest.mark.parametrize(
+    ("rows", "head"),
+    [
+        ("<tr><td><a href=#s>sluice()</a><td>Opens.<tr><td><a href=#w>weir()</a><td>Closes.", "|  |  |"),
+        ("<tr><td><code>-v</code><td>More words.<tr><td><code>-q</code><td>None.", "|  |  |"),
+        ("<tr><td>Function<td>What it does<tr><td><a href=#s>sluice()</a><td>Opens.", "| Function | What it does |"),
+        ("<tr><td><b>Gate</b><td>Closes.<tr><td>Weir<td>Opens.", "| Gate | Closes. |"),
+        ("<tr><th><a href=#n>Name</a><th>Does<tr><td><a href=#s>sluice()</a><td>Opens.", "| Name | Does |"),
+    ],
+)
+def test_lists_of_functions_in_tables_have_no_header(rows: str, head: str) -> None:
+    assert body(f"<table>{rows}</table>").startswith(f"{head}\n| --- | --- |\n")
+
+
 def test_tables_that_only_arrange_the_page() -> None:
     layout = f"<table><tr><td><h2>Left</h2><p>{LONG}</p></td><td><table><tr><td>x</td></tr></table></td></tr></table>"
     text = body(layout)

@@ -106,6 +106,31 @@ def test_markdown_titles(text: str, title: str | None) -> None:
     assert convert("a.md", text).title == title
 
 
+PARTS = "The dam holds the water back.\n\n## Sluice\n\nIt opens at dusk.\n\n## Wheel\n\nIt turns.\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "title"),
+    [
+        ("The old mill.md", PARTS, "The old mill"),
+        ("sub/Mill.md", PARTS, "Mill"),
+        ("\u6c34\u8eca.md", PARTS, "\u6c34\u8eca"),
+        ("README.md", PARTS, None),
+        ("v1.4.0.md", PARTS, None),
+        ("The old mill.md", "# Mill\n\n" + PARTS, "Mill"),
+        ("The old mill.md", PARTS.replace("## Wheel", "### Wheel"), "Sluice"),
+        ("The old mill.md", PARTS.partition("\n\n")[2], "The old mill"),
+        ("README.md", PARTS.partition("\n\n")[2], "Sluice"),
+        ("README.md", "[![build](b.svg)](https://example.org)\n<p><img src='a.png'></p>\n" + PARTS[31:], "Sluice"),
+        ("The old mill.md", "---\ntitle: Mill\n---\n" + PARTS, "Mill"),
+    ],
+)
+def test_a_text_without_a_heading_of_its_own_is_called_what_its_file_is(
+    name: str, text: str, title: str | None
+) -> None:
+    assert convert(name, text).title == title
+
+
 def test_front_matter_becomes_metadata() -> None:
     document = convert(
         "a.md",

@@ -246,6 +246,44 @@ def test_word_numbered_headings() -> None:
     ]
 
 
+def bold(document: Any, text: str, *, numbered: bool = False) -> None:
+    document.add_paragraph(style="List Number" if numbered else None).add_run(text).bold = True
+
+
+def test_bold_paragraphs_of_a_word_document_without_headings_are_headings() -> None:
+    document = docx.Document()
+    bold(document, "Mooring contract")
+    document.add_paragraph("between the harbour and the owner of the boat")
+    bold(document, "Berth", numbered=True)
+    document.add_paragraph("The berth is at pier 4.")
+    bold(document, "This sentence is important.")
+    bold(document, "Rent: when is it due?", numbered=True)
+    document.add_paragraph("The rent is due in May.").add_run(" Always.").bold = True
+    bold(document, "Signatures")
+    document.add_paragraph("Ida Brandt")
+    read = convert("a.docx", saved(document))
+    assert read.content == (
+        "# Mooring contract\n\nbetween the harbour and the owner of the boat\n\n## 1. Berth\n\n"
+        "The berth is at pier 4.\n\nThis sentence is important.\n\n## 2. Rent: when is it due?\n\n"
+        "The rent is due in May. Always.\n\n## Signatures\n\nIda Brandt"
+    )
+    assert read.title == "Mooring contract"
+    document.add_heading("Annex", 1)
+    assert "# " not in convert("a.docx", saved(document)).content.replace("# Annex", "")
+
+
+def test_bold_letters_all_over_a_word_document_are_no_headings() -> None:
+    document = docx.Document()
+    for name in ("Ann", "Bo", "Cy", "Di"):
+        bold(document, name)
+    document.add_paragraph("came by boat.")
+    assert "#" not in convert("a.docx", saved(document)).content
+    document = docx.Document()
+    bold(document, "Please note")
+    document.add_paragraph("The pier is closed.")
+    assert convert("a.docx", saved(document)).content == "Please note\n\nThe pier is closed."
+
+
 def test_word_equations_and_code() -> None:
     document = docx.Document()
     document.add_paragraph("MARK")

@@ -167,6 +167,23 @@ def test_mail_with_both_kinds_of_text_and_attachments() -> None:
     assert set(targets(document)) == {"https://example.org/page", "https://example.org/html"}
 
 
+@pytest.mark.parametrize(
+    ("header", "shown"),
+    [
+        ('"Okafor, Tunde" <t@example.org>', "Tunde Okafor <t@example.org>"),
+        ("=?utf-8?q?M=C3=BCller=2C_Ann?= <ann@example.org>", "Ann Müller <ann@example.org>"),
+        ('Bo <bo@example.org>, "Lane, Dr. Ada" <a@example.org>', "Bo <bo@example.org>, Dr. Ada Lane <a@example.org>"),
+        ('"Acme, Inc." <acme@example.org>', '"Acme, Inc." <acme@example.org>'),
+        ("bo@example.org, Ann Hale <ann@example.org>", "bo@example.org, Ann Hale <ann@example.org>"),
+        ('"Sales, Acme (EU)" <eu@example.org>', '"Sales, Acme (EU)" <eu@example.org>'),
+    ],
+)
+def test_names_of_people_in_mail_begin_with_the_given_name(header: str, shown: str) -> None:
+    document = convert("a.eml", f"From: {header}\nSubject: Lane, Ada <x@example.org>\n\nHello.\n")
+    assert document.content == f"From: {shown}\nSubject: Lane, Ada <x@example.org>\n\nHello."
+    assert document.metadata["author"] == shown
+
+
 def test_mail_in_html_only_and_in_an_old_charset() -> None:
     mail = message()
     mail.set_content("<h1>Angebot</h1><ul><li>Käse</li></ul>", subtype="html", charset="iso-8859-1")
@@ -283,21 +300,61 @@ def test_a_mail_as_a_server_keeps_it_is_told_without_an_ending() -> None:
 def test_calendar_entries_are_records_with_whole_words() -> None:
     head = "BEGIN:VCALENDAR\r\nX-WR-CALNAME:Bird\\, watching\r\n"
     first = (
-        "BEGIN:VEVENT\r\nSUMMARY:Kestrels at the br\r\n idge\r\n"
-        "DESCRIPTION:Bring\\n\\nbinocu\r\n\tlars\\; a hat\r\nEND:VEVENT\r\n"
+        "BEGIN:VEVENT\r\nUID:1\r\nDESCRIPTION:Bring\\n\\nbinocu\r\n\tlars\\; a hat\r\n"
+        "SUMMARY:Kestrels at the br\r\n idge\r\n"
+        "BEGIN:VALARM\r\nDESCRIPTION:Go\r\nEND:VALARM\r\nEND:VEVENT\r\n"
     )
     second = "BEGIN:VEVENT\r\nSUMMARY:Möwen\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n".encode().replace(b"\xc3", b"\xc3\r\n ")
     document = convert("a.ics", (head + first).encode() + second)
-    assert document.content == (
-        "BEGIN:VCALENDAR\nX-WR-CALNAME:Bird, watching\n\nBEGIN:VEVENT\nSUMMARY:Kestrels at the bridge\n"
-        "DESCRIPTION:Bring\nbinoculars; a hat\nEND:VEVENT\n\nBEGIN:VEVENT\nSUMMARY:Möwen\nEND:VEVENT\nEND:VCALENDAR"
-    )
+    assert document.content == ("Title: Kestrels at the bridge\nDescription: Bring\nbinoculars; a hat\n\nTitle: Möwen")
     assert (document.title, document.format, document.mime_type) == ("Bird, watching", "records", "text/calendar")
+    assert [document.content[start:].split("\n")[0] for start, _ in document.records] == [
+        "Title: Kestrels at the bridge",
+        "Title: Möwen",
+    ]
 
 
-def test_pictures_in_a_vcard_are_no_text() -> None:
-    card = "BEGIN:VCARD\nFN:Ann Heron\nPHOTO;ENCODING=b;TYPE=JPEG:/9j/4AAQSkZJRg\n ABAQAAAQABAAD\nEND:VCARD\n"
-    assert convert("a.vcf", card * 2).content == "\n\n".join(["BEGIN:VCARD\nFN:Ann Heron\nEND:VCARD"] * 2)
+def test_times_people_and_rules_of_a_calendar_are_readable() -> None:
+    lines = (
+        *("BEGIN:VCALENDAR", "BEGIN:VEVENT", "DTEND;TZID=Europe/Berlin:20250414T110000"),
+        *("DTSTART;TZID=Europe/Berlin:20250414T093000", "SUMMARY:Count", "RRULE:FREQ=MONTHLY;BYDAY=2MO"),
+        'ORGANIZER;CN="Klein, Petra":mailto:petra@example.org',
+        *("ATTENDEE;CN=Ali;PARTSTAT=ACCEPTED:MAILTO:ali@example.org", "ATTENDEE:mailto:jo@example.org", "END:VEVENT"),
+        *("BEGIN:VEVENT", "DTSTART;VALUE=DATE:20250509", "DTEND;VALUE=DATE:20250511", "STATUS:TENTATIVE", "END:VEVENT"),
+        *("BEGIN:VTODO", "SUMMARY:Insure", "DUE:20250630T100000Z", "STATUS:NEEDS-ACTION", "END:VTODO", "END:VCALENDAR"),
+    )
+    document = convert("a.ics", "\r\n".join(lines))
+    assert document.content == (
+        "Title: Count\nStart: 2025-04-14 09:30 (Europe/Berlin)\nEnd: 2025-04-14 11:00 (Europe/Berlin)\n"
+        "Repeats: monthly (byday 2MO)\nOrganizer: Klein, Petra <petra@example.org>\n"
+        "Attendees: Ali <ali@example.org> (accepted), jo@example.org\n\n"
+        "Start: 2025-05-09\nEnd: 2025-05-10\nStatus: tentative\n\n"
+        "Title: Insure\nDue: 2025-06-30 10:00 (UTC)\nStatus: needs action"
+    )
+    assert (document.records[0][1]["Organizer"], document.records[0][1]["Attendees"]) == (["Klein, Petra"], ["Ali"])
+
+
+def test_cards_of_an_address_book_are_readable_without_pictures() -> None:
+    card = (
+        "BEGIN:VCARD\nVERSION:3.0\nN:Heron;Ann;;;\nPHOTO;ENCODING=b;TYPE=JPEG:/9j/4AAQSkZJRg\n ABAQAAAQABAAD\n"
+        "TEL;TYPE=WORK,VOICE:+49 30 1\nitem1.TEL;CELL:+49 171 2\nFN:Ann Heron\nORG:Mill Trust;Repairs\nTITLE:Miller\n"
+        "ADR;TYPE=HOME:;;Dam 1;Ash;;123;\nBDAY:19750823\nNOTE:Likes\\, above all\\, herons\nEND:VCARD\n"
+    )
+    assert convert("a.vcf", card * 2).content == "\n\n".join(
+        [
+            "Name: Ann Heron\nOrganization: Mill Trust, Repairs\nJob title: Miller\nPhone (work): +49 30 1\n"
+            "Phone (cell): +49 171 2\nAddress (home): Dam 1, Ash, 123\nBirthday: 1975-08-23\n"
+            "Note: Likes, above all, herons"
+        ]
+        * 2
+    )
+
+
+@pytest.mark.parametrize(
+    "text", ["BEGIN:VCALENDAR\nEND:VCALENDAR\n", "END:VEVENT\nno calendar\n", "DTSTART:99999999\n"]
+)
+def test_a_calendar_without_entries_stays_as_it_is(text: str) -> None:
+    assert convert("a.ics", text).content == text
 
 
 @pytest.mark.parametrize("name", ["list.mbox", "2024-January.txt", "Inbox"])
@@ -404,6 +461,46 @@ def test_conversations_of_people() -> None:
     ]
     data = {"guild": {"name": "Boats"}, "channel": {"name": "general"}, "messages": discord}
     assert convert("d.json", json.dumps(data)).content == "# Boats general\n\nAda (2024-03-01 09:00): On Friday\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "content"),
+    [
+        (
+            "[12.03.25, 18:04:11] Ida: Who opens the lock?\n[12.03.25, 18:05:02] Ole: I do.\nAt dawn.\n"
+            "\u200e[12.03.25, 18:06:40] Ole added Una\n[13.03.25, 09:01:45] Una: Thanks: both of you\n",
+            "Ida (12.03.25, 18:04:11): Who opens the lock?\n\nOle (12.03.25, 18:05:02): I do.\nAt dawn.\n\n"
+            "(12.03.25, 18:06:40): Ole added Una\n\nUna (13.03.25, 09:01:45): Thanks: both of you\n",
+        ),
+        (
+            "3/12/25, 6:04\u202fPM - Ida: Who opens it?\n3/12/25, 6:05 PM - Ole: I do.\n"
+            "3/12/25, 6:06 PM - Una: Fine.\n",
+            "Ida (3/12/25, 6:04\u202fPM): Who opens it?\n\nOle (3/12/25, 6:05 PM): I do.\n\n"
+            "Una (3/12/25, 6:06 PM): Fine.\n",
+        ),
+        (
+            "10:01 <@ida> who opens it?\n10:02 -!- ole [~ole@host] has joined #lock\n10:03 <ole> I do\n"
+            "10:04 <ida> fine\n",
+            "ida (10:01): who opens it?\n\nole (10:03): I do\n\nida (10:04): fine\n",
+        ),
+    ],
+)
+def test_conversations_in_plain_text(text: str, content: str) -> None:
+    document = convert("chat.txt", text)
+    assert (document.content, document.format) == (content, "markdown")
+    assert document.metadata["message_count"] == content.count("):")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "".join(f"[2025-03-12 18:04:{second}] worker.ERROR: no lock\n" for second in range(10, 20)),
+        "10:00: Opening\n10:30: Talks\n12:00: Lunch\n",
+        "[12.03.25, 18:04:11] Ida: Who opens the lock?\nThe rest\nof this\nis no\nconversation\n",
+    ],
+)
+def test_logs_of_programs_are_no_conversations(text: str) -> None:
+    assert convert("a.txt", text).content == text
 
 
 @pytest.mark.parametrize(

@@ -61,6 +61,25 @@ def test_one_sheet() -> None:
     assert records(document)[1] == {"name": "b|c", "when": "2024-05-06 07:08:00", "value": "3", "ok": ""}
 
 
+@pytest.mark.parametrize(
+    ("rows", "content"),
+    [
+        (
+            [["Price of oak", 1450], ["Approved by", "Ida"], ["Approved on", date(2024, 11, 28)]],
+            "Price of oak: 1450\nApproved by: Ida\nApproved on: 2024-11-28",
+        ),
+        ([["Began", date(2024, 11, 28)], ["Boats", 3]], "Began: 2024-11-28\nBoats: 3"),
+        ([["Manager:", "Ida"], ["Site:", "Pier 4"]], "Manager: Ida\nSite: Pier 4"),
+        ([["Name", "Site"], ["Ida", "Pier 4"]], "| Name | Site |\n| --- | --- |\n| Ida | Pier 4 |"),
+        ([["Name", "Boats"], ["Ida", 4]], "| Name | Boats |\n| --- | --- |\n| Ida | 4 |"),
+        ([["Boats", 2023], ["in", 4], ["out", 5]], "| Boats | 2023 |\n| --- | --- |\n| in | 4 |\n| out | 5 |"),
+        ([["a", 1], ["a", 2]], "| column_1 | column_2 |\n| --- | --- |\n| a | 1 |\n| a | 2 |"),
+    ],
+)
+def test_names_of_fields_before_their_values_are_no_table(rows: list[list[Any]], content: str) -> None:
+    assert convert("a.xlsx", workbook(Data=rows)).content == content
+
+
 def test_several_sheets_and_tables() -> None:
     prices = [["Prices in May"], ["name", "price"], ["a", 1], ["b", 2], [], ["city", "people"], ["X", 1000]]
     document = convert("a.xlsx", workbook(Prices=prices, Notes=[["Only words."], ["And more."]], Empty=[]))

@@ -114,6 +114,52 @@ def test_terms_in_the_marks_of_east_asia(text: str, expected: dict[str, int]) ->
     assert spelt(text) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("2.1 Disputes go to the court in Ash.\n  10.2.3 Approved by all.\n> 4.1  Nothing else is said.", {"Ash"}),
+        ("The boat made 2.1 Knots, or 10.2 Disputes.", {"Knots", "Disputes"}),
+    ],
+)
+def test_the_number_of_a_clause_stands_before_its_first_sentence(text: str, names: set[str]) -> None:
+    assert spelt(text).keys() == names
+
+
+@pytest.mark.parametrize(
+    "heading", ["Bug Fixes", "v2.1 > Added", "API > Method Summary", "3. Installation", "CHANGED", "3 Results"]
+)
+def test_sections_that_every_project_has_are_no_names(heading: str) -> None:
+    assert not names_in("all of it is said below", heading)
+
+
+@pytest.mark.parametrize(
+    ("heading", "name"),
+    [
+        ("5. Data > 5.2. Base Framing", "Base Framing"),
+        ("7.2 Entity Body", "Entity Body"),
+        ("3. Mooring", "Mooring"),
+        ("100 Days of Code", "100 Days of Code"),
+        ("1.4.0", "1.4.0"),
+    ],
+)
+def test_the_number_of_a_section_is_no_part_of_a_name(heading: str, name: str) -> None:
+    assert [found.text for found in names_in("all of it is said below", heading).values()] == [name]
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("Die Lakritz & Co. GmbH mietet von der Weser GmbH & Co. KG.", {"Lakritz & Co. GmbH", "Weser GmbH & Co. KG"}),
+        ("The offer of Opel Co. Ltd reached us.", {"Opel Co. Ltd"}),
+        ("Boats must _Leave the Upper Lock_ before this.", {"Upper Lock"}),
+        ("Die Firma wird von Herrn Ole Tjarks und Frau Dr. Anke Brink geleitet.", {"Ole Tjarks", "Anke Brink"}),
+    ],
+)
+def test_companies_with_their_forms_and_people_without_their_titles(text: str, names: set[str]) -> None:
+    assert names <= spelt(text).keys()
+    assert not spelt(text).keys() & {"KG", "GmbH", "Herrn Ole Tjarks", "Frau Dr"}
+
+
 def test_the_turkish_capital_i_is_an_i() -> None:
     assert normalize_name("İstanbul") == normalize_name("i̇stanbul") == normalize_name("istanbul") == "istanbul"
     assert normalized_words("DİYARBAKIR, İzmir") == ["diyarbakir", "izmir"]
@@ -129,6 +175,8 @@ def test_the_turkish_capital_i_is_an_i() -> None:
         ("1938년에 태어났다.", {"1938"}),
         ("那是在1938，不是1500人，也不是第11938年。", {"1938"}),
         ("In 1938 they paid 1,938 for 1938x and x1938 in №2000年.", {"1938", "2000"}),
+        ("In 1938 it cost 1450 €, $1500, EUR 1999 or 2000 euros, in 1945 more.", {"1938", "1945"}),
+        ("| Door | €1480 |\n| Gate | 1750 EUR |\n| Built | in 1938 |", {"1938"}),
     ],
 )
 def test_years_are_names_before_the_sign_for_a_year_too(text: str, years: set[str]) -> None:

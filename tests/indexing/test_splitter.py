@@ -529,6 +529,74 @@ def test_underlined_headings_of_restructured_text() -> None:
 # Places
 
 
+SPECIFICATION = """\
+Canal Working Group                                             I. Brandt
+Category: Standard                                           October 2019
+
+
+                         The Lock Protocol
+
+Abstract
+
+   This memo says how boats and lock keepers talk to each other.
+
+1.  Introduction
+
+1.1.  Background
+
+   Boats used to wait in line.  With this protocol, they announce
+   themselves, and the keeper answers:
+
+     a  the boat may enter
+     b  the boat waits
+
+   Nothing else is answered.
+
+1.2.  Terms
+
+   A boat is whatever floats.
+
+2.  Messages
+
+   Each message has a length.
+
+Authors' Addresses
+
+   Ida Brandt, Canal Street 4
+"""
+
+
+def test_lines_at_the_margin_of_an_indented_text_are_headings() -> None:
+    chunks = TextSplitter(64, 0).split(Document(path="lock.txt", content=SPECIFICATION))
+    assert list(dict.fromkeys(chunk.heading for chunk in chunks)) == [
+        *("", "Abstract", "1. Introduction > 1.1. Background", "1. Introduction > 1.2. Terms", "2. Messages"),
+        "Authors' Addresses",
+    ]
+    assert "".join(chunk.content for chunk in chunks) == SPECIFICATION
+
+
+def test_headings_in_capitals_are_directly_above_the_text_of_a_printed_manual_page() -> None:
+    text = "".join(
+        f"{name}\n       {words}\n       It goes on here.\n\n       And below.\n\n"
+        for name, words in (("NAME", "lock - opens a lock"), ("SEE ALSO", "weir"), ("Not a name", "More words"))
+    )
+    chunks = TextSplitter(24, 0).split(Document(path="lock.1.txt", content=text + "       The end.\n"))
+    assert list(dict.fromkeys(chunk.heading for chunk in chunks)) == ["NAME", "SEE ALSO"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        SPECIFICATION.replace("\n   ", "\n"),
+        "Dear Ida,\n\n  the lock is open.\n\nYours\n\n  Ole\n",
+        "".join(f"The keeper opens lock {number} at dawn.\n\n   It closes at dusk.\n\n" for number in range(20)),
+    ],
+)
+def test_lines_at_the_margin_of_other_texts_are_none(text: str) -> None:
+    chunks = TextSplitter(16, 0).split(Document(path="a.txt", content=text))
+    assert {chunk.heading for chunk in chunks} == {""}
+
+
 def test_pages_are_those_where_the_text_of_the_chunk_stands() -> None:
     pages = ["".join(SENTENCES[start : start + 10]) + "\n\n" for start in range(0, 50, 10)]
     starts = list(itertools.accumulate(map(len, pages), initial=0))

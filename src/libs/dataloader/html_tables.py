@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 _MAX_CELL_CHARS = 1000
 _MAX_SPAN = 100
 _MOST_HEADERS = 3
+_NEARLY = 0.8
 
 
 def data_rows(table: HtmlElement) -> list[list[str]] | None:
@@ -30,7 +31,17 @@ def data_rows(table: HtmlElement) -> list[list[str]] | None:
         labelled and all(node is table for node in table.iter("table"))
     ):
         return None
-    return rows
+    return [[""] * len(rows[0]), *rows] if not labelled and _begins_with_data(own) else rows
+
+
+def _begins_with_data(table_rows: list[HtmlElement]) -> bool:
+    """Return whether the first row of a table without header cells is one like the others, as in lists of functions.
+
+    Its first cell is a link or code, as that of nearly all rows is: no name of a column is, if the rest is.
+    """
+    firsts = [next(row.iterchildren("td"), None) for row in table_rows]
+    marked = [cell is not None and next(cell.iter("a", "code"), None) is not None for cell in firsts]
+    return marked[0] and sum(marked) > _NEARLY * len(marked)
 
 
 def _own_rows(table: HtmlElement) -> list[HtmlElement]:

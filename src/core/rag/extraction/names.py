@@ -133,7 +133,7 @@ def _headline(heading: str, text: str) -> str:
     called = _CALLED.fullmatch(heading)
     if called and re.search(rf"\b{re.escape(called[1].rpartition('.')[2])}\(", text):
         return called[1]
-    return heading
+    return patterns.without_number(heading)
 
 
 def type_of(name: str) -> str:
@@ -315,11 +315,11 @@ class _Capitalised:
     def _parts(self, match: re.Match[str], pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
         """Yield what stands around an ``&``: two names, if both have several words or one is known by itself, or one.
 
-        ``Ada Lane & Ben Hale`` are two, ``Marks & Spencer`` and ``GitHub Trust & Safety`` one each.
+        ``Ada Lane & Ben Hale`` are two, ``Marks & Spencer``, ``GitHub Trust & Safety``, ``A GmbH & Co. KG`` one each.
         """
         before, _, after = match[0].partition(" & ")
         sides = {normalize_name(before), normalize_name(after)}
-        if (
+        if not after.startswith("Co.") and (
             (" " in before and " " in after)
             or (len(sides) > 1 and not sides.isdisjoint(self._found))
             or any(map(patterns.ACRONYM.fullmatch, (before, after)))

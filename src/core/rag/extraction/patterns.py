@@ -28,8 +28,8 @@ _EVERYDAY: Final = {
 _PREFIXED: Final = "(?:de|del|della|di|da|du|la|le|mac|van|von)"
 # The same before a vowel: Conseil d'État, Palais de l'Élysée, Accademia dell'Arcadia.
 _ELIDED: Final = "d(?:e l|ell)?['’]"
-# What follows the capital of an abbreviation before a name: St., Dr., Mr., Prof., Gen. …
-_ABBREVIATIONS: Final = "t|r|rs|s|rof|en|ol|apt|gt|ev"
+# What follows the capital of an abbreviation before a name (St., Dr., Mr., Prof., Gen. …), or within one: & Co. KG.
+_ABBREVIATIONS: Final = r"t|r|rs|s|rof|en|ol|apt|gt|ev|o(?=\. (?:KGaA|KG|OHG|GmbH|AG|SE|Ltd|LLC|Inc)\b)"
 
 # What a number counts: in Rome 20 years ago, Boil 2 cups.
 _COUNTABLE: Final = (
@@ -138,6 +138,16 @@ _OF_PROVISION: Final = re.compile(
 )
 _AND_OF_PROVISION: Final = re.compile(r"\s*(?:,|-|–|et|and|und|y|e|ou|or|oder|to|à|bis|a)\s*(?:l['’]article\s)?")
 
+# What makes a number an amount of money: € 1450, 1450 euros.
+_CURRENCY: Final = r"[$€£¥₹₽₩]|\b(?:EUR|USD|GBP|CHF|JPY|CNY|SEK|NOK|DKK|PLN|CAD|AUD)\b"
+_PAID: Final = re.compile(rf"(?:{_CURRENCY})[ \t\xa0]?\Z")
+_PAYS: Final = re.compile(
+    rf"[ \t\xa0]?(?:{_CURRENCY}|(?:euros?|dollars?|pounds?|francs?|Franken|kroner|kronor|yen)\b)", re.IGNORECASE
+)
+
+#: The number of a section before what its heading says: 5.2. Framing.
+_SECTION: Final = re.compile(r"[0-9]{1,3}(?:\.|(?:\.[0-9]{1,3})+\.?)[ \t]+(?=[^\W\d_])")
+
 #: What a name begins with that has a number before its hyphen: 5-HT2A, 7-Eleven.
 PREFIX: Final = re.compile(r"(?<![\w.,:/–-])[0-9]{1,3}-\Z")
 
@@ -158,6 +168,8 @@ def years_in(text: str) -> Iterator[str]:
             _FIELD_BEGINS.search(text, before, start) and _FIELD_ENDS.match(text, end)
         ):
             continue
+        if _PAID.search(text, before, start) or _PAYS.match(text, end):
+            continue
         if _OF_PROVISION.search(text, before, start) or (
             provision >= 0 and start - provision < 16 and _AND_OF_PROVISION.fullmatch(text, provision, start)
         ):
@@ -174,6 +186,11 @@ def is_symbol(char: str) -> bool:
 def without_symbols(text: str) -> str:
     """Return a heading without pictures and blanks around it, unless there is nothing else."""
     return text.strip() if text.isascii() else _SYMBOLS_AROUND.sub("", text) or text.strip()
+
+
+def without_number(heading: str) -> str:
+    """Return a heading without the number of its section."""
+    return _SECTION.sub("", heading, count=1) if heading[:1].isdigit() else heading
 
 
 def is_behind_amount(text: str, start: int) -> bool:

@@ -18,7 +18,7 @@ from core.rag.extraction.words import normalize_name
 #: A longer phrase is a sentence.
 MAX_WORDS: Final = 8
 #: Small words that the lists of function words lack.
-_SMALL_WORDS: Final = "mr mrs ms dr i'm i've i'll i'd i’m i’ve i’ll i’d"
+_SMALL_WORDS: Final = "mr mrs ms dr herr herrn frau i'm i've i'll i'd i’m i’ve i’ll i’d"
 #: Function words that are nouns, too, and with a capital begin names: Stati Uniti, Stato Pontificio.
 _NOUNS: Final = {"italian": frozenset({"stato", "stati"})}
 #: Function words of languages with their own script, which are not words of any other language.
@@ -66,6 +66,7 @@ class Phrase(NamedTuple):
 @lru_cache(maxsize=100_000)
 def phrase_of(found: str, language: str) -> Phrase | None:
     """Return a phrase without function words before it and a possessive behind it; ``None`` if no name is left."""
+    found = found.rstrip("_")  # of emphasis: "_Close the Door_"
     text = _POSSESSIVE.sub("", found) if found[-1] in "'’s" else found
     if _PLURAL.fullmatch(text) and text != "HTTPs":
         text = text[:-1]  # URLs and URL are one

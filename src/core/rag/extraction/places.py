@@ -11,6 +11,8 @@ _BEFORE_SENTENCE: Final = frozenset(".!?:;…•|#>\n\r\t。¿¡")
 _SKIPPED: Final = frozenset(" \"'“”„«»‘’()[]*_-\u00a0")
 #: What numbers a sentence, a paragraph or an item, at its beginning: (1) Bring …, a) Stir …
 _ENUMERATED: Final = re.compile(r"(?:\A|[\n.;:!?])[ \t>*_#-]*\(?(?:[0-9]{1,3}[a-z]?|[A-Za-z]|[ivx]{2,5})\)[ \t*_]*\Z")
+#: The number of a clause at the beginning of a line: 5.3 The owner …
+_CLAUSE: Final = re.compile(r"(?:\A|\n)[ \t>*_#-]*[0-9]{1,3}(?:\.[0-9]{1,3}){1,4}[ \t]+\Z")
 _TAG: Final = re.compile(r"</?[a-zA-Z\x00][^<>]*>\Z")
 
 
@@ -26,6 +28,8 @@ def begins_sentence(text: str, start: int) -> bool:
             break
     if place < 0 or text[place] in _BEFORE_SENTENCE:
         return True
+    if "0" <= text[place] <= "9" and text[place + 1] in " \t":
+        return _CLAUSE.search(text, max(0, place - 30), start) is not None
     return ")" in text[place:start] and _ENUMERATED.search(text, max(0, place - 8), start) is not None
 
 

@@ -58,6 +58,15 @@ reporting bugs|caveats|limitations|compatibility|credits|license|translation
 flags|switches|operands|subcommands|return codes|exit code|api reference
 ingredients|directions|method|preparation|servings|agenda|attendees|in attendance|present|participants|announcements
 action items|minutes|next meeting|upcoming meetings
+added|changed|deprecated|removed|fixed|security|unreleased|features|new features|bug fixes|bugfixes|fixes|changes
+other changes|breaking changes|improvements|improved|enhancements|performance|internal|dependencies|miscellaneous|other
+installation|installing|configuration|contributing|quick start|quickstart|maintainers|testing
+results|results and discussion|materials and methods|related work|future work|experiments|evaluation
+experimental setup|funding|acknowledgment|acknowledgement|data availability|conflict of interest|conflicts of interest
+package contents|module contents|subpackages|submodules|method summary|method details|method detail|field summary
+field details|constructor summary|constructor details|nested class summary|enum constant summary
+enum constant details|class hierarchy|package hierarchy|all classes and interfaces|all packages|index
+documentation|docs|what's new|what's changed|highlights|known issues|new contributors|contributors|release notes
 example|examples|beispiel|beispiele|exemple|exemples|ejemplo|ejemplos|esempio|esempi|exemplos|przykłady|örnekler
 
 siehe auch|weblinks|einzelnachweise|literatur|literaturverzeichnis|quellen|quellenverzeichnis|inhalt|inhaltsverzeichnis

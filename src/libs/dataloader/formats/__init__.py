@@ -6,6 +6,7 @@ from importlib import import_module
 
 from libs.dataloader.formats.base import Content, FileData, UnreadableError, check_length
 from libs.dataloader.formats.binary_kinds import describe_binary
+from libs.dataloader.formats.generated import check_written
 from libs.dataloader.formats.registry import COMPRESSED, FORMATS, MARKDOWN, PDF, Format, find_format
 from libs.dataloader.types import Document
 
@@ -33,7 +34,8 @@ def read_file(file: FileData, mime_type: str | None = None) -> tuple[Content, Fo
         What is in it, and its format.
 
     Raises:
-        UnreadableError: if it is empty, encrypted, damaged, of no known format, or has no text; with the reason.
+        UnreadableError: if it is empty, encrypted, damaged, of no known format, made for programs, or has no text;
+            with the reason.
     """
     if not file.data:
         raise UnreadableError("it is empty")
@@ -42,6 +44,7 @@ def read_file(file: FileData, mime_type: str | None = None) -> tuple[Content, Fo
 
         file = expanded(file)
     kind = find_format(file.name, file.data, mime_type)
+    check_written(file.name, file.data, kind)
     if kind == PDF:
         from libs.dataloader.isolated import read_isolated
 

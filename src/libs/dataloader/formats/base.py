@@ -126,14 +126,21 @@ class FileData:
         Raises:
             UnreadableError: if they are not text, or not in the encoding that the user has set.
         """
+        return clean_text(self._decoded())
+
+    def pages(self) -> list[str]:
+        """Decode the bytes as clean text, apart at form feeds; see :meth:`text`."""
+        return list(map(clean_text, self._decoded().split("\f")))
+
+    def _decoded(self) -> str:
         if self.encoding is not None:
             try:
-                return clean_text(self.data.decode(self.encoding))
+                return self.data.decode(self.encoding)
             except UnicodeError as error:
                 raise UnreadableError(f"it is not {self.encoding} text: {error}") from error
         if looks_binary(self.data):
             raise UnreadableError("it is binary, not text")
-        return clean_text(decode_bytes(self.data, declared=self.declared).text)
+        return decode_bytes(self.data, declared=self.declared).text
 
 
 _NO_TITLE = re.compile(

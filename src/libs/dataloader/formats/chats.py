@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from html import unescape
 from typing import Any, NamedTuple
@@ -18,15 +18,19 @@ _SLACK_MARK = re.compile(r"<([@#!]?)([^<>|\n]{1,2000})(?:\|([^<>\n]{0,2000}))?>"
 _ROLES = {"user": "User", "human": "User", "assistant": "Assistant", "tool": "Tool"}
 
 
-class _Message(NamedTuple):
+class Message(NamedTuple):
+    """A message: when it was written, by whom, and its text."""
+
     when: str
     who: str
     text: str
 
 
-class _Chat(NamedTuple):
+class Chat(NamedTuple):
+    """A conversation."""
+
     title: str | None
-    messages: list[_Message]
+    messages: list[Message]
 
 
 def read_chats(data: Any, file: FileData) -> Content | None:
@@ -41,7 +45,7 @@ def read_chats(data: Any, file: FileData) -> Content | None:
         ``None`` if the data is something else.
     """
     collector = LinkCollector(file.uri, file.root_uri)
-    found: list[_Chat] = []
+    found: list[Chat] = []
     if isinstance(data, list) and data and all(isinstance(item, dict) for item in data):
         if all(_is_assistant(item) for item in data):
             found = [_assistant(item) for item in data]
@@ -57,21 +61,28 @@ def read_chats(data: Any, file: FileData) -> Content | None:
     if not chats:
         return None
     times = [message.when for chat in chats for message in chat.messages if message.when]
+    content = content_of(chats)
+    content.metadata |= {"created": min(times)[:10]} if times else {}
+    content.links = collector.links()
+    return content
+
+
+def content_of(chats: Sequence[Chat]) -> Content:
+    """Return conversations as Markdown; see :func:`read_chats`."""
     return Content(
         clean_text(join_lines(line for chat in chats for line in _lines(chat))),
         "markdown",
         sensible_title(chats[0].title or "") if len(chats) == 1 else None,
-        {"message_count": sum(len(chat.messages) for chat in chats), **({"created": min(times)[:10]} if times else {})},
-        collector.links(),
+        {"message_count": sum(len(chat.messages) for chat in chats)},
     )
 
 
-def _lines(chat: _Chat) -> Iterator[str]:
+def _lines(chat: Chat) -> Iterator[str]:
     if chat.title:
         yield f"# {' '.join(chat.title.split())}\n"
     for when, who, text in chat.messages:
         text = lowered(text.strip())
-        line = f"{who} ({when}):" if when else f"{who}:"
+        line = f"{who} ({when}):".strip() if when else f"{who}:"
         yield f"{line}{'\n\n' if text.startswith(('#', '`', '~', '|', '- ', '* ', '1.')) else ' '}{text}\n"
 
 
@@ -79,14 +90,14 @@ def _is_assistant(item: Mapping[str, Any]) -> bool:
     return isinstance(item.get("mapping"), dict) or isinstance(item.get("chat_messages"), list)
 
 
-def _assistant(item: Mapping[str, Any]) -> _Chat:
+def _assistant(item: Mapping[str, Any]) -> Chat:
     if isinstance(item.get("chat_messages"), list):  # Claude
         told = (message for message in item["chat_messages"] if isinstance(message, dict))
         messages = [
-            _Message(_moment(each.get("created_at")), _role(each.get("sender")), _text(each.get("text")))
+            Message(_moment(each.get("created_at")), _role(each.get("sender")), _text(each.get("text")))
             for each in told
         ]
-        return _Chat(_text(item.get("name")) or None, [message for message in messages if message.text.strip()])
+        return Chat(_text(item.get("name")) or None, [message for message in messages if message.text.strip()])
     messages = []
     for node in _branch(item["mapping"], item.get("current_node")):
         message = node.get("message")
@@ -95,8 +106,8 @@ def _assistant(item: Mapping[str, Any]) -> _Chat:
         if text := _text(message.get("content")).strip():
             author = message.get("author")
             role = _role(author.get("role") if isinstance(author, dict) else None)
-            messages.append(_Message(_moment(message.get("create_time")), role, text))
-    return _Chat(_text(item.get("title")) or None, messages)
+            messages.append(Message(_moment(message.get("create_time")), role, text))
+    return Chat(_text(item.get("title")) or None, messages)
 
 
 def _branch(nodes: Mapping[str, Any], last: Any) -> list[Mapping[str, Any]]:
@@ -127,7 +138,7 @@ def _is_slack(item: Mapping[str, Any]) -> bool:
     return item.get("type") == "message" and isinstance(item.get("ts"), str) and isinstance(item.get("text"), str)
 
 
-def _slack(data: list[dict[str, Any]], path: str, collector: LinkCollector) -> _Chat:
+def _slack(data: list[dict[str, Any]], path: str, collector: LinkCollector) -> Chat:
     names: dict[str, str] = {}
     for item in data:
         profile = item.get("user_profile")
@@ -144,7 +155,7 @@ def _slack(data: list[dict[str, Any]], path: str, collector: LinkCollector) -> _
         return words or target.removeprefix("mailto:")
 
     messages = [
-        _Message(
+        Message(
             _moment(item["ts"]),
             names.get(str(item.get("user")), "") or _first(item, "username", "user", "bot_id") or "Unknown",
             unescape(_SLACK_MARK.sub(mark, item["text"])),
@@ -153,34 +164,34 @@ def _slack(data: list[dict[str, Any]], path: str, collector: LinkCollector) -> _
         if _is_slack(item) and item["text"].strip()
     ]
     folder, name = posixpath.split(path.replace("\\", "/"))
-    return _Chat(" ".join(filter(None, (posixpath.basename(folder), posixpath.splitext(name)[0]))), messages)
+    return Chat(" ".join(filter(None, (posixpath.basename(folder), posixpath.splitext(name)[0]))), messages)
 
 
 def _is_discord(item: Mapping[str, Any]) -> bool:
     return isinstance(item.get("author"), dict) and "timestamp" in item and isinstance(item.get("content"), str)
 
 
-def _discord(data: Mapping[str, Any], items: list[dict[str, Any]]) -> _Chat:
+def _discord(data: Mapping[str, Any], items: list[dict[str, Any]]) -> Chat:
     messages = [
-        _Message(_moment(item["timestamp"]), _first(item["author"], "nickname", "name") or "Unknown", item["content"])
+        Message(_moment(item["timestamp"]), _first(item["author"], "nickname", "name") or "Unknown", item["content"])
         for item in items
         if item["content"].strip()
     ]
     names = [_first(data[name], "name") for name in ("guild", "channel") if isinstance(data.get(name), dict)]
-    return _Chat(" ".join(filter(None, names)) or None, messages)
+    return Chat(" ".join(filter(None, names)) or None, messages)
 
 
 def _is_telegram(item: Mapping[str, Any]) -> bool:
     return item.get("type") in ("message", "service") and "date" in item and isinstance(item.get("text"), str | list)
 
 
-def _telegram(data: Mapping[str, Any], items: list[dict[str, Any]]) -> _Chat:
+def _telegram(data: Mapping[str, Any], items: list[dict[str, Any]]) -> Chat:
     messages = [
-        _Message(_moment(item["date"]), _first(item, "from", "actor") or "Unknown", text)
+        Message(_moment(item["date"]), _first(item, "from", "actor") or "Unknown", text)
         for item in items
         if (text := _text(item["text"])).strip()
     ]
-    return _Chat(_first(data, "name"), messages)
+    return Chat(_first(data, "name"), messages)
 
 
 def _first(item: Mapping[str, Any], *keys: str) -> str | None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import base64
 import contextlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from email import message_from_bytes, policy
 from email.message import Message
 from email.utils import parsedate_to_datetime
 from typing import Any
 
+from libs.dataloader.formats.attachments import Attachments
 from libs.dataloader.formats.base import Content, FileData, UnreadableError, join_lines, lowered
 from libs.dataloader.formats.markdown import trim_url
 from libs.dataloader.formats.registry import MBOX, Format
@@ -21,20 +22,28 @@ from libs.dataloader.text import bom_encoding, clean_text, decode_bytes, looks_b
 _SHOWN = ("From", "To", "Cc", "Date", "Subject")  # the last one is the heading of a message in an archive
 _OF_MAIL = ("To", "Cc", "Bcc", "Received", "Message-ID")
 _FOR_PROGRAMS = frozenset(("text/css", "text/javascript"))
+_FILES = frozenset(("text/calendar", "text/csv", "text/vcard", "text/x-vcard"))  # files, even without a name
+_ADDRESSES = frozenset(("From", "To", "Cc"))
+#: A name as directories have it, with the family name first: ``"Lane, Ada" <ada@example.org>``.
+_TURNED = re.compile(
+    r"(?P<before>\A|[>,;]\s*)(?P<quote>\"?)(?P<family>[^\W\d_][^\",;<>@()\d]{0,40}), "
+    r"(?!(?:Inc|Ltd|LLC|LLP|Corp|GmbH|AG|S\.?A|Jr|Sr|I{2,3}|Ph\.?D|M\.?D|Esq)\b)"
+    r"(?P<given>[^\W\d_](?:[^\",;<>@()\d]{0,40}[^\s\",;<>@()\d])?)(?P=quote)(?=\s*<[^<>\s]+@)"
+)
 _URL = re.compile(r"https?://[^\s<>\"'`|]+")
 _MBOX_FROM = re.compile(rb"(?:\A|(?<=\n)\r?\n)From [^\s\n]{1,500}[^\n]{0,100}\d\d:\d\d[^\n]{0,100}\n")
 _MBOX_QUOTED = re.compile(rb"^>(>*From )", re.MULTILINE)  # a line of a message that begins like those between them
 
 
 def read(file: FileData, kind: Format) -> Content:
-    """Convert the headers that people read, the text (HTML if most of it is only there), and names of attachments."""
+    """Convert the headers that people read, the text (HTML if most of it is only there), and the attachments."""
     data = file.data
     if looks_binary(data[:4096]):
         raise UnreadableError("it is binary, not text")
     if bom_encoding(data) is not None or b"\x00" in data[:4096]:
         data = decode_bytes(data).text.encode()
     if kind == MBOX and (places := [match.span() for match in _MBOX_FROM.finditer(data)]):
-        return _archive(data, places)
+        return _archive(file, data, places)
     # The older policy never fails on a malformed header.
     message = message_from_bytes(data, policy=policy.compat32)
     if not any(message.get(name) for name in (*_SHOWN, "Message-ID", "Received", "MIME-Version")):
@@ -43,6 +52,7 @@ def read(file: FileData, kind: Format) -> Content:
         return saved
     collector = LinkCollector(None)
     text = clean_text(_message(message, collector))
+    attached = "".join(_attached(message, Attachments(file, collector)))
     metadata: dict[str, Any] = {}
     for header, name in (("From", "author"), ("To", "to"), ("Cc", "cc"), ("Message-ID", "message_id")):
         if value := _header(message, header):
@@ -51,7 +61,8 @@ def read(file: FileData, kind: Format) -> Content:
         metadata["created"] = parsedate_to_datetime(_header(message, "Date")).isoformat()
     if names := [name for name, _ in _attachments(message)]:
         metadata["attachments"] = names
-    return Content(text, "text", _header(message, "Subject") or None, metadata, collector.links())
+    title = _header(message, "Subject") or None
+    return Content(text + attached, "markdown" if attached else "text", title, metadata, collector.links())
 
 
 def _saved_page(message: Message[str, str]) -> Content | None:
@@ -70,9 +81,10 @@ def _saved_page(message: Message[str, str]) -> Content | None:
     return Content(page.markdown, "markdown", page.title, metadata, page.links, mime_type="text/html")
 
 
-def _archive(data: bytes, places: Sequence[tuple[int, int]]) -> Content:
+def _archive(file: FileData, data: bytes, places: Sequence[tuple[int, int]]) -> Content:
     """Convert the messages of an archive, each below its subject; ``places``: the spans of the lines between them."""
     collector = LinkCollector(None)
+    attachments = Attachments(file, collector)
     ends = (*(start for start, _ in places[1:]), len(data))
     messages = (
         message_from_bytes(_MBOX_QUOTED.sub(rb"\1", data[start:end]), policy=policy.compat32)
@@ -80,10 +92,30 @@ def _archive(data: bytes, places: Sequence[tuple[int, int]]) -> Content:
     )
     text = join_lines(
         f"# {clean_text(_header(message, 'Subject')) or '(no subject)'}\n\n"
-        f"{lowered(clean_text(_message(message, collector, _SHOWN[:-1])).strip())}\n"
+        f"{lowered(_of_archive(message, collector, attachments))}\n"
         for message in messages
     )
     return Content(text, "markdown", None, {"message_count": len(places)}, collector.links())
+
+
+def _of_archive(message: Message[str, str], collector: LinkCollector, attachments: Attachments) -> str:
+    text = clean_text(_message(message, collector, _SHOWN[:-1])).strip()
+    return text + "".join(_attached(message, attachments))
+
+
+def _attached(message: Message[str, str], attachments: Attachments) -> Iterator[str]:
+    """Yield what is in the files that are attached to a message, and to messages inside it."""
+    if message.get_content_type() == "message/rfc822" and message.is_multipart():
+        for inner in _forwarded(message):
+            yield from _attached(inner, attachments)
+    elif message.is_multipart():
+        for part in message.get_payload():
+            if isinstance(part, Message):
+                yield from _attached(part, attachments)
+    elif _is_attachment(message):
+        data = message.get_payload(decode=True)
+        if isinstance(data, bytes):
+            yield attachments.read(_attachment_name(message), data, message.get_content_type())
 
 
 def _message(message: Message[str, str], collector: LinkCollector, shown: Sequence[str] = _SHOWN) -> str:
@@ -140,7 +172,7 @@ def _attachments(message: Message[str, str]) -> list[tuple[str, str]]:
 
 
 def _is_attachment(part: Message[str, str]) -> bool:
-    if part.get_content_disposition() == "attachment":
+    if part.get_content_disposition() == "attachment" or part.get_content_type() in _FILES:
         return True
     return part.get_content_maintype() not in ("text", "multipart", "message") and bool(_file_name(part))
 
@@ -176,7 +208,8 @@ def _file_name(part: Message[str, str]) -> str:
 
 def _header(message: Message[str, str], name: str) -> str:
     # As it stands there: get() replaces what is not ASCII.
-    return _decoded(next((str(value) for key, value in message.raw_items() if key.lower() == name.lower()), ""))
+    value = _decoded(next((str(value) for key, value in message.raw_items() if key.lower() == name.lower()), ""))
+    return _TURNED.sub(r"\g<before>\g<given> \g<family>", value) if name in _ADDRESSES and "," in value else value
 
 
 def _decoded(value: str) -> str:

@@ -43,6 +43,8 @@ _TAG = re.compile(
     re.DOTALL,
 )
 _IMAGE = re.compile(r"!\[([^\[\]]{0,500})\](?:\([^()]{0,1000}\)|\[[^\[\]]{0,200}\])")
+# Logos and badges, which stand before a title.
+_NO_WORDS = re.compile(rf"\[?{_IMAGE.pattern}(?:\](?:\([^()]{{0,1000}}\)|\[[^\[\]]{{0,200}}\]))?|<[^<>]+>")
 _TOKEN = re.compile(
     r"\\.|!?\[|\]|\n[ \t]*\n|<https?://[^\s<>]+>|(?<![\w\"'=])https?://[^\s<>\"'`|\[\]]+"
     r"|<a\s[^<>]{0,500}?href\s{0,5}=\s{0,5}[\"']([^\"'<>]{0,2000})[\"'][^<>]{0,500}>",
@@ -98,7 +100,7 @@ def read(file: FileData, _kind: Format) -> Content:
         for name, words in chain(find_note_links(properties), find_note_links(visible)):
             if target := file.notes.find(name, file.uri):
                 collector.add_target(target, plain_words(words))
-    title = title if isinstance(title, str) and title else first_heading(text, prose)
+    title = title if isinstance(title, str) and title else _title(text, prose, file.name)
     if "<table" in prose.lower():
         text = with_plain_tables(text, prose)
     return Content(
@@ -154,7 +156,29 @@ def first_heading(text: str, prose: str | None = None) -> str | None:
         text: Markdown.
         prose: The same with blocks of code and comments blanked out; ``None``: computed here.
     """
-    visible = _without_blocks(text) if prose is None else prose
+    found = _headings(_without_blocks(text) if prose is None else prose)
+    return next((words for _, _, start, end in found if (words := _heading_words(text, start, end))), None)
+
+
+def _title(text: str, prose: str, name: str) -> str | None:
+    """Return what a text is called: by its first heading of the highest level, unless that is one of its parts.
+
+    Parts have headings of the second level or below, of which there are several. Notes, and pages of wikis, have no
+    other headings: they are called what their files are. If that is no name, the first heading is the title unless text
+    stands before it.
+    """
+    found = _headings(prose)
+    if len(found) > 1 and 1 < found[0][0] == found[1][0]:
+        stem = name.rpartition(".")[0]
+        if " " in stem or not stem.isascii() or stem not in (stem.lower(), stem.upper()):
+            return stem
+        if _NO_WORDS.sub("", prose[: found[0][1]]).strip():
+            return None
+    return first_heading(text, prose)
+
+
+def _headings(visible: str) -> list[tuple[int, int, int, int]]:
+    """Return level, place, and the span of the words of headings; the highest level first, to its first heading."""
     found: list[tuple[int, int, int, int]] = []
     for match in _ATX.finditer(visible):
         found.append((len(match[1]), match.start(), *match.span(2)))
@@ -168,13 +192,14 @@ def first_heading(text: str, prose: str | None = None) -> str | None:
     # A tag in inline code is an example.
     if _HTML_HEADING.search(visible) and (html := _HTML_HEADING.search(_without_spans(visible))):
         found.append((1, html.start(), *html.span(1)))
-    for _, _, start, end in sorted(found):
-        heading = text[start : min(end, start + _LONGEST_WORDS)].strip()
-        if heading.endswith("#"):
-            heading = heading.rstrip("#").rstrip() if heading.rstrip("#").endswith((" ", "\t")) else heading
-        if words := plain_words(HEADING_ATTRIBUTES.sub("", heading)):
-            return words[:_LONGEST_TITLE]
-    return None
+    return sorted(found)
+
+
+def _heading_words(text: str, start: int, end: int) -> str:
+    heading = text[start : min(end, start + _LONGEST_WORDS)].strip()
+    if heading.endswith("#"):
+        heading = heading.rstrip("#").rstrip() if heading.rstrip("#").endswith((" ", "\t")) else heading
+    return plain_words(HEADING_ATTRIBUTES.sub("", heading))[:_LONGEST_TITLE]
 
 
 def plain_words(text: str) -> str:

@@ -75,9 +75,14 @@ def has_header(rows: Sequence[Sequence[str]]) -> bool:
         return True
     first, below = rows[0], rows[1:_LOOKED_AT]
     numbers = [column for column, cell in enumerate(first) if is_number(cell)]
-    if not numbers or all(first[column].isdecimal() and int(first[column][:6]) in _YEARS for column in numbers):
+    if not numbers or all(is_year(first[column]) for column in numbers):
         return True
     return not all(is_number(row[column]) for row in below for column in numbers if column < len(row) and row[column])
+
+
+def is_year(text: str) -> bool:
+    """Return whether a cell contains a year of this time."""
+    return text.isdecimal() and int(text[:6]) in _YEARS
 
 
 def is_number(text: str) -> bool:

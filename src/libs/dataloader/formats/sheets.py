@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple
 
-from libs.dataloader.formats.base import Content, TextBuilder
+from libs.dataloader.formats.base import Content, TextBuilder, escaped
 from libs.dataloader.formats.rows import (
     Records,
     column_names,
     has_header,
     is_number,
     is_wide,
+    is_year,
     split_captions,
     write_table,
 )
@@ -23,6 +25,9 @@ from libs.dataloader.links import LinkCollector
 from libs.dataloader.tables import joined_header
 
 _SPARSE = 100
+_LONGEST_NAME = 80  # characters, of a field
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ].*)?")
+_MOST_FIELDS = 50  # more of them are data
 
 
 class Sheet(NamedTuple):
@@ -103,7 +108,10 @@ class _Writer:
                     continue
                 self.builder.block(caption)
                 self._kinds.append("markdown")
-            if body:
+            if body and (fields := _fields(body)):
+                self.builder.block(fields)
+                self._kinds.append("markdown")
+            elif body:
                 self.builder.separate()
                 self._table(body)
         for text in beside:
@@ -128,6 +136,30 @@ class _Writer:
     def format(self) -> str:
         """Return the format of the whole text, which decides how it is split."""
         return self._kinds[0] if len(self._kinds) == 1 else "markdown"
+
+
+def _fields(rows: Sequence[Row]) -> str:
+    """Return a table as lines of names and values, if that is what it has in place of columns with a header.
+
+    Its first row says the name of a field and a value, or names end with a colon.
+    """
+    if not 1 < len(rows) <= _MOST_FIELDS:
+        return ""
+    if any(len(row.cells) != 2 or row.columns != rows[0].columns for row in rows):
+        return ""
+    names = [row.cells[0].strip() for row in rows]
+    if len(set(names)) < len(names) or not all(map(_may_name, names)):
+        return ""
+    first = rows[0].cells[1].strip()
+    is_value = (is_number(first) and not is_year(first)) or _DATE.fullmatch(first) is not None
+    if not is_value and 2 * sum(name.endswith(":") for name in names) <= len(names):
+        return ""
+    lines = (f"{name.rstrip(': ')}: {' '.join(row.cells[1].split())}" for name, row in zip(names, rows, strict=True))
+    return escaped("\n".join(lines))
+
+
+def _may_name(text: str) -> bool:
+    return len(text) <= _LONGEST_NAME and not is_number(text) and _DATE.fullmatch(text) is None
 
 
 def _used(rows: Sequence[Row]) -> list[int]:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import groupby
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from libs.dataloader.formats import read_file
 from libs.dataloader.formats.archive import Archive, attribute, child, children, iter_xml, local
@@ -24,12 +24,13 @@ from libs.dataloader.formats.base import (
     is_code_style,
     squeezed,
 )
+from libs.dataloader.formats.bold_headings import Block, with_bold_headings
 from libs.dataloader.formats.drawings import chart_blocks, diagram_texts
 from libs.dataloader.formats.markdown import first_heading
 from libs.dataloader.formats.omml import equation_text
 from libs.dataloader.formats.ooxml import core_properties, main_part, relationships
 from libs.dataloader.formats.registry import Format
-from libs.dataloader.formats.word_styles import Styles, value_of
+from libs.dataloader.formats.word_styles import Styles, is_on, value_of
 from libs.dataloader.links import LinkCollector
 from libs.dataloader.tables import markdown_table
 from libs.dataloader.text import clean_text, raised
@@ -63,14 +64,17 @@ def read(file: FileData, _kind: Format) -> Content:
     archive = Archive(file, "a Word document")
     part = main_part(archive, "word/document.xml")
     reader = _Reader(file, archive, part)
-    blocks: list[_Block] = []
+    blocks: list[Block] = []
     chars = 0
     for node in iter_xml(archive.read(part), part, _BLOCKS | {_IMPORTED}):
         known = len(blocks)
         reader.block(node, blocks)
         chars += sum(len(block.text) for block in blocks[known:])
         check_length(chars)
-    blocks += (_Block(note) for note in reader.notes())
+    if not reader.has_headings:
+        blocks = with_bold_headings(blocks)
+        reader.first_heading = reader.first_heading or first_heading("\n".join(block.text for block in blocks))
+    blocks += (Block(note) for note in reader.notes())
     title, metadata = core_properties(archive)
     return Content(
         clean_text(_join(blocks)),
@@ -81,17 +85,13 @@ def read(file: FileData, _kind: Format) -> Content:
     )
 
 
-class _Block(NamedTuple):
-    text: str
-    kind: str = ""
-
-
 class _Reader:
     def __init__(self, file: FileData, archive: Archive, part: str) -> None:
         self.collector = LinkCollector(file.uri, file.root_uri)
         self._file = file
         self.title: str | None = None
         self.first_heading: str | None = None
+        self.has_headings = False  # but for the title
         self._archive = archive
         self._relations = relationships(archive, part)
         self._styles = Styles(archive)
@@ -101,7 +101,7 @@ class _Reader:
 
     # -- blocks --------------------------------------------------------------------------------------------------
 
-    def block(self, node: _Element, out: list[_Block]) -> None:
+    def block(self, node: _Element, out: list[Block]) -> None:
         """Write a paragraph or table, and the text boxes, charts and diagrams anchored in it."""
         if any(local(above) in ("del", "Fallback") for above in node.iterancestors()):
             return
@@ -118,9 +118,9 @@ class _Reader:
                 self.block(inner, out)
         drawings, self._drawings = self._drawings, []
         for drawing in drawings:
-            out += map(_Block, self._drawn(drawing))
+            out += map(Block, self._drawn(drawing))
 
-    def _import(self, node: _Element, out: list[_Block]) -> None:
+    def _import(self, node: _Element, out: list[Block]) -> None:
         """Write another document, of any format, that this one has whole: programs leave it to Word to convert it."""
         relation = self._relations.get(attribute(node, "id") or "")
         if relation is None or not self._archive.has(relation[1]):
@@ -135,7 +135,7 @@ class _Reader:
         except UnreadableError:
             return  # it costs only itself
         is_markup = content.format == "markdown"
-        out.append(_Block(content.text if is_markup else escaped(content.text)))
+        out.append(Block(content.text if is_markup else escaped(content.text)))
         self.first_heading = self.first_heading or (first_heading(content.text) if is_markup else None)
         self.collector.extend((link.target, link.text) for link in content.links)
 
@@ -154,12 +154,12 @@ class _Reader:
         elif texts := list(diagram_texts(root)):
             yield "\n".join(f"- {text}" for text in texts)
 
-    def _paragraph(self, node: _Element, out: list[_Block]) -> None:
+    def _paragraph(self, node: _Element, out: list[Block]) -> None:
         raw = self._text(node)
         properties = child(node, "pPr")
         style = attribute(found, "val") or "" if (found := child(properties, "pStyle")) is not None else ""
         if is_code_style(self._styles.name(style)):
-            out.append(_Block(raw.rstrip(), "code"))
+            out.append(Block(raw.rstrip(), "code"))
             return
         text = squeezed(raw)
         level = self._styles.outline(properties, style)
@@ -168,17 +168,36 @@ class _Reader:
             return
         if self.title is None and self._styles.name(style).lower() == "title":
             self.title, level = text.replace("\n", " "), 1
+        elif level is not None:
+            self.has_headings = True
         if level is not None:
             heading = f"{label} {text}".strip().replace("\n", " ") if label != "-" else text.replace("\n", " ")
             self.first_heading = self.first_heading or heading
-            out.append(_Block(f"{'#' * min(level, 6)} {heading}"))
-        elif label:
+            out.append(Block(f"{'#' * min(level, 6)} {heading}"))
+            return
+        may_head = not (self.has_headings or label.startswith("-"))
+        bold = f"{label} {text}".strip() if may_head and self._is_bold(node, style) else ""
+        if label:
             indent = "  " * depth
-            out.append(_Block(f"{indent}{label} " + text.replace("\n", f"\n{indent}  "), "item"))
+            out.append(Block(f"{indent}{label} " + text.replace("\n", f"\n{indent}  "), "item", bold, depth))
         else:
-            out.append(_Block(escaped(text)))
+            out.append(Block(escaped(text), bold=bold))
 
-    def _table(self, node: _Element, out: list[_Block]) -> None:
+    def _is_bold(self, node: _Element, style: str) -> bool:
+        """Return whether all letters of a paragraph are bold."""
+        of_style = self._styles.is_bold(style)
+        runs = [
+            run
+            for run in node.iter()
+            if local(run) == "r" and any((text.text or "").strip() for text in children(run, "t"))
+        ]
+        for run in runs:
+            own = child(run, "rPr", "b")
+            if not (of_style if own is None else is_on(own)):
+                return False
+        return bool(runs)
+
+    def _table(self, node: _Element, out: list[Block]) -> None:
         rows: list[list[str]] = []
         cells: list[_Element] = []
         for row in _rows(node):
@@ -197,7 +216,7 @@ class _Reader:
             if any(texts):
                 rows.append(texts)
         if len(rows) > 1 and max(map(len, rows)) > 1:
-            out.append(_Block(markdown_table(rows)))
+            out.append(Block(markdown_table(rows)))
             return
         self._drawings.clear()  # they are met again
         for cell in cells:  # a table around text: a frame, not data
@@ -239,7 +258,7 @@ class _Reader:
             elif name in ("footnoteReference", "endnoteReference", "commentReference"):
                 key = (name[:-9], attribute(item, "id") or "")
                 parts.append(f"[{self._notes.setdefault(key, len(self._notes) + 1)}]")
-            elif name == "r" and _is_on(child(item, "rPr", "vanish")):
+            elif name == "r" and is_on(child(item, "rPr", "vanish")):
                 continue  # hidden text, which Word does not show
             elif name == "r" and value_of(child(child(item, "rPr"), "vertAlign")) == "superscript":
                 run: list[str] = []
@@ -306,12 +325,7 @@ def _is_checked(box: _Element) -> bool:
     state = child(box, "checked")
     if state is None:
         state = child(box, "default")
-    return _is_on(state)
-
-
-def _is_on(node: _Element | None) -> bool:
-    """Return whether a property exists and is not switched off."""
-    return node is not None and (attribute(node, "val") or "1").lower() not in ("0", "false", "off")
+    return is_on(state)
 
 
 def _chosen(choice: _Element) -> str:
@@ -321,7 +335,7 @@ def _chosen(choice: _Element) -> str:
     return entries[int(number)] if number.isdecimal() and len(number) < 5 and int(number) < len(entries) else ""
 
 
-def _join(blocks: Iterable[_Block]) -> str:
+def _join(blocks: Iterable[Block]) -> str:
     """Join blocks by empty lines, but items of a list by line ends; adjacent lines of code become one block."""
     parts: list[str] = []
     before = ""

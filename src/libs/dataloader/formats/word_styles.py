@@ -23,6 +23,7 @@ class _Style:
     based_on: str = ""
     outline: int | None = None
     number: tuple[str, int] | None = None
+    bold: bool | None = None
 
 
 @dataclass(slots=True)
@@ -58,6 +59,10 @@ class Styles:
                 return found.outline + 1 if found.outline < _MAX_LEVEL else None
         match = _HEADING_NAME.match(style) if style not in self._styles else None
         return int(match[1]) if match else None
+
+    def is_bold(self, style: str) -> bool:
+        """Return whether a style has bold letters."""
+        return next((found.bold for found in self._chain(style) if found.bold is not None), False)
 
     def number(self, properties: _Element | None, style: str) -> tuple[str, int]:
         """Count a numbered paragraph or list item, and return its label and depth; an empty label if it is neither."""
@@ -109,6 +114,7 @@ class Styles:
                 value_of(child(node, "basedOn")) or "",
                 int(outline) if outline and outline.isdecimal() else None,
                 _number_of(child(properties, "numPr")),
+                is_on(bold) if (bold := child(child(node, "rPr"), "b")) is not None else None,
             )
         return styles
 
@@ -131,6 +137,11 @@ class Styles:
         for node in children(root, "num"):
             lists[attribute(node, "numId") or ""] = abstract.get(value_of(child(node, "abstractNumId")) or "", _List())
         return lists
+
+
+def is_on(node: _Element | None) -> bool:
+    """Return whether a property exists and is not switched off."""
+    return node is not None and (attribute(node, "val") or "1").lower() not in ("0", "false", "off")
 
 
 def value_of(node: _Element | None) -> str | None:

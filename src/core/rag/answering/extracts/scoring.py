@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from core.rag.analysis import analyze, asked_name, asked_words, defined_words, query_terms
@@ -63,6 +64,8 @@ _NAMING = 4
 _ADDED = 0.05
 #: Words of so many letters are alike if one begins with the other.
 _LONG = 5
+#: What share of the words of the question another one has that is nearly the same.
+_NEARLY = 0.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +124,7 @@ async def scored(
     rated = _rated(question, passages, languages, found, alike[: len(found)], weights, wanted)
     subjects = [_subjects(passage, language, wanted) for passage, language in zip(passages, languages, strict=True)]
     rated = _going_on(rated, passages, subjects, weights, kind_asked(question))
-    rated = _without_echoes(rated, passages, wanted)
+    rated = _without_echoes(_answering(rated, wanted), passages, wanted)
     for one, meant in zip(headed, alike[len(found) :], strict=True):
         rated.append(replace(one, score=one.score + _MEANING * max(meant, 0.0)))
     return sorted(rated, key=lambda one: (one.passage, one.place))
@@ -213,6 +216,20 @@ def _headed(question: str, passages: Sequence[Passage], languages: Sequence[str]
                 score = share + (_STEPS if of_steps else 0.0)
                 found.append(Sentence(index, place, name, words, score, subject=subject, headed=True))
     return found
+
+
+def _answering(sentences: Sequence[Sentence], wanted: set[str]) -> list[Sentence]:
+    """Return the sentences, of which those count more that follow nearly the same question: they answer it.
+
+    They need not repeat a word of it: "Who writes the notes?" "I can do that."
+    """
+    made = list(sentences)
+    for index, (asking, following) in enumerate(pairwise(sentences), start=1):
+        if asking.passage != following.passage or len(asking.words & wanted) < max(_NEARLY * len(wanted), 1):
+            continue
+        if ASKS.search(asking.text) is not None and ASKS.search(following.text) is None:
+            made[index] = replace(following, score=max(following.score, asking.score))
+    return made
 
 
 def _without_echoes(sentences: Sequence[Sentence], passages: Sequence[Passage], wanted: set[str]) -> list[Sentence]:

@@ -22,9 +22,9 @@ _ATTRIBUTE = r"\s+[A-Za-z_:][\w:.-]*=(?:\"[^\"]*\"|'[^']*')"
 _TAG = (
     r"<!--.*?(?:-->|\Z)|</?(?:abbr|aside|b|blockquote|br|button|center|code|d[dlt]|del|details|div|em|figcaption|figure|h[1-6r]|i|img"
     r"|ins|kbd|li|mark|[ou]l|p|picture|pre|section|small|span|strong|su[bp]|summary|table|tbody|t[dhr]|thead|tt)\s*/?>"
-    rf"|<[A-Za-z][\w-]*(?:{_ATTRIBUTE})+(?:\s+[A-Za-z][\w-]*)*\s*/?>|</a\s*>"
-    # Components of MDX: a placeholder in capitals, or a type behind its name, is none.
-    r"|</[A-Z][a-z][\w.]*\s*>|(?m:^)[ \t]*<[A-Z][a-z][\w.]*[ \t]*/?>[ \t]*(?=\n|\Z)"
+    rf"|<[A-Za-z][\w-]*(?:{_ATTRIBUTE})+(?:\s+[A-Za-z][\w-]*)*\s*/?>"
+    # What closes anything, and components of MDX: a placeholder in capitals, or a type behind its name, is none.
+    r"|</[A-Za-z][\w.-]*\s*>|(?m:^)[ \t]*<[A-Z][a-z][\w.]*[ \t]*/?>[ \t]*(?=\n|\Z)"
 )
 #: What a generator of sites fills in, as Liquid, Nunjucks and Jinja have it: part of a target, or of what is read.
 _FILLED_IN = r"\{[%{][^{}\n]{0,300}[%}]\}"
@@ -38,10 +38,15 @@ _LINK = re.compile(
     rf"|(?<![A-Za-z0-9_)\]])\[(?!\d+\])({_WORDS})\]\[[^\[\]\n]{{0,200}}\]|{_NOTE_LINK}|{_TAG}",
     re.DOTALL,
 )
+_FILE = re.compile(r"\.\w{1,5}(?:#|\Z)")
+#: The name of a paragraph in a note, behind it: ``It turns. ^wheel``.
+_PLACE_NAME = re.compile(r"(?:\A|[ \t])\^[A-Za-z0-9-]{2,40}[ \t]*$", re.MULTILINE)
 #: A link in bold letters between others: editors end these before it, and begin them again behind it.
 _BOLD_LINK = re.compile(rf"\*\*\[\*\*([^\[\]*\n]{{1,200}})\*\*\]({_TARGET})(\*\*)?")
 #: The second half of a link whose words began in the sentence or passage before.
 _HALF_LINK = re.compile(rf"\A([^\[\]]*)\]{_TARGET}")
+#: The same of a link to a note: ``of the mill|the mill]] is open``.
+_HALF_NOTE = re.compile(r"\A[^\[\]\n|]{0,200}\|([^\[\]\n|]{1,200})\]\]")
 #: The second half of a tag, at the beginning of a passage: ``href="a.md"/>``.
 _HALF_TAG = re.compile(rf"\A(?:{_ATTRIBUTE.replace('+', '*', 1)})*\s*/?>")
 #: The lines of a table that has no bars, or is drawn as a grid.
@@ -65,9 +70,11 @@ _WRITTEN = re.compile(
     r"(`+)[^`\n]*\1|(?<![\\:])\\([\[\]*_~#>|!$&+-])|\\(?=\n)"
     r"|&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]\w{1,30});"
 )
-#: The line that opens or closes a note: ``:::caution``, ``:::note[Read this]{.wide}``, ``[!NOTE]``.
+#: The line that opens or closes a note (``:::caution``, ``:::note[Read this]{.wide}``, ``::: tip Speed``, ``[!NOTE]``),
+#: and what stands before its title: ``[!tip]- Speed``.
 _NOTE = re.compile(
-    r"^[ \t]*(?:>[ \t]*)?(?::{3,}[ \t]*[\w-]*(?:\[[^\]\n]*\])?(?:\{[^}\n]*\})?|\[![A-Z]+\])[ \t]*(?:\n|\Z)",
+    r"^[ \t]*(?:>[ \t]*)?(?::{3,}(?:[ \t]*[\w-]+)?(?:\[[^\]\n]*\])?(?:\{[^}\n]*\}|[ \t]+[^\n.{]{1,60})?[ \t]*(?:\n|\Z)"
+    r"|\[![A-Za-z][\w-]*\][+-]?(?:[ \t]+|[ \t]*(?:\n|\Z)))",
     re.MULTILINE,
 )
 #: What a line of a docstring says of a parameter, a result or an error, up to there: ``:param int speed:``.
@@ -100,10 +107,10 @@ def shown(sentence: str, passage: Passage | None = None, start: int = 0, longest
     plain = _FIELD.sub(_named_field, _VERSION.sub(_named_version, sentence))
     if not in_block:
         plain = without_quotation_marks(plain)
-        plain = _NOTE.sub("", _HALF_TAG.sub("", plain) if start == 0 else plain)
+        plain = _NOTE.sub("", _HALF_NOTE.sub(r"\1", _HALF_TAG.sub("", plain)) if start == 0 else plain)
         plain = _BOLD_LINK.sub(_within_bold, _TAG_LINE.sub("", plain))
         plain = _RULE.sub("", _HALF_LINK.sub(r"\1", _LINK.sub(_words_of_link, plain)))
-        plain = _WRITTEN.sub(_as_read, plain)
+        plain = _WRITTEN.sub(_as_read, _PLACE_NAME.sub("", plain))
     if passage is not None and _OF_VERSION.match(plain):
         described = [found[1] or found[2] for found in _DESCRIBED.finditer(passage.hit.content, 0, start)]
         of = described[-1] if described else last_heading(passage.hit.heading) or passage.hit.title
@@ -138,7 +145,7 @@ def has_words(sentence: str, *, begins: bool) -> bool:
         begins: Whether it is the first one of its passage, which may begin within a tag.
     """
     whole = _HALF_TAG.sub("", sentence) if begins else sentence
-    said = _LABEL.sub("", _LINK.sub(_words_of_link, _NOTE.sub("", whole)))
+    said = _PLACE_NAME.sub("", _LABEL.sub("", _LINK.sub(_words_of_link, _NOTE.sub("", whole))))
     return bool(said.strip(" \t\n/>"))  # / and > end a tag
 
 
@@ -160,6 +167,8 @@ def _words_of_link(link: re.Match[str]) -> str:
         return link[0]
     if link[4]:
         return link[5] or link[4].replace("#", " > ")
+    if link[0].startswith("![[") and _FILE.search(name := link[0][3:-2].partition("|")[0]) is None:
+        return name.replace("#", " > ")  # another note, or a part of one
     words = link[2] or link[3]
     return _LINK.sub(_words_of_link, words) if words else " " if link[0].startswith("<br") else ""
 

@@ -12,6 +12,7 @@ from core.rag.answering.extracts.sentence_ends import STATES
 from core.rag.answering.markers import is_in_block
 from core.rag.answering.types import Passage
 from core.rag.headings import headings_of
+from core.rag.indexing.splitting.markdown import plain_title
 
 _HEADING = re.compile(r"^[ \t]{0,3}(#{1,6})[ \t]+([^\n]*?)[ \t#]*$", re.MULTILINE)
 
@@ -66,7 +67,7 @@ class Headings:
         """The places, levels and texts of the headings in the passage."""
         text = self._passage.hit.content
         return [
-            (match.start(), len(match[1]), match[2])
+            (match.start(), len(match[1]), plain_title(match[2], atx=True))
             for match in _HEADING.finditer(text)
             if match[2] and not is_in_block(text, match.start())
         ]

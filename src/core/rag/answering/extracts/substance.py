@@ -1,4 +1,4 @@
-"""Tells sentences that answer something from those that only say where to read on or what follows, and from data."""
+"""Tells sentences that answer something from those that say where to read on or what follows, and from data."""
 
 from __future__ import annotations
 
@@ -41,6 +41,15 @@ _MOST_WORDS = 8
 #: What comments say of the code's history, and who is asked for by whom that matters to.
 _TAG = re.compile(r"\s*[@\\](?:author|since|version|see|date|copyright)\b")
 _ASKS_WHO = re.compile(r"\b(?:who|whose|author|since|version|wer|seit|qui|depuis|quién|desde)\b", re.IGNORECASE)
+#: The lines above a message that say from whom it is, to whom and when; its subject repeats what many are about.
+_HEAD_OF_MAIL = re.compile(
+    r"(?:[^\n:]{0,80}\n)?\W*(?:From|Von|De|Da|Van|Från|Fra|Od|От)\s?: [^\n]+(?:\n[^\n:]{1,20}: [^\n]+){2,}\s*"
+)
+_ASKS_FOR_MAIL = re.compile(
+    r"\b(?:who|whom|whose|wrote|write|written|sen[dt]|e-?mails?|mails?|messages?|subject|wer|wem|schrieb|geschrieben|gesendet|betreff|qui"
+    r"|écrit|envoyé|courriels?|quién|escribió|correos?|chi|scritto)\b",
+    re.IGNORECASE,
+)
 #: References to manual pages and nothing else: "ls(1), chmod(2)".
 _REFERENCES = re.compile(r"(?:[\w.@:+-]{1,60}\(\d\w{0,3}\)(?:[\s,;.、]+(?:and |und |et |y |e )?|\Z))+")
 
@@ -54,6 +63,8 @@ def substance(question: str, sentence: str, *, last: bool = False) -> float:
         last: Whether nothing follows it in the passage.
     """
     if _TAG.match(sentence) is not None and _ASKS_WHO.search(question) is None:
+        return _LITTLE
+    if _HEAD_OF_MAIL.fullmatch(sentence) is not None and _ASKS_FOR_MAIL.search(question) is None:
         return _LITTLE
     bare = sentence.count(" ") < _MOST_WORDS and _PLACE.fullmatch(sentence) is not None
     return _LITTLE if bare or _DATA.match(sentence) is not None or only_points(question, sentence, last=last) else 1.0

@@ -92,7 +92,7 @@ _SENTENCE_END = re.compile(SENTENCE_END)
 # What continues no line before it: items of lists, headings, quotations, and the lines of logs, which begin with a
 # time, an address (web servers), or seconds in brackets (kernels).
 _NEW_LINE = re.compile(
-    r"[ \t]*(?:[-*+•·‣▪#>|~=]|\d{1,4}[.)]|[A-Za-z][.)]\s|`{3})"
+    r"[ \t]*(?:[-*+•·‣▪#>|~=]|\d{1,3}[.)]|[A-Za-z][.)]\s|`{3})"
     r"|[\[(]?\d{1,4}[-/:.]\d{1,3}[-/:.]\d|\[ *\d+\.\d|\[?[A-Z][a-z]{2} (?:[A-Z][a-z]{2} )?[ \d]\d \d\d:\d\d"
 )
 _WRAPPED_AT_LEAST = 40  # characters; a shorter line was not wrapped

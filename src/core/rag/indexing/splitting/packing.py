@@ -19,7 +19,7 @@ _DIGESTED = 48  # characters
 _TOKEN_LENGTH = 8  # characters per token, at most, when looking for the start of an overlap
 _BALANCED = (0.6, 1.25)  # allowed size of the last but one chunk, relative to half of the remaining text
 
-_SENTENCE_START = re.compile(SENTENCE_END + r"|\n[ \t\r]*+\n\s*+|\n(?=[ \t]*+(?:[-*+•]|\d{1,4}[.)])\s)")
+_SENTENCE_START = re.compile(SENTENCE_END + r"|\n[ \t\r]*+\n\s*+|\n(?=[ \t]*+(?:[-*+•]|\d{1,3}[.)])\s)")
 _LINE_START = re.compile(r"\n(?:[ \t\r]*\n)*")
 _WORD_START = re.compile(r"\s+")
 

@@ -6,8 +6,8 @@ import re
 
 from core.rag.indexing.splitting.breaks import SENTENCE_END
 
-#: A line that does not continue in the next one: an item, a heading, a row, a fence.
-_ITEM = r"[ \t]*(?:[-*+•·‣▪#>|]|\d{1,4}[.)]\s|`{3})"
+#: A line that does not continue in the next one: an item (its number is no year), a heading, a row, a fence.
+_ITEM = r"[ \t]*(?:[-*+•·‣▪#>|]|\d{1,3}[.)]\s|`{3})"
 #: A heading is one line, whatever stands below it.
 _HEADING_LINE = r"^[ \t]*#{1,6}[ \t][^\n]*\n"
 _END = re.compile(rf"(?m:{_HEADING_LINE})|{SENTENCE_END}|\s*\n\s*\n\s*|[ \t]*(?<!\\)\n(?={_ITEM})")
@@ -16,15 +16,16 @@ _QUOTED = r"[ \t]*>(?!>>)(?:[ \t]?>)*"
 _QUOTED_LINE = re.compile(rf"\n{_QUOTED}[ \t]*")
 _MARKUP = re.compile(rf"(?:(?:{_QUOTED}\s+)?(?:[-*+•·‣▪]\s+|#{{1,6}}\s+|\d{{1,4}}[.)]\s+)|{_QUOTED}\s+)")
 _HEADING = re.compile(rf"(?:{_QUOTED})?[ \t]*#{{1,6}}\s")
-#: A line of a quotation whose sentence may go on in the next one: no blank line, heading or label (``[!NOTE]``),
-_GOES_ON = re.compile(rf"{_QUOTED}[ \t]*(?![ \t]|#{{1,6}}[ \t]|\[![A-Za-z]+\][ \t]*$)[^\n]+$", re.MULTILINE)
+#: A line of a quotation whose sentence may go on in the next one: no blank line, heading or label (``[!NOTE] Title``),
+_GOES_ON = re.compile(rf"{_QUOTED}[ \t]*(?![ \t]|#{{1,6}}[ \t]|\[![A-Za-z][\w-]*\])[^\n]+$", re.MULTILINE)
 #: and a line that it goes on in: no blank line, item, row or fence.
 _CONTINUES = re.compile(rf"{_QUOTED}[ \t]*(?![ \t]|{_ITEM})[^\n]")
-#: Abbreviations, and German ordinals: der 2. Weltkrieg.
+#: Abbreviations, of streets too (Lindenstr. 7), and German ordinals: der 2. Weltkrieg.
 _ABBREVIATION = re.compile(
     r"(?:\b(?:[Aa]m|[Ii]m|[Vv]om|[Zz]um|[Dd](?:er|en|em|es|ie|as)) \d{1,2}"
-    r"|(?<!['’])\b(?:Mr|Mrs|Ms|Dr|Prof|St|Sr|Jr|Gen|Col|Capt|Lt|Rev|Hon|vs|etc|No|Nr|Fig|Vol|Co|Inc|Ltd|ca|approx|z\.B|d\.h|e\.g"
-    r"|i\.e|[^\W\d_]|(?:[^\W\d_]\.)+(?:[A-Z]|[a-z]{1,3})))\.[\"'”’)\]]*\s*$"
+    r"|(?<!['’])\b(?:Mr|Mrs|Ms|Dr|Prof|St|Sr|Jr|Gen|Col|Capt|Lt|Rev|Hon|vs|etc|al|cf|resp|vgl|bzw|ca|approx|No|Nr|Fig|Eq|Sec|Vol"
+    r"|pp|Abb|Abs|Kap|Co|Inc|Ltd|[^\W\d_]{3,20}str|z\.B|d\.h|e\.g|i\.e|[^\W\d_]|(?:[^\W\d_]\.)+(?:[A-Z]|[a-z]{1,3})))"
+    r"\.[\"'”’)\]]*\s*$"
 )
 #: What looks like an abbreviation, but is the unit of a number: "It took 4.1 s. The next one …".
 _UNIT = re.compile(r"\d\s?[smhgl]\.[\"'”’)\]]*\s*$")

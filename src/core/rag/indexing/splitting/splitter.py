@@ -18,6 +18,7 @@ from core.rag.indexing.splitting.code import code_sections
 from core.rag.indexing.splitting.grammars import grammar_versions
 from core.rag.indexing.splitting.long_rows import stretches
 from core.rag.indexing.splitting.markdown import Outline, markdown_breaks, outline, table_breaks
+from core.rag.indexing.splitting.outdented import outdented_headings
 from core.rag.indexing.splitting.packing import Packer, Table, table_at
 from core.rag.indexing.splitting.sections import Section, cut_sections, sections_of
 from core.rag.indexing.splitting.tokens import EvenTokens, FunctionTokens, TokenCounter, WordLlamaTokens
@@ -30,7 +31,7 @@ DEFAULT_CHUNK_OVERLAP = 200
 #: ``(start, end, heading, metadata)`` of a chunk; the metadata depend on its position in the document.
 type Span = tuple[int, int, str, dict[str, Any]]
 
-_VERSION = 10  # raised whenever the same settings begin to give other chunks
+_VERSION = 11  # raised whenever the same settings begin to give other chunks
 _SECTION_PLACES = ("slide", "sheet")  # nothing runs on from one of these into the next
 _SAMPLE = 512  # characters by which the length of a token is told
 _PIECES_PER_CHUNK = 4
@@ -59,7 +60,8 @@ class TextSplitter:
       A row or record longer than a chunk is cut by itself; what it is called (by its ``title``, ``name`` …, else by its
       first field) ends the ``heading`` of all its chunks.
     - ``rst``: along underlined headings.
-    - anything else: paragraphs, lines, sentences, words.
+    - anything else: paragraphs, lines, sentences, words; where most lines are indented, along the headings at the
+      margin.
 
     Args:
         chunk_size: Maximum number of tokens in a chunk.
@@ -258,6 +260,8 @@ class TextSplitter:
             return code_sections(text, language, self._counter, self.chunk_size), structure
         if kind == "rst":
             return sections_of(text, underlined_headings(text), document.title, "prose", places), structure
+        if kind == "text" and (headings := outdented_headings(text)):
+            return sections_of(text, headings, document.title, "prose", places), structure
         if kind == "table":
             return [Section(0, len(text), "", "table")], structure
         return [Section(0, len(text), "", "records" if kind == "records" else "prose")], structure

@@ -1,0 +1,50 @@
+"""Headings of documents whose writers made them with bold letters instead of styles: contracts, minutes, forms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+_LONGEST = 120  # characters
+_SENTENCE_ENDS = (".", ",", ";", "!", "…")
+_FEWEST = 2
+
+
+class Block(NamedTuple):
+    """A block of a document: a paragraph, an item of a list, a table.
+
+    Attributes:
+        text: It in Markdown.
+        kind: ``item`` for one of a list, ``code`` for a line of code.
+        bold: What it says, if it is a paragraph in bold letters; with the number before it.
+        depth: How deep its number is.
+    """
+
+    text: str
+    kind: str = ""
+    bold: str = ""
+    depth: int = 0
+
+
+def with_bold_headings(blocks: Sequence[Block]) -> list[Block]:
+    """Return the blocks of a document without headings with its short bold paragraphs as such.
+
+    They are headings if at least two have text below them, and they are not most of the document. The first one is the
+    title if nothing stands before it and it has no number.
+    """
+    marked = [
+        0 < len(block.bold) <= _LONGEST and "\n" not in block.bold and not block.bold.endswith(_SENTENCE_ENDS)
+        for block in blocks
+    ]
+    above_text = sum(now and not following for now, following in zip(marked, [*marked[1:], True], strict=True))
+    if above_text < _FEWEST or 2 * sum(marked) > len(blocks) + 1:
+        return list(blocks)
+    made: list[Block] = []
+    for index, (block, is_heading) in enumerate(zip(blocks, marked, strict=True)):
+        if not is_heading:
+            made.append(block)
+        elif index == 0 and not block.kind:
+            made.append(Block(f"# {block.bold}"))
+        else:
+            made.append(Block(f"{'#' * min(block.depth + 2, 6)} {block.bold}"))
+    return made

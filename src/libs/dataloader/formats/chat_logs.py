@@ -1,0 +1,53 @@
+"""Conversations in plain text, a message a line: exports of WhatsApp, logs of IRC."""
+
+from __future__ import annotations
+
+import re
+
+from libs.dataloader.formats.base import Content
+from libs.dataloader.formats.chats import Chat, Message, content_of
+
+_TIME = r"\d{1,2}[:.]\d{2}(?:[:.]\d{2})?(?:[ \u202f]?[AaPp]\.?[Mm]\.?)?"
+#: ``[12.03.25, 18:04:11] Ida: words``, ``3/12/25, 6:04 PM - Ida: words``. Logs of programs have no comma in a time.
+_WHATSAPP = re.compile(
+    rf"[\u200e\u200f]?(?:\[(?P<on>[\d./-]{{6,10}}, {_TIME})\]|(?P<at>[\d./-]{{6,10}}, {_TIME}) -)"
+    r" (?:(?P<who>[^:\n]{1,80}): )?(?P<text>.*)"
+)
+#: ``2025-02-11 10:01 <ida> words``, ``[10:01] <@ida> words``.
+_IRC = re.compile(
+    r"\[?(?P<at>(?:\d{4}-\d{2}-\d{2}[ T])?\d{1,2}:\d{2}(?::\d{2})?)\]?"
+    r"\s+<[ @+%&~]?(?P<who>[^<>\s]{1,50})>\s(?P<text>.*)"
+)
+#: Who came and went, in logs of IRC.
+_EVENT = re.compile(r"\[?(?:\d{4}-\d{2}-\d{2}[ T])?\d{1,2}:\d{2}(?::\d{2})?\]?\s+(?:-!-|\*{1,3}|-->|<--)\s")
+_LOOKED_AT = 20  # lines
+_FEWEST = 3
+_MOSTLY = 0.5
+
+
+def read_log(text: str) -> Content | None:
+    """Convert a conversation to a paragraph for each message; ``None`` if the text is none.
+
+    A message may go on in the next lines. What a program says is kept without a name; who came and went is not.
+    """
+    head = [line for line in text[:20_000].split("\n", 4 * _LOOKED_AT) if line.strip()][:_LOOKED_AT]
+    pattern = next((form for form in (_WHATSAPP, _IRC) if _is_log(head, form)), None)
+    if pattern is None:
+        return None
+    messages: list[Message] = []
+    for line in text.split("\n"):
+        found = pattern.fullmatch(line)
+        if found is not None:
+            when = found["at"] or found["on"]
+            messages.append(Message(when, found["who"] or "", found["text"]))
+        elif pattern is _IRC and _EVENT.match(line):
+            continue
+        elif messages and line.strip():
+            messages[-1] = messages[-1]._replace(text=f"{messages[-1].text}\n{line}")
+    return content_of([Chat(None, messages)])
+
+
+def _is_log(lines: list[str], form: re.Pattern[str]) -> bool:
+    found = [match for line in lines if (match := form.fullmatch(line)) is not None and match["who"]]
+    told = [line for line in lines if not (form is _IRC and _EVENT.match(line))]
+    return len(found) >= _FEWEST and len(found) >= _MOSTLY * len(told)

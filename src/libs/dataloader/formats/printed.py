@@ -1,0 +1,84 @@
+"""Plain text that was laid out for a printer, page by page: RFCs, reports, what ``pdftotext`` makes of a PDF."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from libs.dataloader.formats.base import Content, TextBuilder
+from libs.dataloader.formats.pdf_layout import Line
+from libs.dataloader.formats.pdf_running import running_lines
+
+_LONGEST_PAGE = 120  # lines; where form feeds only are between the chapters of a file, some are longer
+_CENTERED = 3  # characters that the margins may differ in
+_MARGIN = 8
+_ENDS = re.compile(r"[.!?:;][\"'\u201d\u2019)\]]*\Z")
+_BEGINS = re.compile(r"[-*+\u2022]\s|\(?\w{1,4}[.)]\s")  # an item
+_WRAPPED = 40  # a shorter line ends what it says
+
+
+def is_printed(pages: Sequence[str]) -> bool:
+    """Return whether form feeds are between pages."""
+    return all(page.count("\n") <= _LONGEST_PAGE for page in pages)
+
+
+def content_of(pages: Sequence[str]) -> Content:
+    """Join pages to a text that says where each begins, without running heads and feet.
+
+    A paragraph that goes on behind the end of a page does so in the text.
+    """
+    split = [page.split("\n") for page in pages]
+    running = running_lines([list(_placed(lines)) for lines in split], 2.0)
+    builder = TextBuilder()
+    before = ""
+    title = None
+    for number, lines in enumerate(split):
+        left_out = running.get(number, set())
+        kept = "\n".join(line.rstrip() for index, line in enumerate(lines) if index not in left_out).strip("\n")
+        if not kept.strip():
+            continue
+        if number == 0:
+            title = _title(kept.split("\n"))
+        builder.separate("\n" if _goes_on(before, kept.partition("\n")[0]) else "\n\n")
+        builder.mark("page", number + 1)
+        builder.add(kept)
+        before = kept.rpartition("\n")[2]
+    return Content(builder.text(), title=title, locations=builder.locations)
+
+
+def _placed(lines: Sequence[str]) -> Iterator[Line]:
+    """Yield the lines with places as on a sheet: in the upper half counted from its head, below from its foot."""
+    count = sum(1 for line in lines if line.strip())
+    rank = 0
+    for line in lines:
+        text = " ".join(line.split())
+        if text:
+            rank += 1
+        bottom = 100_000.0 - 10 * rank if 2 * rank <= count else 10.0 * (count - rank + 1)
+        yield Line(text, 1.0, left=1.0, bottom=bottom if text else 0.0)
+
+
+def _goes_on(line: str, following: str) -> bool:
+    """Return whether a line is continued by the first one of the next page."""
+    indented, words = len(line) - len(line.lstrip()), following.lstrip()
+    return (
+        len(line) >= _WRAPPED
+        and indented == len(following) - len(words)
+        and _ENDS.search(line) is None
+        and _BEGINS.match(words) is None
+    )
+
+
+def _title(lines: Sequence[str]) -> str | None:
+    """Return the first line, or lines, in the middle of the first page."""
+    width = max(map(len, lines))
+    title: list[str] = []
+    for line in lines:
+        words = line.strip()
+        indented = len(line) - len(line.lstrip())
+        centered = words and indented >= _MARGIN and abs(width - len(line) - indented) <= _CENTERED
+        if centered and any(map(str.isalpha, words)):
+            title.append(words)
+        elif title:
+            break
+    return " ".join(" ".join(title).split())[:500] or None
