@@ -41,6 +41,20 @@ async def test_a_passage_has_several_sentences_where_others_have_none() -> None:
     assert lines == ["- Guests of the mill pay 4 coins. Children of guests pay 1 coin at the mill. [2]"]
 
 
+async def test_the_best_passages_have_a_sentence_beside_many_better_ones() -> None:
+    wards = "\n\n".join(f"Ward {number} of the town that the author was born in has a mayor." for number in range(4))
+    passages = [
+        passage(1, "The mayor knew the author. It has five acts."),
+        passage(2, "There is a cathedral."),
+        passage(3, wards),
+        passage(4, wards.replace("Ward", "District")),
+    ]
+    lines = await shown("Who is mayor of the town that the author of the play was born in?", *passages)
+    assert lines[-1] == "- The mayor knew the author. [1]"
+    assert len(lines) == 6
+    assert "[3]" in lines[0]
+
+
 async def test_sentences_of_two_paragraphs_are_two_items() -> None:
     rules = "Guests of the mill pay 4 coins.\n\nChildren of guests pay 1 coin at the mill."
     lines = await shown("What do guests of the mill pay?", passage(1, rules))

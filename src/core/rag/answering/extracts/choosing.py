@@ -34,6 +34,11 @@ _LIMITS: dict[Intent, _Limits] = {
 }
 #: What a sentence loses with each passage before its own: the order of the search is good evidence, too.
 _BEHIND = 0.04
+#: The best sentence of each of so many first passages is chosen in any case: what a search led there by, such as what
+#: the graph connects, need not be in its words.
+_LEADING = 3
+#: The share of the best score that it needs.
+_LEADS = 0.3
 
 
 def choose(intent: Intent, sentences: Sequence[Sentence]) -> list[list[Sentence]]:
@@ -54,11 +59,16 @@ def choose(intent: Intent, sentences: Sequence[Sentence]) -> list[list[Sentence]
     )
     limits = _LIMITS[intent]
     most = max(limits.most, limits.most * len({one.passage for one in sentences}) // 5)
+    best = ranked[0].score if ranked else 0.0
     chosen: dict[int, list[Sentence]] = {}
-    texts: set[str] = set()  # passages overlap: some have the same sentence
+    for one in ranked:
+        if one.passage < _LEADING and one.score >= _LEADS * best:
+            chosen.setdefault(one.passage, [one])
+    texts = {one.text for [one] in chosen.values()}  # passages overlap: some have the same sentence
     for one in ranked:
         own = chosen.get(one.passage, [])
-        if len(own) == limits.of_one or one.score < (limits.more if own else limits.first) * ranked[0].score:
+        least = (limits.more if own else limits.first) * best
+        if one in own or len(own) == limits.of_one or one.score < least:
             continue
         texts.add(one.text)
         if len(texts) > most:
