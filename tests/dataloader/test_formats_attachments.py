@@ -51,6 +51,14 @@ def test_attachments_are_read_below_their_names() -> None:
     assert targets(document) == ["https://example.org/"]
 
 
+@pytest.mark.parametrize("archive", [False, True])
+def test_the_line_above_a_signature_is_no_heading(archive: bool) -> None:
+    mail = message("Offer", "It is attached.\nYours, Ben\n-- \nBen Hale\n")
+    mail.add_attachment("In May.\n", filename="terms.txt")
+    data = b"From ben@example.org Fri Dec 16 17:04:16 2022\n" * archive + mail.as_bytes()
+    assert "Yours, Ben\n\n-- \nBen Hale\n" in convert("a.mbox" if archive else "a.eml", data).content
+
+
 def test_attachments_that_cannot_be_read_are_named() -> None:
     mail = message("Photos", "Look.\n")
     mail.add_attachment(b"\x89PNG\r\n\x1a\n" + bytes(40), maintype="image", subtype="png", filename="slip.png")

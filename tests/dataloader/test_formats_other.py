@@ -175,6 +175,7 @@ def test_mail_with_both_kinds_of_text_and_attachments() -> None:
         ('Bo <bo@example.org>, "Lane, Dr. Ada" <a@example.org>', "Bo <bo@example.org>, Dr. Ada Lane <a@example.org>"),
         ('"Acme, Inc." <acme@example.org>', '"Acme, Inc." <acme@example.org>'),
         ("bo@example.org, Ann Hale <ann@example.org>", "bo@example.org, Ann Hale <ann@example.org>"),
+        ("Ada Lane, Ann Hale <ann@example.org>", "Ada Lane, Ann Hale <ann@example.org>"),
         ('"Sales, Acme (EU)" <eu@example.org>', '"Sales, Acme (EU)" <eu@example.org>'),
     ],
 )
