@@ -24,8 +24,8 @@ _OF_MAIL = ("To", "Cc", "Bcc", "Received", "Message-ID")
 _FOR_PROGRAMS = frozenset(("text/css", "text/javascript"))
 _FILES = frozenset(("text/calendar", "text/csv", "text/vcard", "text/x-vcard"))  # files, even without a name
 _ADDRESSES = frozenset(("From", "To", "Cc"))
-#: A name as directories have it, with the family name first: ``"Lane, Ada" <ada@example.org>``. Without quotes (those of
-#: encoded names are not shown), two words before the comma are somebody else.
+#: A name as directories have it, with the family name first: ``"Lane, Ada" <ada@example.org>``. Without quotes, which
+#: are not shown of encoded names, two words before the comma are somebody else.
 _TURNED = re.compile(
     r"(?P<before>\A|[>,;]\s*)(?P<quote>\"?)(?:(?<=\")|(?![^\s,]*\s))(?P<family>[^\W\d_][^\",;<>@()\d]{0,40}), "
     r"(?!(?:Inc|Ltd|LLC|LLP|Corp|GmbH|AG|S\.?A|Jr|Sr|I{2,3}|Ph\.?D|M\.?D|Esq)\b)"
