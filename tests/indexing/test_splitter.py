@@ -603,6 +603,7 @@ def test_underlined_headings_are_above_those_at_the_margin() -> None:
         "Dear Ida,\n\n  the lock is open.\n\nYours\n\n  Ole\n",
         "  The lock is open.\n" * 20
         + "\nSend questions to\n\n  ida@example.org\n\nor ask the keeper, who is\n\n  Ole\n",
+        "".join(f".. lock:: {number}\n\n  It is open.\n\n" for number in range(20)),
         "Locks\n\n" + "  The lock is open.\n" * 20,
         "".join(f"The keeper opens lock {number} at dawn.\n\n   It closes at dusk.\n\n" for number in range(20)),
     ],

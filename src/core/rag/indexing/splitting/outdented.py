@@ -22,7 +22,7 @@ _GOES_ON = re.compile(
 #: A short line behind a blank one that is no sentence, above an indented line (with or without blank ones between), or
 #: above another one with a number.
 _HEADING = re.compile(
-    rf"(?:\A|(?<=\n\n))(?=[^\n]{{0,100}}[^\W\d_])(?P<number>{_NUMBER})?[^\s|+>*#-][^\n]{{0,100}}(?:(?<![\s.,;:!?])|(?<=\betc\.))"
+    rf"(?:\A|(?<=\n\n))(?=[^\n]{{0,100}}[^\W\d_])(?P<number>{_NUMBER})?[^\s|+>*#.$<-][^\n]{{0,100}}(?:(?<![\s.,;:!?])|(?<=\betc\.))"
     rf"[ \t]{{0,3}}\n(?P<blank>(?:[ \t]*+\n)*+)(?=[ \t]++\S|(?<=\n\n){_NUMBER}\S)"
 )
 
