@@ -9,6 +9,7 @@ import pytest
 
 from core.rag import KnowledgeBase
 from core.rag.answering.extracts.composing import extract
+from core.rag.answering.extracts.showing import shown
 from core.rag.answering.markers import is_in_block
 from core.rag.answering.types import Passage
 from core.rag.indexing.splitting.sentences import sentence_spans, sentences
@@ -166,6 +167,7 @@ async def test_an_item_of_an_announced_list_is_shown_once() -> None:
             "The mill is described in ![[Wheels#Oak]] and ![[mill.png|300]] here ^mill-1",
             "The mill is described in Wheels > Oak and here",
         ),
+        ("The mill weighs 10 ^23", "The mill weighs 10 ^23"),
         ("wheel|mill]] turns by [[water#ebb|the ebb]].", "mill turns by the ebb."),
         ("+------+----------+\n: The mill ---- turns a-b-c-d", "The mill turns a-b-c-d"),
         ("mill ------|----- `turns` | by water", "mill `turns` | by water"),
@@ -675,3 +677,8 @@ async def test_a_short_statement_comes_with_the_heading_that_says_what_it_is_abo
     passages = [Passage(number, hit) for number, hit in enumerate(await kb.search(question), 1)]
     answer, _ = await extract(question, "factual", passages, kb.embedder)
     assert item in answer
+
+
+def test_a_sentence_of_spaces_is_shown_at_once() -> None:
+    """It took the cube of their number: hours for these."""
+    assert shown("The mill" + " " * 20_000 + "turns.") == "The mill turns."

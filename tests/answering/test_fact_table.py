@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from hypothesis import given
@@ -83,3 +85,21 @@ def test_what_very_many_relations_say_says_nothing() -> None:
     facts = table([row("a", "b", fact="the mill" if place % 2 else None) for place in range(2 * MOST_PLACES + 10)])
     assert facts.containing("mill") == list(range(1, 2 * MOST_PLACES, 2))
     assert facts.containing("") == []
+
+
+def test_changes_that_are_prepared_at_the_same_time_do_not_mix() -> None:
+    before = table([row("a", "b")])
+
+    def renewed(number: int) -> list[str]:
+        said = [f"{number} {word}" for word in range(500)]
+        after = before.renewed([row("b", "c", type=f"t{at:03}", fact=fact) for at, fact in enumerate(said)], ())
+        return [after.fact(place, "").fact for place in range(1, len(after))]
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            for number, said in enumerate(pool.map(renewed, range(40))):
+                assert said == [f"{number} {word}" for word in range(500)]
+    finally:
+        sys.setswitchinterval(interval)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 from email.message import EmailMessage
 
 import openpyxl
 import pytest
 from filetools import convert, targets
+
+from libs.dataloader.formats import base
 
 EVENT = "\r\n".join(
     (
@@ -49,6 +52,28 @@ def test_attachments_are_read_below_their_names() -> None:
     )
     assert (document.title, document.format) == ("Offer", "markdown")
     assert targets(document) == ["https://example.org/"]
+
+
+@pytest.mark.parametrize("archive", [False, True])
+def test_attachments_have_no_more_text_together_than_a_file(monkeypatch: pytest.MonkeyPatch, archive: bool) -> None:
+    """Small ones, compressed, may have any amount of it."""
+    monkeypatch.setattr(base, "_MAX_CHARS", 10_000)
+    mail = message("Words", "Look.\n")
+    for name in "abc":
+        data = gzip.compress(name.encode() * 4000)
+        mail.add_attachment(data, maintype="application", subtype="gzip", filename=f"{name}.txt.gz")
+    data = b"From ben@example.org Fri Dec 16 17:04:16 2022\n" * archive + mail.as_bytes()
+    content = convert("a.mbox" if archive else "a.eml", data).content
+    assert ["a" * 4000 in content, "b" * 4000 in content, "c" * 4000 in content] == [True, True, False]
+    assert "- c.txt.gz" in content
+
+
+@pytest.mark.parametrize("archive", [False, True])
+def test_the_line_above_a_signature_is_no_heading(archive: bool) -> None:
+    mail = message("Offer", "It is attached.\nYours, Ben\n-- \nBen Hale\n")
+    mail.add_attachment("In May.\n", filename="terms.txt")
+    data = b"From ben@example.org Fri Dec 16 17:04:16 2022\n" * archive + mail.as_bytes()
+    assert "Yours, Ben\n\n-- \nBen Hale\n" in convert("a.mbox" if archive else "a.eml", data).content
 
 
 def test_attachments_that_cannot_be_read_are_named() -> None:

@@ -19,8 +19,8 @@ MAP = json.dumps({"version": 3, "sources": ["mill.ts"], "sourcesContent": ["let 
         ("mill.min.js", MINIFIED, "it is minified code or data (javascript)"),
         ("mill.css", RULES, "it is minified code or data (css)"),
         ("mill.js.map", MAP, "it is a source map"),
-        ("searchindex.json", '{"docs": ["The mill turns."]}', "it is the search index of web pages"),
-        ("search/search_index.json", '{"docs": ["The mill turns."]}', "it is the search index of web pages"),
+        ("searchindex.json", '[{"u": "/mill", "t": "The mill turns."}]', "it is the search index of web pages"),
+        ("search/search_index.json", '{"docs": [{"location": "mill/"}]}', "it is the search index of web pages"),
     ],
 )
 def test_what_lies_beside_built_pages_is_named(name: str, data: str, why: str) -> None:
@@ -36,6 +36,7 @@ def test_what_lies_beside_built_pages_is_named(name: str, data: str, why: str) -
         ("mill.css", ".mill {\n  color: #333;\n}\n" * 60 + f"@import url(data:text/css;base64,{'QUJD' * 700});\n"),
         ("mill.py", f"DATA = '{'x' * 5000}'\n"),
         ("places.map", '{"mills": ["Ash", "Dale"]}'),
+        ("mills-search-index.json", '{"mappings": {"properties": {"url": {"type": "keyword"}}}}'),
         ("research-index.json", '{"mills": ["Ash", "Dale"]}'),
     ],
 )

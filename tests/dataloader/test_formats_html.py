@@ -190,6 +190,11 @@ def test_names_of_groups_are_parts_of_the_names_of_columns(head: str, rows: str)
         ("<tr><td><a href=#s>sluice()</a><td>Opens.<tr><td><a href=#w>weir()</a><td>Closes.", "|  |  |"),
         ("<tr><td><code>-v</code><td>More words.<tr><td><code>-q</code><td>None.", "|  |  |"),
         ("<tr><td>Function<td>What it does<tr><td><a href=#s>sluice()</a><td>Opens.", "| Function | What it does |"),
+        (
+            "<tr><td><a href=?by=n>Name</a><td><a href=?by=y>Year</a><tr><td><a href=#s>Ash</a><td>1"
+            + "<tr><td><a href=#w>Dale</a><td>2" * 9,
+            "| Name | Year |",
+        ),
         ("<tr><td><b>Gate</b><td>Closes.<tr><td>Weir<td>Opens.", "| Gate | Closes. |"),
         ("<tr><th><a href=#n>Name</a><th>Does<tr><td><a href=#s>sluice()</a><td>Opens.", "| Name | Does |"),
     ],

@@ -116,6 +116,7 @@ PARTS = "The dam holds the water back.\n\n## Sluice\n\nIt opens at dusk.\n\n## W
         ("sub/Mill.md", PARTS, "Mill"),
         ("\u6c34\u8eca.md", PARTS, "\u6c34\u8eca"),
         ("README.md", PARTS, None),
+        ("README.de.md", PARTS, None),
         ("v1.4.0.md", PARTS, None),
         ("The old mill.md", "# Mill\n\n" + PARTS, "Mill"),
         ("The old mill.md", PARTS.replace("## Wheel", "### Wheel"), "Sluice"),

@@ -284,6 +284,24 @@ def test_bold_letters_all_over_a_word_document_are_no_headings() -> None:
     assert convert("a.docx", saved(document)).content == "Please note\n\nThe pier is closed."
 
 
+def test_bold_amounts_and_dates_are_no_headings() -> None:
+    document = docx.Document()
+    for text, value in (("The price is", "1,450 euros"), ("and it is due on", "5 May 2025"), ("Or pay", "450 €")):
+        document.add_paragraph(text)
+        bold(document, value)
+    document.add_paragraph("at once.")
+    assert "#" not in convert("a.docx", saved(document)).content
+    for title in ("§ 5 Deposit", "2. Rent", "Schedule for 2025"):
+        bold(document, title)
+        document.add_paragraph("As before.")
+    content = convert("a.docx", saved(document)).content
+    assert [line for line in content.split("\n") if line.startswith("#")] == [
+        "## § 5 Deposit",
+        "## 2. Rent",
+        "## Schedule for 2025",
+    ]
+
+
 def test_word_equations_and_code() -> None:
     document = docx.Document()
     document.add_paragraph("MARK")

@@ -175,6 +175,7 @@ def test_mail_with_both_kinds_of_text_and_attachments() -> None:
         ('Bo <bo@example.org>, "Lane, Dr. Ada" <a@example.org>', "Bo <bo@example.org>, Dr. Ada Lane <a@example.org>"),
         ('"Acme, Inc." <acme@example.org>', '"Acme, Inc." <acme@example.org>'),
         ("bo@example.org, Ann Hale <ann@example.org>", "bo@example.org, Ann Hale <ann@example.org>"),
+        ("Ada Lane, Ann Hale <ann@example.org>", "Ada Lane, Ann Hale <ann@example.org>"),
         ('"Sales, Acme (EU)" <eu@example.org>', '"Sales, Acme (EU)" <eu@example.org>'),
     ],
 )
@@ -350,6 +351,20 @@ def test_cards_of_an_address_book_are_readable_without_pictures() -> None:
     )
 
 
+def test_cards_of_telephones_are_readable() -> None:
+    cards = (
+        "BEGIN:VCARD\r\nVERSION:2.1\r\nN;CHARSET=UTF-8;ENCODING=QUOTED-PRINTABLE:H=C3=A4fner;Ann;;Dr.;\r\n"
+        "ADR;HOME;QUOTED-PRINTABLE;CHARSET=nonsense:;;M=C3=BChle 1;A=\r\nsh;;;\r\nEND:VCARD\r\n"
+        "BEGIN:VCARD\r\nN:Reed;Bob;;;\r\nFN:\r\nEND:VCARD\r\nBEGIN:VCARD\r\nNOTE;QUOTED-PRINTABLE:a="
+    )
+    assert convert("a.vcf", cards).content == "Name: Dr. Ann Häfner\nAddress (home): Mühle 1, Ash\n\nName: Bob Reed"
+
+
+def test_a_day_of_a_calendar_that_ends_on_itself_ends_on_itself() -> None:
+    entry = "BEGIN:VEVENT\nDTSTART;VALUE=DATE:20250509\nDTEND;VALUE=DATE:20250509\nEND:VEVENT\n"
+    assert convert("a.ics", entry).content == "Start: 2025-05-09\nEnd: 2025-05-09"
+
+
 @pytest.mark.parametrize(
     "text", ["BEGIN:VCALENDAR\nEND:VCALENDAR\n", "END:VEVENT\nno calendar\n", "DTSTART:99999999\n"]
 )
@@ -482,6 +497,10 @@ def test_conversations_of_people() -> None:
             "10:01 <@ida> who opens it?\n10:02 -!- ole [~ole@host] has joined #lock\n10:03 <ole> I do\n"
             "10:04 <ida> fine\n",
             "ida (10:01): who opens it?\n\nole (10:03): I do\n\nida (10:04): fine\n",
+        ),
+        (
+            "The lock\n\n10:01 <ida> who opens it?\n10:03 <ole> I do\n10:04 <ida> fine\n\nWhat came\n\nNone.\n",
+            "The lock\n\nida (10:01): who opens it?\n\nole (10:03): I do\n\nida (10:04): fine\n\nWhat came\n\nNone.\n",
         ),
     ],
 )

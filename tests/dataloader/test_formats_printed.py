@@ -67,3 +67,21 @@ def test_of_few_pages_all_is_kept() -> None:
     document = convert("a.txt", "One\n\nPage 1\f\nTwo\n\nPage 2\n\f")
     assert document.content == "One\n\nPage 1\n\nTwo\n\nPage 2"
     assert places(document, "page") == [(1, "One"), (2, "Two")]
+
+
+@pytest.mark.parametrize(
+    ("foot", "kept"),
+    [
+        ("Invoice {}", True),
+        ("Invoice No.:      {}", True),
+        ("Weirs                     {}", False),
+        ("{}      Weirs", False),
+        ("- Page {} -", False),
+        ("{}", False),
+    ],
+)
+def test_numbers_of_letters_and_bills_are_kept(foot: str, kept: bool) -> None:
+    bills = [f"Canal Board\n\nPlease pay for {word}.\n\n{foot.format(at)}\n" for at, word in enumerate(WORDS, 412)]
+    content = convert("bills.txt", "\f".join(bills)).content
+    assert content.count("Canal Board") == 1
+    assert all((str(number) in content) == kept for number in range(413, 412 + len(WORDS)))

@@ -70,6 +70,7 @@ def test_one_sheet() -> None:
         ),
         ([["Began", date(2024, 11, 28)], ["Boats", 3]], "Began: 2024-11-28\nBoats: 3"),
         ([["Manager:", "Ida"], ["Site:", "Pier 4"]], "Manager: Ida\nSite: Pier 4"),
+        ([["Ask:", "Answer:"], ["Who:", "Ida"]], "| Ask: | Answer: |\n| --- | --- |\n| Who: | Ida |"),
         ([["Name", "Site"], ["Ida", "Pier 4"]], "| Name | Site |\n| --- | --- |\n| Ida | Pier 4 |"),
         ([["Name", "Boats"], ["Ida", 4]], "| Name | Boats |\n| --- | --- |\n| Ida | 4 |"),
         ([["Boats", 2023], ["in", 4], ["out", 5]], "| Boats | 2023 |\n| --- | --- |\n| in | 4 |\n| out | 5 |"),

@@ -56,8 +56,8 @@ async def put(store: EmbeddedStore, vectors: dict[str, Any], statement: str = PU
     await write(store, statement, rows=[{"id": name, "embedding": tuple(map(float, v))} for name, v in vectors.items()])
 
 
-async def found(store: EmbeddedStore, query: Any, k: int = 5) -> list[tuple[str, float]]:
-    matches = await store.vector_search(INDEX, tuple(map(float, query)), k)
+async def found(store: EmbeddedStore, query: Any, k: int = 5, index: VectorIndex = INDEX) -> list[tuple[str, float]]:
+    matches = await store.vector_search(index, tuple(map(float, query)), k)
     return [(match.id, match.score) for match in matches]
 
 
@@ -65,13 +65,13 @@ async def names(store: EmbeddedStore) -> set[str]:
     return {row["id"] for row in await store.run("MATCH (v:Vector) RETURN v.id AS id")}
 
 
-async def warmed(store: EmbeddedStore, scans: Scans, query: Any) -> None:
+async def warmed(store: EmbeddedStore, scans: Scans, query: Any, index: VectorIndex = INDEX) -> None:
     """Search until the matrix is used."""
     async with asyncio.timeout(PATIENCE_SECONDS):
         before = -1
         while before != scans.number:
             before = scans.number
-            await found(store, query)
+            await found(store, query, index=index)
             await asyncio.sleep(0.002)
 
 
@@ -207,6 +207,21 @@ async def test_only_vectors_that_were_added_since_are_read(
     await warmed(store, scans, query)
     assert len(read) == 3 + 52
     assert "v0-0003" in dict(await found(store, query, 3))
+
+
+async def test_what_is_left_of_another_index_makes_room(
+    store: EmbeddedStore, scans: Scans, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vector_table, "MAX_BYTES", 4 * DIMENSION * 60)
+    query, other = [1.0] * DIMENSION, VectorIndex("other", "Vector_other", DIMENSION)
+    await put(store, some(50), ADD.replace(INDEX.label, other.label))
+    await warmed(store, scans, query, other)
+    await write(store, DELETE, ids=list(some(50)))
+    await put(store, some(50, seed=1), ADD)
+    await warmed(store, scans, query)
+    before = scans.number
+    assert len(await found(store, query)) == 5
+    assert scans.number == before
 
 
 @pytest.mark.parametrize("statement", [PUT, ADD])

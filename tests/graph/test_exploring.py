@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.graphs import listen
 
 from core.rag import KnowledgeBase, UndirectedNode
 from core.rag.errors import InvalidInputError, NotFoundError
@@ -618,3 +619,18 @@ async def test_the_context_knows_names_without_their_accents(kb: KnowledgeBase) 
     assert [chunk.text for chunk in (await kb.ask_context("Worth?")).context_chunks] == ["Ada Lane → lives_in → Wörth"]
     for question in ("How much is it worth?", "What is said of Jose Nunes?"):
         assert (await kb.ask_context(question)).context_chunks == []
+
+
+async def test_names_are_read_once_until_entities_change(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+    await kb.add_triples([("José Núñez", "works_for", "Zürich Re")])
+    read = listen(monkeypatch)
+
+    async def found() -> list[list[str]]:
+        paths = [(await kb.ask_context(f"Who knows {name}?")).graph_path[:1] for name in ("Jose Nunez", "Ana Nunes")]
+        return [*paths, [node.name for node in await kb.search_nodes("Ana Nunes", 1)]]
+
+    for _ in range(2):
+        assert await found() == [["José Núñez"], [], []]
+    assert sum("AS names" in statement for statement in read) == 2
+    await kb.add_triples([("Ána Nunes", "works_for", "Zürich Re")])
+    assert await found() == [["José Núñez"], ["Ána Nunes"], ["Ána Nunes"]]

@@ -242,6 +242,8 @@ async def test_facts_that_are_stated_together_are_told_apart(kb: KnowledgeBase) 
         ({"valid_from": "yesterday"}, "valid_from: 'yesterday' is not a time in ISO 8601.*A date is enough"),
         ({"valid_to": "2019"}, "valid_to: '2019' does not say when .*: 2019-01-01 if .* 2020-01-01 if it held until"),
         ({"valid_to": "2019-12"}, "valid_to: '2019-12' does not say when .*: 2019-12-01 if .* 2020-01-01 if it held"),
+        ({"valid_to": "2019-13"}, "valid_to: '2019-13-01' is not a time"),
+        ({"valid_to": "9999"}, "valid_to: '9999' is not a time"),
         ({"valid_from": "2019-13"}, "valid_from: '2019-13-01' is not a time"),
         ({"valid_from": 2019}, "valid_from: A time must be a datetime, a date or ISO 8601 text, not int"),
         ({"valid_from": PAST, "valid_to": PAST}, r"valid_from \(2018-01-01\) has to be before valid_to \(2018-01-01\)"),

@@ -584,11 +584,27 @@ def test_headings_in_capitals_are_directly_above_the_text_of_a_printed_manual_pa
     assert list(dict.fromkeys(chunk.heading for chunk in chunks)) == ["NAME", "SEE ALSO"]
 
 
+def test_underlined_headings_are_above_those_at_the_margin() -> None:
+    point = " * A keeper was tired of opening locks, and so they open themselves.\n   They close themselves, too.\n"
+    text = (
+        f"Lock 2.1\n========\n\nGates\n\n{point * 6}\nWeirs, sluices etc.\n\n{point * 6}\n"
+        f"Mended since 2.0\n----------------\n\n{point * 6}"
+    )
+    chunks = TextSplitter(128, 0).split(Document(path="notes.txt", content=text))
+    assert list(dict.fromkeys(chunk.heading for chunk in chunks)) == [
+        *("Lock 2.1 > Gates", "Lock 2.1 > Weirs, sluices etc.", "Lock 2.1 > Mended since 2.0"),
+    ]
+
+
 @pytest.mark.parametrize(
     "text",
     [
         SPECIFICATION.replace("\n   ", "\n"),
         "Dear Ida,\n\n  the lock is open.\n\nYours\n\n  Ole\n",
+        "  The lock is open.\n" * 20
+        + "\nSend questions to\n\n  ida@example.org\n\nor ask the keeper, who is\n\n  Ole\n",
+        "".join(f".. lock:: {number}\n\n  It is open.\n\n" for number in range(20)),
+        "Locks\n\n" + "  The lock is open.\n" * 20,
         "".join(f"The keeper opens lock {number} at dawn.\n\n   It closes at dusk.\n\n" for number in range(20)),
     ],
 )

@@ -90,6 +90,17 @@ async def test_tags_and_metadata_are_replaced_and_what_is_not_named_stays(kb: Kn
     assert (await kb.revise(memory, tags=[])).tags == ()
 
 
+async def test_a_vector_is_made_for_new_words_alone(engine: Engine) -> None:
+    embedder = HashEmbedder()
+    async with engine.knowledge(embedder=embedder) as kb:
+        memory = await kb.remember("s", "user", "Ada likes tea.")
+        embedder.embedded.clear()
+        await kb.revise(memory, tags=["taste"])
+        assert embedder.embedded == []
+        await kb.revise(memory, "Ada likes coffee.")
+        assert embedder.embedded == ["Ada likes coffee."]
+
+
 async def test_what_was_said_before_a_revision_can_be_said_again(kb: KnowledgeBase) -> None:
     """The id of a memory comes from its words; what was revised is another memory than these words."""
     home = await kb.remember("s", "user", "I live in Jena.", user_id="ada")

@@ -37,8 +37,12 @@ def data_rows(table: HtmlElement) -> list[list[str]] | None:
 def _begins_with_data(table_rows: list[HtmlElement]) -> bool:
     """Return whether the first row of a table without header cells is one like the others, as in lists of functions.
 
-    Its first cell is a link or code, as that of nearly all rows is: no name of a column is, if the rest is.
+    Its first cell is a link or code, as that of nearly all rows is: no name of a column is, if the rest is. Where all
+    cells of the first row alone are links, these sort the others.
     """
+    linked = [all(next(cell.iter("a"), None) is not None for cell in row.iterchildren("td")) for row in table_rows]
+    if linked[0] and not any(linked[1:]):
+        return False
     firsts = [next(row.iterchildren("td"), None) for row in table_rows]
     marked = [cell is not None and next(cell.iter("a", "code"), None) is not None for cell in firsts]
     return marked[0] and sum(marked) > _NEARLY * len(marked)

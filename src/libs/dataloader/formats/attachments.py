@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from libs.dataloader.formats import read_file
-from libs.dataloader.formats.base import Content, FileData, UnreadableError, escaped, fenced, lowered
+from libs.dataloader.formats.base import Content, FileData, UnreadableError, check_length, escaped, fenced, lowered
 from libs.dataloader.links import LinkCollector
 from libs.dataloader.text import clean_text
 
@@ -22,6 +22,7 @@ class Attachments:
         self._file = file
         self._collector = collector
         self._left = _MOST
+        self._chars = 0
         # A message can be attached to one that is attached to one, and so on.
         self._limit = file.max_bytes // 2
 
@@ -33,8 +34,10 @@ class Attachments:
         file = FileData(path=name, data=data, max_bytes=self._limit)
         try:
             content, _ = read_file(file, mime_type)
+            check_length(self._chars + len(content.text))
         except UnreadableError:
             return ""  # it costs only itself
+        self._chars += len(content.text)
         self._collector.extend((link.target, link.text) for link in content.links)
         return f"\n\n# {clean_text(name)}\n\n{_as_markdown(content).strip()}"
 

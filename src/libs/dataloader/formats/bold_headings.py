@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
 _LONGEST = 120  # characters
 _SENTENCE_ENDS = (".", ",", ";", "!", "…")
 _FEWEST = 2
+#: An amount or a date: it begins with a number that is not that of a section.
+_VALUE = re.compile(r"[^\w§]*\d(?!\d{0,2}(?:[.)]\d{0,2})*\s+[^\W\d].*\D\Z)")
 
 
 class Block(NamedTuple):
@@ -32,10 +35,7 @@ def with_bold_headings(blocks: Sequence[Block]) -> list[Block]:
     They are headings if at least two have text below them, and they are not most of the document. The first one is the
     title if nothing stands before it and it has no number.
     """
-    marked = [
-        0 < len(block.bold) <= _LONGEST and "\n" not in block.bold and not block.bold.endswith(_SENTENCE_ENDS)
-        for block in blocks
-    ]
+    marked = [_may_head(block.bold) for block in blocks]
     above_text = sum(now and not following for now, following in zip(marked, [*marked[1:], True], strict=True))
     if above_text < _FEWEST or 2 * sum(marked) > len(blocks) + 1:
         return list(blocks)
@@ -48,3 +48,12 @@ def with_bold_headings(blocks: Sequence[Block]) -> list[Block]:
         else:
             made.append(Block(f"{'#' * min(block.depth + 2, 6)} {block.bold}"))
     return made
+
+
+def _may_head(bold: str) -> bool:
+    return (
+        0 < len(bold) <= _LONGEST
+        and "\n" not in bold
+        and not bold.endswith(_SENTENCE_ENDS)
+        and _VALUE.match(bold) is None
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import quopri
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -10,6 +11,7 @@ from typing import Any, NamedTuple
 
 from libs.dataloader.formats.base import Content, FileData, TextBuilder, sensible_title
 from libs.dataloader.formats.registry import Format
+from libs.dataloader.text import clean_text
 
 _FOLD = re.compile(rb"\r?\n[ \t]")
 _ESCAPE = re.compile(r"\\([,;:nN\\])")
@@ -21,6 +23,7 @@ _ENTRIES = frozenset(("VEVENT", "VTODO", "VJOURNAL", "VFREEBUSY", "VCARD"))
 _NAMES = {
     "SUMMARY": "Title",
     "FN": "Name",
+    "N": "Name",
     "DTSTART": "Start",
     "DTEND": "End",
     "DUE": "Due",
@@ -53,7 +56,8 @@ _LEFT_OUT = frozenset(
 _TIMES = frozenset(("DTSTART", "DTEND", "DUE", "COMPLETED", "EXDATE", "RDATE", "BDAY", "ANNIVERSARY"))
 _PEOPLE = frozenset(("ORGANIZER", "ATTENDEE"))
 _MOMENT = re.compile(r"(\d{4})-?(\d{2})-?(\d{2})(?:T(\d{2}):?(\d{2})(?::?\d{2}(?:\.\d+)?)?(Z?))?")
-_NO_KINDS = frozenset(("voice", "internet", "pref", "x-internet"))
+_NO_KINDS = frozenset(("voice", "internet", "pref", "x-internet", "quoted-printable"))
+_DAY = len("2025-01-31")
 
 
 class _Line(NamedTuple):
@@ -90,28 +94,55 @@ def read(file: FileData, _kind: Format) -> Content:
 
 
 def _lines(text: str) -> Iterator[_Line]:
-    for raw in text.split("\n"):
+    lines = iter(text.split("\n"))
+    for raw in lines:
         if (match := _LINE.fullmatch(raw)) is not None:
             parameters: dict[str, list[str]] = {}
             for name, value in _PARAMETER.findall(match[2]):
                 parameters.setdefault(name.upper() if value else "TYPE", []).append((value or name).strip('"'))
-            yield _Line(match[1].upper(), parameters, match[3])
+            value = match[3]
+            if _has(parameters, "QUOTED-PRINTABLE"):  # vCard 2.1, as telephones write it
+                parts = [value]
+                while parts[-1].endswith("=") and (following := next(lines, None)) is not None:
+                    parts.append(following)
+                value = _decoded("".join(part.removesuffix("=") for part in parts), parameters)
+            yield _Line(match[1].upper(), parameters, value)
+
+
+def _has(parameters: dict[str, list[str]], encoding: str) -> bool:
+    named = (*parameters.get("ENCODING", ()), *parameters.get("TYPE", ()))
+    return encoding in map(str.upper, named)
+
+
+def _decoded(value: str, parameters: dict[str, list[str]]) -> str:
+    data = quopri.decodestring(value.encode())
+    try:
+        text = data.decode(next(iter(parameters.get("CHARSET", ())), "utf-8"), "replace")
+    except LookupError:
+        text = data.decode("utf-8", "replace")
+    return clean_text(text)
 
 
 def _fields(lines: list[_Line]) -> dict[str, str]:
     """Return what people see of an entry, by its names."""
+    # The parts of a name are for programs where the whole name is given.
+    left_out = _LEFT_OUT if any(line.name == "FN" and line.value.strip() for line in lines) else _LEFT_OUT - {"N"}
     order = {name: number for number, name in enumerate(_NAMES)}
     fields: dict[str, list[str]] = {}
     for line in sorted(lines, key=lambda line: order.get(line.name, len(order))):
         if (
-            line.name in _LEFT_OUT
+            line.name in left_out
             or line.name.startswith("X-")
-            or "B" in map(str.upper, line.parameters.get("ENCODING", ()))
+            or _has(line.parameters, "B")
+            or _has(line.parameters, "BASE64")
         ):
             continue
         if value := _shown(line):
             fields.setdefault(_label(line), []).append(value)
-    return {name: ", ".join(dict.fromkeys(values)) for name, values in fields.items()}
+    shown = {name: ", ".join(dict.fromkeys(values)) for name, values in fields.items()}
+    if len(shown.get("End", "")) == _DAY and shown["End"] < shown.get("Start", ""):
+        shown["End"] = shown["Start"]  # a day that was written as its own end, which is not part of it
+    return shown
 
 
 def _people(lines: list[_Line]) -> dict[str, list[str]]:
@@ -141,8 +172,11 @@ def _shown(line: _Line) -> str:
         rule = dict(part.partition("=")[::2] for part in value.split(";"))
         other = ", ".join(f"{name.lower()} {what}" for name, what in rule.items() if name != "FREQ")
         return f"{rule.get('FREQ', '').lower()} ({other})" if other else rule.get("FREQ", "").lower()
-    if line.name in ("ADR", "ORG"):
-        return ", ".join(part for part in map(_unescaped, re.split(r"(?<!\\);", value)) if part)
+    if line.name in ("ADR", "ORG", "N"):
+        parts = list(map(_unescaped, re.split(r"(?<!\\);", value)))
+        if line.name == "N":  # the family name, the given and the other ones, what stands before and behind
+            return " ".join(filter(None, (*parts[3:4], *parts[1:3], *parts[:1], *parts[4:])))
+        return ", ".join(filter(None, parts))
     if line.name in ("CATEGORIES", "NICKNAME"):
         return ", ".join(filter(None, map(str.strip, map(_unescaped, re.split(r"(?<!\\),", value)))))
     if line.name == "STATUS":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from libs.dataloader.formats.base import Content
+from libs.dataloader.formats.base import Content, lowered
 from libs.dataloader.formats.chats import Chat, Message, content_of
 
 _TIME = r"\d{1,2}[:.]\d{2}(?:[:.]\d{2})?(?:[ \u202f]?[AaPp]\.?[Mm]\.?)?"
@@ -28,23 +28,24 @@ _MOSTLY = 0.5
 def read_log(text: str) -> Content | None:
     """Convert a conversation to a paragraph for each message; ``None`` if the text is none.
 
-    A message may go on in the next lines. What a program says is kept without a name; who came and went is not.
+    A message may go on in the next lines. What a program says is kept without a name, and so is what stands before the
+    first message; who came and went is not.
     """
     head = [line for line in text[:20_000].split("\n", 4 * _LOOKED_AT) if line.strip()][:_LOOKED_AT]
     pattern = next((form for form in (_WHATSAPP, _IRC) if _is_log(head, form)), None)
     if pattern is None:
         return None
-    messages: list[Message] = []
+    told: list[tuple[str, str, list[str]]] = [("", "", [])]
     for line in text.split("\n"):
         found = pattern.fullmatch(line)
         if found is not None:
-            when = found["at"] or found["on"]
-            messages.append(Message(when, found["who"] or "", found["text"]))
-        elif pattern is _IRC and _EVENT.match(line):
-            continue
-        elif messages and line.strip():
-            messages[-1] = messages[-1]._replace(text=f"{messages[-1].text}\n{line}")
-    return content_of([Chat(None, messages)])
+            told.append((found["at"] or found["on"], found["who"] or "", [found["text"]]))
+        elif not (pattern is _IRC and _EVENT.match(line)):
+            told[-1][2].append(line)
+    before, *messages = (Message(when, who, "\n".join(lines).strip()) for when, who, lines in told)
+    content = content_of([Chat(None, messages)])
+    content.text = f"{lowered(before.text)}\n\n{content.text}".lstrip("\n")
+    return content
 
 
 def _is_log(lines: list[str], form: re.Pattern[str]) -> bool:

@@ -10,6 +10,8 @@ from libs.dataloader.formats.registry import JSON, Format
 _MINIFIED = frozenset(("javascript", "css"))
 _SMALL = 2000  # bytes; a short script in one line is a bookmark, or an example
 _LONG = 300  # characters of an average line: lines are read
+#: Where a page is that the index has words of; a file of settings for an index has none.
+_PLACE = re.compile(rb'"(?:location|url|uri|href|path|permalink|u|l)"\s*:\s*"')
 _SEARCH_INDEX = re.compile(r"(?:^|[-_.])search[-_]?index[-_.\w]*\.json$", re.IGNORECASE)
 
 
@@ -29,5 +31,5 @@ def check_written(name: str, data: bytes, kind: Format) -> None:
     if kind == JSON:
         if name.endswith(".map") and b'"mappings"' in data:
             raise UnreadableError("it is a source map")
-        if _SEARCH_INDEX.search(name):
+        if _SEARCH_INDEX.search(name) and _PLACE.search(data):
             raise UnreadableError("it is the search index of web pages, and only repeats them")

@@ -24,12 +24,15 @@ _OF_MAIL = ("To", "Cc", "Bcc", "Received", "Message-ID")
 _FOR_PROGRAMS = frozenset(("text/css", "text/javascript"))
 _FILES = frozenset(("text/calendar", "text/csv", "text/vcard", "text/x-vcard"))  # files, even without a name
 _ADDRESSES = frozenset(("From", "To", "Cc"))
-#: A name as directories have it, with the family name first: ``"Lane, Ada" <ada@example.org>``.
+#: A name as directories have it, with the family name first: ``"Lane, Ada" <ada@example.org>``. Without quotes, which
+#: are not shown of encoded names, two words before the comma are somebody else.
 _TURNED = re.compile(
-    r"(?P<before>\A|[>,;]\s*)(?P<quote>\"?)(?P<family>[^\W\d_][^\",;<>@()\d]{0,40}), "
+    r"(?P<before>\A|[>,;]\s*)(?P<quote>\"?)(?:(?<=\")|(?![^\s,]*\s))(?P<family>[^\W\d_][^\",;<>@()\d]{0,40}), "
     r"(?!(?:Inc|Ltd|LLC|LLP|Corp|GmbH|AG|S\.?A|Jr|Sr|I{2,3}|Ph\.?D|M\.?D|Esq)\b)"
     r"(?P<given>[^\W\d_](?:[^\",;<>@()\d]{0,40}[^\s\",;<>@()\d])?)(?P=quote)(?=\s*<[^<>\s]+@)"
 )
+#: The line above a signature; in Markdown, the one before it would be a heading.
+_SIGNATURE = re.compile(r"\n(?=--[ \t]*$)", re.MULTILINE)
 _URL = re.compile(r"https?://[^\s<>\"'`|]+")
 _MBOX_FROM = re.compile(rb"(?:\A|(?<=\n)\r?\n)From [^\s\n]{1,500}[^\n]{0,100}\d\d:\d\d[^\n]{0,100}\n")
 _MBOX_QUOTED = re.compile(rb"^>(>*From )", re.MULTILINE)  # a line of a message that begins like those between them
@@ -52,7 +55,8 @@ def read(file: FileData, kind: Format) -> Content:
         return saved
     collector = LinkCollector(None)
     text = clean_text(_message(message, collector))
-    attached = "".join(_attached(message, Attachments(file, collector)))
+    if attached := "".join(_attached(message, Attachments(file, collector))):
+        text = _SIGNATURE.sub("\n\n", text)
     metadata: dict[str, Any] = {}
     for header, name in (("From", "author"), ("To", "to"), ("Cc", "cc"), ("Message-ID", "message_id")):
         if value := _header(message, header):
@@ -100,7 +104,7 @@ def _archive(file: FileData, data: bytes, places: Sequence[tuple[int, int]]) -> 
 
 def _of_archive(message: Message[str, str], collector: LinkCollector, attachments: Attachments) -> str:
     text = clean_text(_message(message, collector, _SHOWN[:-1])).strip()
-    return text + "".join(_attached(message, attachments))
+    return _SIGNATURE.sub("\n\n", text) + "".join(_attached(message, attachments))
 
 
 def _attached(message: Message[str, str], attachments: Attachments) -> Iterator[str]:

@@ -170,7 +170,8 @@ def _title(text: str, prose: str, name: str) -> str | None:
     found = _headings(prose)
     if len(found) > 1 and 1 < found[0][0] == found[1][0]:
         stem = name.rpartition(".")[0]
-        if " " in stem or not stem.isascii() or stem not in (stem.lower(), stem.upper()):
+        word = stem.partition(".")[0]  # README.de
+        if " " in stem or not stem.isascii() or word not in (word.lower(), word.upper()):
             return stem
         if _NO_WORDS.sub("", prose[: found[0][1]]).strip():
             return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from libs.dataloader.formats.base import Content, TextBuilder
@@ -15,6 +16,12 @@ _MARGIN = 8
 _ENDS = re.compile(r"[.!?:;][\"'\u201d\u2019)\]]*\Z")
 _BEGINS = re.compile(r"[-*+\u2022]\s|\(?\w{1,4}[.)]\s")  # an item
 _WRAPPED = 40  # a shorter line ends what it says
+_NUMBER = re.compile(r"\d{1,9}")
+#: The number of a page: beside what runs along, with a gap between, or called one.
+_OF_PAGE = re.compile(
+    r"(?:\A|(?<![:\s])[ \t]{2,}|\bpage |\bp\. ?)\W{0,3}\d+\W{0,3}\Z|\A\W{0,3}\d+\W{0,3}[ \t]{2,}", re.IGNORECASE
+)
+_NEAR = 2  # pages without a number may stand before the first one
 
 
 def is_printed(pages: Sequence[str]) -> bool:
@@ -29,11 +36,15 @@ def content_of(pages: Sequence[str]) -> Content:
     """
     split = [page.split("\n") for page in pages]
     running = running_lines([list(_placed(lines)) for lines in split], 2.0)
+    times = Counter(line.strip() for lines in split for line in lines)
     builder = TextBuilder()
     before = ""
     title = None
     for number, lines in enumerate(split):
-        left_out = running.get(number, set())
+        found = running.get(number, set())
+        left_out = {
+            i for i in found if times[lines[i].strip()] > 1 or not _has_own_number(lines[i].strip(), number + 1)
+        }
         kept = "\n".join(line.rstrip() for index, line in enumerate(lines) if index not in left_out).strip("\n")
         if not kept.strip():
             continue
@@ -56,6 +67,17 @@ def _placed(lines: Sequence[str]) -> Iterator[Line]:
             rank += 1
         bottom = 100_000.0 - 10 * rank if 2 * rank <= count else 10.0 * (count - rank + 1)
         yield Line(text, 1.0, left=1.0, bottom=bottom if text else 0.0)
+
+
+def _has_own_number(line: str, page: int) -> bool:
+    """Return whether a line names what is on its page, as in a file of letters or bills: ``Invoice 1002``."""
+    numbers = [int(number) for number in _NUMBER.findall(line)]
+    return (
+        any(map(str.isalpha, line))
+        and bool(numbers)
+        and all(abs(number - page) > _NEAR for number in numbers)
+        and _OF_PAGE.search(line) is None
+    )
 
 
 def _goes_on(line: str, following: str) -> bool:

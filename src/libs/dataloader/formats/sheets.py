@@ -152,7 +152,7 @@ def _fields(rows: Sequence[Row]) -> str:
         return ""
     first = rows[0].cells[1].strip()
     is_value = (is_number(first) and not is_year(first)) or _DATE.fullmatch(first) is not None
-    if not is_value and 2 * sum(name.endswith(":") for name in names) <= len(names):
+    if not is_value and (first.endswith(":") or 2 * sum(name.endswith(":") for name in names) <= len(names)):
         return ""
     lines = (f"{name.rstrip(': ')}: {' '.join(row.cells[1].split())}" for name, row in zip(names, rows, strict=True))
     return escaped("\n".join(lines))

@@ -39,8 +39,8 @@ _LINK = re.compile(
     re.DOTALL,
 )
 _FILE = re.compile(r"\.\w{1,5}(?:#|\Z)")
-#: The name of a paragraph in a note, behind it: ``It turns. ^wheel``.
-_PLACE_NAME = re.compile(r"(?:\A|[ \t])\^[A-Za-z0-9-]{2,40}[ \t]*$", re.MULTILINE)
+#: The name of a paragraph in a note, behind it: ``It turns. ^wheel``; a power, as in ``10 ^23``, is none.
+_PLACE_NAME = re.compile(r"(?:\A|[ \t])\^(?=[0-9-]*[A-Za-z])[A-Za-z0-9-]{2,40}[ \t]*$", re.MULTILINE)
 #: A link in bold letters between others: editors end these before it, and begin them again behind it.
 _BOLD_LINK = re.compile(rf"\*\*\[\*\*([^\[\]*\n]{{1,200}})\*\*\]({_TARGET})(\*\*)?")
 #: The second half of a link whose words began in the sentence or passage before.
@@ -53,7 +53,7 @@ _HALF_TAG = re.compile(rf"\A(?:{_ATTRIBUTE.replace('+', '*', 1)})*\s*/?>")
 _RULE = re.compile(r"(?:(?<=\s)|\A)[+|]?[-=]{4}[-=+|:]*+(?:\s+[-=+|:]{4,}+)*+(?=\s|\Z)")
 #: Stands for a reference of the source, which would look like one of the answer; and what goes with it: "see: [1]."
 _MARKER = "\0"
-_BEFORE_MARKER = re.compile(rf"\s*:?\s*{_MARKER}+(?:\s*{_MARKER})*(?=\s*[.,;!?])")
+_BEFORE_MARKER = re.compile(rf"(?<!\s)\s*+(?::\s*+)?{_MARKER}+(?:\s*{_MARKER})*(?=\s*[.,;!?])")
 #: A line of a name and what it is: a cell of a row, a field of a card.
 _PAIR = re.compile(r"[ \t]*[^\s:|][^:|]{0,200}:[ \t]+\S")
 #: What Markdown has before the definition of a word.

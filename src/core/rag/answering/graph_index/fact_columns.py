@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Mapping
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
 from core.rag.dbhandler.knowledge.periods import Period
@@ -49,10 +50,12 @@ class Vocabulary:
         sayings: Types with facts.
         chunk_ids: Ids of chunks.
         chunks: The chunks of one relation after the other, as places.
+        guard: Hold it while adding: a change whose reader went away is still prepared while the next one begins.
     """
 
     def __init__(self) -> None:
         """Begin empty."""
+        self.guard = Lock()
         self.entity_ids: list[str] = []
         self.names: list[str] = []
         self.sayings: list[tuple[str, str]] = []

@@ -52,18 +52,19 @@ class FactTable:
             relations: Those that are new or changed, sorted by :func:`key_of`.
             names: What new entities are called, and others now: ids and names.
         """
-        self._vocabulary.add_entities(names)
+        with self._vocabulary.guard:
+            self._vocabulary.add_entities(names)
+            columns = FactColumns(self._vocabulary)
+            keys = columns.add(relations)
+            new = [_words(*saying) for saying in self._vocabulary.sayings[len(self._words) :]]
         table = copy(self)
         table.renewals += 1
-        if not relations:
+        if not keys:
             return table
-        columns = FactColumns(self._vocabulary)
-        keys = columns.add(relations)
         count, known = len(self), len(self._words)
         before = [bisect_left(range(count), key, key=self._key) for key in keys]
         gone = [place for place, key in zip(before, keys, strict=True) if place < count and self._key(place) == key]
         merge = Merge(count, gone, before)
-        new = [_words(*saying) for saying in self._vocabulary.sayings[known:]]
         periods = {int(merge.places[place]): period for place, period in self._periods.items()}
         periods.pop(-1, None)
         periods |= {int(merge.new_places[place]): period for place, period in columns.periods.items()}

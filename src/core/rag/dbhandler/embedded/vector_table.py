@@ -133,12 +133,10 @@ class VectorTables:
         def is_in_vain() -> bool:
             return self._stopped or version != self._version_of(index.label)
 
+        if not self._fits(db, index):
+            return
         with self._guard:
             earlier = self._tables.get(index.label, Table([], np.empty((0, index.dimension), np.float32)))
-            room = MAX_BYTES - sum(table.matrix.nbytes for table in self._tables.values()) + earlier.matrix.nbytes
-        most = room // (4 * index.dimension)
-        if not dialect.has_more_than(db, index.label, MIN_VECTORS) or dialect.has_more_than(db, index.label, most):
-            return
         place_of = {node: place for place, (node, _) in enumerate(earlier.nodes)}
         kept: list[int] = []
         new: list[tuple[int, str]] = []
@@ -163,6 +161,22 @@ class VectorTables:
             if version == self._version_of(index.label):
                 self._tables[index.label] = table
                 self._current.add(index.label)
+
+    def _fits(self, db: Any, index: VectorIndex) -> bool:
+        """Return whether an index is neither too small nor too large; outdated tables of others make room for it."""
+        if dialect.has_more_than(db, index.label, MIN_VECTORS):
+            for others_go in (False, True):
+                with self._guard:
+                    if others_go:
+                        for label in self._tables.keys() - self._current - {index.label}:
+                            del self._tables[label]
+                    others = (table.matrix.nbytes for label, table in self._tables.items() if label != index.label)
+                    room = MAX_BYTES - sum(others)
+                if not dialect.has_more_than(db, index.label, room // (4 * index.dimension)):
+                    return True
+        with self._guard:
+            self._tables.pop(index.label, None)
+        return False
 
     def _version_of(self, label: str) -> tuple[int, int]:
         return self._version, self._versions[label]

@@ -98,6 +98,7 @@ def end_of(given: Time, what: str) -> str:
     Raises:
         InvalidInputError: if it is no time in ISO 8601, or a whole year or month.
     """
+    time_of(first_day(given), what)  # 2019-13 has no end to ask for
     if after := day_after(given):
         raise InvalidInputError(
             f"{what}: {given!r} does not say when in that time it ended. Give the first day on which it does not hold:"

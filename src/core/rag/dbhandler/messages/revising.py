@@ -39,7 +39,7 @@ class RevisingOperations(RewritingOperations):
             raise NotFoundError(f"There is no memory {message_id[:200]!r} in namespace {self._namespace!r}.")
         node = rows[0]["node"]
         message = InteractionRow(message_id, {"content": changes.get("content", rows[0]["content"])})
-        indexes = await self.message_indexes([message])
+        indexes = await self.message_indexes([message] if "content" in changes else [])
 
         async def work(tx: Transaction) -> None:
             now = utc_now()

@@ -14,7 +14,7 @@ _END = re.compile(rf"(?m:{_HEADING_LINE})|{SENTENCE_END}|\s*\n\s*\n\s*|[ \t]*(?<
 #: What begins each line of a quotation; the prompt of Python is none.
 _QUOTED = r"[ \t]*>(?!>>)(?:[ \t]?>)*"
 _QUOTED_LINE = re.compile(rf"\n{_QUOTED}[ \t]*")
-_MARKUP = re.compile(rf"(?:(?:{_QUOTED}\s+)?(?:[-*+•·‣▪]\s+|#{{1,6}}\s+|\d{{1,4}}[.)]\s+)|{_QUOTED}\s+)")
+_MARKUP = re.compile(rf"(?:(?:{_QUOTED}\s+)?(?:[-*+•·‣▪]\s+|#{{1,6}}\s+|\d{{1,3}}[.)]\s+)|{_QUOTED}\s+)")
 _HEADING = re.compile(rf"(?:{_QUOTED})?[ \t]*#{{1,6}}\s")
 #: A line of a quotation whose sentence may go on in the next one: no blank line, heading or label (``[!NOTE] Title``),
 _GOES_ON = re.compile(rf"{_QUOTED}[ \t]*(?![ \t]|#{{1,6}}[ \t]|\[![A-Za-z][\w-]*\])[^\n]+$", re.MULTILINE)
