@@ -10,8 +10,10 @@ from collections.abc import AsyncIterator
 import pytest
 from tests.servers.proxy import BoltProxy, CommitMoment
 
+from core.rag.dbhandler.bolt import defining
 from core.rag.dbhandler.store import Transaction
 from core.rag.errors import StoreError, StoreTimeoutError, StoreUnavailableError
+from core.rag.schema import VectorIndex, check_name
 from dbhandler.kit import Corner, Engine
 from faults.kit import DEADLINE, assert_found, assert_sound, documents, knowledge, reported
 
@@ -126,6 +128,19 @@ async def test_a_server_that_is_gone_for_a_while(engine: Engine, proxy: BoltProx
         report = await ingesting
         assert report.documents.failed == []
         await assert_sound(kb.client, given)
+
+
+@pytest.mark.fault("A connection is cut while an index is made that nobody waits long for")
+async def test_an_index_waits_for_the_server_longer_than_for_others(
+    engine: Engine, proxy: BoltProxy, through: Corner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who does not wait for writers in the way still waits for the server."""
+    monkeypatch.setattr(defining, "_FIRST_SECONDS", 0.0)
+    index = VectorIndex("waits", check_name(f"Vector_{through.namespace.replace('-', '_')}"), 4)
+    cut = proxy.cut_on(b"CREATE VECTOR INDEX")
+    assert await through.store.ensure_vector_index(index, patient=False)
+    assert cut.fired
+    await through.store.drop_vector_index(index)
 
 
 @pytest.mark.fault("The server is unreachable for longer than the deadline")

@@ -25,7 +25,7 @@ class Defining:
     """The creation of indexes and constraints: one at a time.
 
     Attributes:
-        deadline: How long the current one may take, in seconds.
+        deadline: How long the current one waits for others who prevent it, in seconds.
     """
 
     def __init__(self, deadline: float, note: Callable[[str], None], forget: Callable[[str], None]) -> None:

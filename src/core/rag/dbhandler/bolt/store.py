@@ -161,7 +161,11 @@ class BoltStore:
         """See :class:`~core.rag.dbhandler.bolt.dialect.Runner`."""
         self._check_open(what)
         self._check_writable()
-        await attempts(lambda: self._once(statement, None, what, reading=False), self._defining.deadline)
+        await attempts(
+            lambda: self._once(statement, None, what, reading=False),
+            self._retry_deadline,
+            conflicts=self._defining.deadline,
+        )
 
     async def _once(self, statement: str, parameters: Parameters | None, what: str, *, reading: bool) -> list[Row]:
         from neo4j import Query

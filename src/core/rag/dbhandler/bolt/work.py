@@ -54,7 +54,13 @@ class RetryableError(Exception):
         self.failed = failed
 
 
-async def attempts[T](attempt: Callable[[], Awaitable[T]], deadline: float, gate: WriterGate | None = None) -> T:
+async def attempts[T](
+    attempt: Callable[[], Awaitable[T]],
+    deadline: float,
+    gate: WriterGate | None = None,
+    *,
+    conflicts: float | None = None,
+) -> T:
     """Try something until it succeeds, its failure is final, or the deadline has passed.
 
     Args:
@@ -62,6 +68,7 @@ async def attempts[T](attempt: Callable[[], Awaitable[T]], deadline: float, gate
         deadline: For this many seconds after the first failure; for ten times as long where others write.
         gate: Of writes: held by attempts after the first, so that those who have met a conflict do not meet each other
             again.
+        conflicts: The deadline if others prevent it; ``None``: that of other failures.
 
     Raises:
         MGRagError: the last failure.
@@ -79,8 +86,11 @@ async def attempts[T](attempt: Callable[[], Awaitable[T]], deadline: float, gate
             failed = error.failed
             now = time.monotonic()
             first = now if first is None else first
-            meets_others = gate is not None and isinstance(failed.error, StoreConflictError)
-            seconds = deadline * _WHILE_OTHERS_WRITE if meets_others else deadline
+            prevented = isinstance(failed.error, StoreConflictError)
+            meets_others = gate is not None and prevented
+            seconds = conflicts if prevented and conflicts is not None else deadline
+            if meets_others:
+                seconds *= _WHILE_OTHERS_WRITE
             if failed.again is Again.NEVER or now + delay > first + seconds:
                 raise failed.error from failed.error.__cause__
             if failed.again is Again.A_FEW_TIMES and count >= _A_FEW:
