@@ -16,12 +16,13 @@ from core.rag.answering.graph_index import index as graph_index
 from core.rag.answering.graph_index.merging import Merge
 from core.rag.answering.graph_index.texts import Texts
 from core.rag.answering.graph_index.trigrams import TrigramIndex
-from core.rag.dbhandler.knowledge.periods import Period
+from core.rag.dbhandler.knowledge.validity import Validity
 from core.rag.errors import NotFoundError
 from dbhandler.kit import Engine
 from libs.dataloader import Document
 
 NAMES = ("Ada Lane", "Harrow Mill", "Ebb", "the Übersee-Mühle", "", "C++", "潮汐 mill", "O'Brien\nand Sons", "a_b")
+IN_2020 = "2020-01-01T00:00:00.000000Z"
 ASKED = ("mill", "ada", "a", "lane harrow", "müh", "潮", "obrien", "b")
 
 
@@ -68,17 +69,8 @@ async def seen(index: graph_index.GraphIndex) -> Any:
         looked_at(index.names),
         facts,
         index.facts.similar(["owns", "runs"], 9, 0.1),
-        sorted(index.facts.unseen(_at("2020-01-01T00:00:00.000000Z"))),
+        sorted(index.facts.unseen(Validity(dated=True, windows=((IN_2020, IN_2020),)))),
     )
-
-
-def _at(time: str) -> Any:
-    class Seen:
-        @staticmethod
-        def sees(period: Period) -> bool:
-            return period.valid_from <= time and (not period.valid_to or time < period.valid_to)
-
-    return Seen
 
 
 @pytest.mark.parametrize("renewals", [500, 3])

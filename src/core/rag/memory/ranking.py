@@ -60,8 +60,7 @@ class Session:
     Attributes:
         node: Id of its node.
         revision: Changes with every change of the session.
-        ids: Ids of the turns.
-        states: The same, with when each was last revised.
+        states: Ids of the turns, with when each was last revised.
         times: When each turn was said for the first and for the last time.
         turns: The analysed words that find each turn.
         words: The words of all turns.
@@ -73,7 +72,6 @@ class Session:
 
     node: str
     revision: str
-    ids: tuple[str, ...]
     states: tuple[State, ...]
     times: tuple[tuple[str, str], ...]
     turns: tuple[list[str], ...]
@@ -138,7 +136,6 @@ def session_of(
     return Session(
         node=node,
         revision=revision,
-        ids=tuple(row["id"] for row in rows),
         states=states,
         times=tuple((row["timestamp"], last_said(row)) for row in rows),
         turns=findable,
@@ -201,17 +198,17 @@ def rank(
     Returns:
         Memories, best first, of those that are about as good the latest first; without those unrelated to the question.
     """
-    sessions = [session for session in sessions if session.ids]
+    sessions = [session for session in sessions if session.states]
     if not sessions:
         return []
-    ids = [identifier for session in sessions for identifier in session.ids]
+    ids = [identifier for session in sessions for identifier, _ in session.states]
     asked = frozenset(terms)
     terms = [term for term in terms if any(term in session.words for session in sessions)]
     own_counts = [_count_matrix(session, terms) for session in sessions]
     lengths = [session.lengths for session in sessions]
     all_counts = np.vstack(own_counts)
     idf = _idf(all_counts)
-    place = np.repeat(np.arange(len(sessions)), [len(session.ids) for session in sessions])
+    place = np.repeat(np.arange(len(sessions)), [len(session.states) for session in sessions])
     own_lengths = np.concatenate(lengths)
     window_words = _bm25(_windows(all_counts, place), _windows(own_lengths[:, None], place)[:, 0], idf)
     words = _bm25(all_counts, own_lengths, idf)
@@ -292,7 +289,7 @@ def _latest_of_alike(scores: Vector, matched: NDArray[np.bool_], times: Sequence
 
 
 def _count_matrix(session: Session, terms: Sequence[str]) -> Vector:
-    counts = np.zeros((len(session.ids), len(terms)))
+    counts = np.zeros((len(session.states), len(terms)))
     for column, term in enumerate(terms):
         if term in session.words:
             counts[:, column] = [turn.count(term) for turn in session.turns]
@@ -332,8 +329,8 @@ def _likenesses(sessions: Sequence[Session], meaning: Meaning | None) -> tuple[V
     unit = None if meaning is None else unit_vectors(np.asarray(meaning.vector, dtype=np.float32))
     for session in sessions:
         if unit is None or session.vectors is None or session.around is None or session.vectors.shape[1] != len(unit):
-            own.append(np.zeros(len(session.ids)))
-            around.append(np.zeros(len(session.ids)))
+            own.append(np.zeros(len(session.states)))
+            around.append(np.zeros(len(session.states)))
             continue
         own.append(np.asarray(session.vectors @ unit, dtype=np.float64))
         around.append(np.asarray(session.around @ unit, dtype=np.float64))

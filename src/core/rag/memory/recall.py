@@ -128,10 +128,10 @@ class Recaller:
         """Cache sessions as the most recently used ones, and drop the least recently used ones."""
         for session in sessions:
             before = self._sessions.pop((session.node, vectors_of), None)
-            self._turns += len(session.ids) - (len(before.ids) if before else 0)
+            self._turns += len(session.states) - (len(before.states) if before else 0)
             self._sessions[session.node, vectors_of] = session
         while self._turns > _CACHED_TURNS and len(self._sessions) > 1:
-            self._turns -= len(self._sessions.popitem(last=False)[1].ids)
+            self._turns -= len(self._sessions.popitem(last=False)[1].states)
 
     async def _choose(
         self,

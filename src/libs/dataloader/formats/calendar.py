@@ -46,6 +46,7 @@ _NAMES = {
     "URL": "Website",
     "NOTE": "Note",
 }
+_ORDER = {name: number for number, name in enumerate(_NAMES)}
 #: What is for programs.
 _LEFT_OUT = frozenset(
     (
@@ -109,9 +110,10 @@ def _lines(text: str) -> Iterator[_Line]:
             yield _Line(match[1].upper(), parameters, value)
 
 
-def _has(parameters: dict[str, list[str]], encoding: str) -> bool:
+def _has(parameters: dict[str, list[str]], *encodings: str) -> bool:
+    """Return whether a value has one of these encodings."""
     named = (*parameters.get("ENCODING", ()), *parameters.get("TYPE", ()))
-    return encoding in map(str.upper, named)
+    return not {name.upper() for name in named}.isdisjoint(encodings)
 
 
 def _decoded(value: str, parameters: dict[str, list[str]]) -> str:
@@ -127,15 +129,9 @@ def _fields(lines: list[_Line]) -> dict[str, str]:
     """Return what people see of an entry, by its names."""
     # The parts of a name are for programs where the whole name is given.
     left_out = _LEFT_OUT if any(line.name == "FN" and line.value.strip() for line in lines) else _LEFT_OUT - {"N"}
-    order = {name: number for number, name in enumerate(_NAMES)}
     fields: dict[str, list[str]] = {}
-    for line in sorted(lines, key=lambda line: order.get(line.name, len(order))):
-        if (
-            line.name in left_out
-            or line.name.startswith("X-")
-            or _has(line.parameters, "B")
-            or _has(line.parameters, "BASE64")
-        ):
+    for line in sorted(lines, key=lambda line: _ORDER.get(line.name, len(_ORDER))):
+        if line.name in left_out or line.name.startswith("X-") or _has(line.parameters, "B", "BASE64"):
             continue
         if value := _shown(line):
             fields.setdefault(_label(line), []).append(value)

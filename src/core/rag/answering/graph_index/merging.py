@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import numpy as np
@@ -61,6 +61,5 @@ class Merge:
         import numpy as np
 
         before, added = (np.fromiter(items, dtype=np.object_, count=len(items)) for items in (old, new))
-        merged: Any = self.column(before, added).tolist()
-        items_: list[T] = merged
-        return items_
+        merged: list[T] = self.column(before, added).tolist()
+        return merged

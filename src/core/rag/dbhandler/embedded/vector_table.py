@@ -221,6 +221,7 @@ def changed_indexes(statement: str) -> frozenset[str] | None:
     return None if not made or _CHANGES_OTHERS.search(statement) else frozenset(made)
 
 
+@lru_cache(maxsize=512)
 def may_alter(statement: str) -> bool:
     """Return whether a statement may give another vector to a node that is there, rather than add or delete nodes."""
     return _ALTERS.search(statement) is not None
