@@ -61,6 +61,9 @@ Short = Annotated[str, described(pattern=r"\S", maxLength=500)]
 #: A time, also without a zone, or a date. Not a datetime: to pydantic, "2020" is a second of the year 1970.
 Moment = Annotated[str, described(format="date-time")]
 
+#: Conditions, as text or by their names.
+Filters = str | dict[str, Any]
+
 #: Where a page of a list begins.
 After = Annotated[str, Query(description="The next of the page before.")]
 

@@ -23,7 +23,7 @@ from core.rag.knowledge_base import KnowledgeBase
 from core.rag.retrieval.hits import SearchMode
 from libs.dataloader import Document
 from libs.dataloader.formats import FileData, UnreadableError, read_document
-from mgrag.http.bases import After, Body, Reading, Short, Words, Writing, bases_of, caller_of
+from mgrag.http.bases import After, Body, Filters, Reading, Short, Words, Writing, bases_of, caller_of
 from mgrag.http.details import ListedDocument, WholeDocument
 from mgrag.http.errors import body_of
 from mgrag.http.results import Deleted, DeletedDocuments, Documents, Ingested, Passages
@@ -73,7 +73,7 @@ class ChunkSearch(Body):
     query: Words
     k: int = Field(default=5, ge=1, le=1000, validation_alias=AliasChoices("k", "limit"))
     mode: SearchMode = "auto"
-    filters: str | dict[str, Any] | None = Field(
+    filters: Filters | None = Field(
         default=None,
         description="Such as path:docs/ updated>=2026-01-01, where the path begins like those of GET /documents.",
     )
@@ -88,7 +88,7 @@ class Question(Body):
     question: Words
     strategy: StrategyName = "auto"
     k: int = Field(default=5, ge=1, le=MAX_PASSAGES, validation_alias=AliasChoices("k", "limit"))
-    filters: str | dict[str, Any] | None = None
+    filters: Filters | None = None
     conversation_id: Short | None = Field(default=None, description="Question and answer are recorded in it.")
     user_id: Short | None = None
     record: bool = Field(default=True, description="False: the conversation has to exist, and is only read.")

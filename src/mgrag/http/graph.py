@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, cast
+from typing import Annotated, cast
 
 from fastapi import APIRouter, Query
 from pydantic import AliasChoices, Field
@@ -13,7 +13,7 @@ from core.rag.graph.parts import EdgePage, GraphEdge, GraphStats, NeighbourPage,
 from core.rag.graph.searching import KnowledgeMode
 from core.rag.indexing.resolving import ResolutionReport
 from core.rag.schema import EdgeType
-from mgrag.http.bases import After, Body, Name, Reading, Words, Writing, described
+from mgrag.http.bases import After, Body, Filters, Name, Reading, Words, Writing, described
 from mgrag.http.results import Collections, Context, Deleted, ExtractedFacts, FoundWay, NodePage, Nodes, Results, Way
 from mgrag.messages import not_added_by_hand
 
@@ -26,8 +26,6 @@ _At = Annotated[str | None, Query(description=_WHEN)]
 _WHICH = "Only documents that pass, records read from these, and facts that one of them states."
 _VALID_FROM = "Since when it holds: ISO 8601, UTC; a date is enough, and so is a year or month, for its first day."
 _VALID_TO = "Since when it does not hold any more."
-
-_Filters = str | dict[str, Any]
 _EdgeTypes = Annotated[list[Annotated[str, described(enum=sorted(EdgeType))]], described(minItems=1)]
 _Relations = Annotated[list[str], described(minItems=1)]
 
@@ -39,7 +37,7 @@ class KnowledgeSearch(Body):
     mode: KnowledgeMode = "hybrid"
     limit: int = Field(default=10, ge=1, le=1000)
     at: str | None = Field(default=None, description=_WHEN)
-    filters: _Filters | None = Field(default=None, description=_WHICH)
+    filters: Filters | None = Field(default=None, description=_WHICH)
 
 
 class ContextQuestion(Body):
@@ -49,7 +47,7 @@ class ContextQuestion(Body):
     context_depth: int = Field(default=2, ge=0, le=4)
     limit: int = Field(default=5, ge=1, le=100)
     at: str | None = Field(default=None, description=_WHEN)
-    filters: _Filters | None = Field(default=None, description=_WHICH)
+    filters: Filters | None = Field(default=None, description=_WHICH)
 
 
 class Walk(Body):

@@ -15,7 +15,7 @@ from core.rag.errors import NotFoundError
 from core.rag.memory.records import Forgotten
 from core.rag.memory.records import Memory as Recalled
 from core.rag.times import moment
-from mgrag.http.bases import After, Body, Moment, Reading, Short, Words, Writing, caller_of
+from mgrag.http.bases import After, Body, Filters, Moment, Reading, Short, Words, Writing, caller_of
 from mgrag.http.details import ListedConversation, ListedUser, PersonalData, View, WholeConversation
 from mgrag.http.results import (
     Anonymized,
@@ -90,9 +90,7 @@ class Recall(Body):
         default=None, description="Only what was said then or later (ISO 8601); a year or month: from its first day on."
     )
     before: Moment | None = Field(default=None, description="Only what was said before (ISO 8601).")
-    filters: str | dict[str, Any] | None = Field(
-        default=None, description="Only what has such metadata: metadata.project=mill."
-    )
+    filters: Filters | None = Field(default=None, description="Only what has such metadata: metadata.project=mill.")
 
 
 class SessionRecall(Recall):
