@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from core.rag.memory.records import Forgotten, Memory, RecallReason
     from core.rag.reranker import Reranker, open_reranker
     from core.rag.retrieval.hits import Hit
+    from core.rag.retrieval.tables.table import RecordField, RecordTable
     from core.rag.schema import EdgeType, Label
     from core.rag.settings import Settings
 
@@ -74,6 +75,8 @@ _WHERE = {
     "NeighbourPage": "core.rag.graph.parts",
     "Piece": "core.rag.graph.parts",
     "RecallReason": "core.rag.memory.records",
+    "RecordField": "core.rag.retrieval.tables.table",
+    "RecordTable": "core.rag.retrieval.tables.table",
     "ReembedReport": "core.rag.maintenance.reembed",
     "Reranker": "core.rag.reranker",
     "ResolutionReport": "core.rag.indexing.resolving",
@@ -122,6 +125,8 @@ __all__ = [
     "NeighbourPage",
     "Piece",
     "RecallReason",
+    "RecordField",
+    "RecordTable",
     "ReembedReport",
     "Reranker",
     "ResolutionReport",

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from core.rag.indexing.report import IngestReport
     from core.rag.indexing.resolving import ResolutionReport
     from core.rag.llm import LanguageModel
+    from core.rag.retrieval.tables.table import RecordField, RecordTable
     from core.rag.settings import Settings
 
     TripleLike = Triple | Mapping[str, Any] | Sequence[str]
@@ -94,6 +95,61 @@ class Knowledge:
     async def collections(self) -> dict[str, int]:
         """Return the names of all collections, also of those from files, with the number of their records."""
         return await self._client.collections()
+
+    async def record_fields(self, collection: str) -> list[RecordField]:
+        """Return the fields of a collection: names, kinds, in how many records they have a value, and examples.
+
+        Raises:
+            NotFoundError: if there is no such collection.
+        """
+        from core.rag.retrieval.tables.describing import describe_fields
+
+        return await describe_fields(self._client, collection)
+
+    async def tabulate(
+        self,
+        collection: str,
+        *,
+        filters: str | Mapping[str, Any] | None = None,
+        group_by: str | Iterable[str] = (),
+        measures: str | Iterable[str] = (),
+        fields: str | Iterable[str] = (),
+        order_by: str | Iterable[str] = (),
+        limit: int = 100,
+    ) -> RecordTable:
+        """Answer a question about the records of a collection: which there are, how many, and what they come to.
+
+        All records are looked at, so that counts and sums are exact, which answers from the nearest passages are not.
+
+        Args:
+            collection: Its name, as :meth:`collections` lists it; rows of ``staff.csv`` are in ``staff``.
+            filters: Only records that match: ``'team=Backend salary>=60000 (city:Paris or city:Berlin)'``, in the
+                grammar of :mod:`core.rag.retrieval.filters` with the fields of the records. A number also compares
+                with what people write (``$1,200``, ``12 %``), a year also with dates (``start>=2020``).
+            group_by: Fields; records with the same values are one row. A record with several values in a field
+                belongs to several.
+            measures: ``count``, or ``count``, ``distinct``, ``sum``, ``avg``, ``min`` and ``max`` with a field, such
+                as ``avg:salary``; for each group, or for all records together. With ``group_by`` alone: ``count``.
+            fields: Columns of single records; without them, all that they have.
+            order_by: Columns, in order; ``-salary``: the largest first. What is missing comes last.
+            limit: Maximum number of rows.
+
+        Returns:
+            The rows, how many there are in all, and how many values were left out of a measure because they are no
+            numbers. Fields are named as in :meth:`record_fields`; case does not matter.
+
+        Raises:
+            NotFoundError: if there is no such collection.
+            InvalidInputError: if no record has a field that is named, or a measure or another argument is wrong.
+            FilterError: if the filter does not parse.
+        """
+        from core.rag.retrieval.tables.asked import Asked
+        from core.rag.retrieval.tables.tabulating import tabulate
+
+        asked = Asked.parse(
+            fields=fields, filters=filters, group_by=group_by, measures=measures, order_by=order_by, limit=limit
+        )
+        return await tabulate(self._client, collection, asked)
 
     def _hints(self) -> dict[str, str]:
         from core.rag.extraction.records import with_hints

@@ -55,15 +55,19 @@ _WORDS: Final[dict[str, Scalar]] = {"true": True, "false": False, "null": None}
 _FIELDS: Final = ", ".join([*TEXT_FIELDS, *DATE_FIELDS, *ALIASES, "metadata.KEY"])
 
 
-def parse_text(text: str) -> Node:
+def parse_text(text: str, *, of_records: bool = False) -> Node:
     """Parse the text form.
+
+    Args:
+        text: The filter.
+        of_records: Whether fields are those of records, which may have any name, instead of those of documents.
 
     Raises:
         FilterError: if it does not parse; the message names the position and what is allowed there.
     """
     if len(text) > MAX_CHARACTERS:
         raise FilterError(f"A filter can have at most {MAX_CHARACTERS:,} characters; this one has {len(text):,}.")
-    return _Parser(text).parse()
+    return _Parser(text, of_records).parse()
 
 
 def check_test(field: str, operator: Operator, values: Iterable[Scalar]) -> Node:
@@ -120,8 +124,9 @@ def natural_test(field: str, values: Iterable[Scalar]) -> Node:
 class _Parser:
     """Recursive descent over one text."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, of_records: bool) -> None:
         self._text = text
+        self._of_records = of_records
         self._at = 0
         self._tests = 0
 
@@ -185,14 +190,16 @@ class _Parser:
         match = _WORD.match(self._text, self._at)
         name = match[0] if match else ""
         self._at = match.end() if match else self._at
-        if name.lower() == METADATA and (quoted := _QUOTED.match(self._text, self._at)):
+        before = "" if self._of_records else METADATA
+        if name.lower() == before and (quoted := _QUOTED.match(self._text, self._at)):
             self._at = quoted.end()
             name += _unquote(quoted)
-        field = field_name(name)
+        field = field_name(name, of_records=self._of_records)
         if field is None:
             self._at = start
+            fields = "one with spaces in quotes" if self._of_records else _FIELDS
             self._fail(
-                f"expected a field ({_FIELDS}), 'not' or '('"
+                f"expected a field ({fields}), 'not' or '('"
                 if not name
                 else f"{name[:100]!r} is not a field; fields are {_FIELDS}"
             )

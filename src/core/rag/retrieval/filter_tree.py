@@ -135,8 +135,10 @@ def natural(field: str, value: Scalar) -> tuple[Operator, Scalar]:
     return "=", value
 
 
-def field_name(name: str) -> str | None:
-    """Return the full name of a field, or None if there is no such field."""
+def field_name(name: str, *, of_records: bool = False) -> str | None:
+    """Return the full name of a field, or None if there is no such field; records have any field, as metadata."""
+    if of_records:
+        return METADATA + name if name else None
     lowered = name.lower()
     if lowered.startswith(METADATA) and len(name) > len(METADATA):
         return METADATA + name[len(METADATA) :]

@@ -153,11 +153,13 @@ class Filter:
         )
 
 
-def parse_filter(value: str | Mapping[str, Any] | Filter | None) -> Filter:
+def parse_filter(value: str | Mapping[str, Any] | Filter | None, *, of_records: bool = False) -> Filter:
     """Parse a filter in text or dict form; see the module's docstring for the grammar.
 
     Args:
         value: The filter. Every document passes None, an empty string or an empty dict.
+        of_records: Whether fields are those of records, which may have any name (in quotes if it has spaces), instead
+            of those of documents. They become ``metadata.KEY``.
 
     Raises:
         FilterError: if it does not parse; the message names the position and what is allowed there.
@@ -167,9 +169,9 @@ def parse_filter(value: str | Mapping[str, Any] | Filter | None) -> Filter:
     if value is None:
         return Filter(All(()))
     if isinstance(value, str):
-        return Filter(parse_text(value))
+        return Filter(parse_text(value, of_records=of_records))
     if isinstance(value, Mapping):
-        node = _parse_dict(value, "filter", 0)
+        node = _parse_dict(value, "filter", 0, of_records)
         if sum(1 for _ in _tests(node)) > MAX_TESTS:
             raise FilterError(f"A filter can have at most {MAX_TESTS} tests.")
         return Filter(node)
@@ -200,17 +202,19 @@ def _tests(node: Node) -> Iterator[Test]:
             yield from _tests(part)
 
 
-def _parse_dict(value: object, place: str, depth: int) -> Node:
+def _parse_dict(value: object, place: str, depth: int, of_records: bool) -> Node:
     if depth > MAX_DEPTH:
         raise FilterError(f"{place}: nested more than {MAX_DEPTH} deep.")
     if not isinstance(value, Mapping):
         raise FilterError(f"{place} has to be a dict of fields, 'and', 'or' and 'not', not {type(value).__name__}.")
     if len(value) > MAX_TESTS:
         raise FilterError(f"{place} has {len(value):,} keys, but at most {MAX_TESTS} are allowed.")
-    return all_of(_parse_key(key, inner, f"{place}.{str(key)[:100]}", depth) for key, inner in value.items())
+    return all_of(
+        _parse_key(key, inner, f"{place}.{str(key)[:100]}", depth, of_records) for key, inner in value.items()
+    )
 
 
-def _parse_key(key: object, inner: object, place: str, depth: int) -> Node:
+def _parse_key(key: object, inner: object, place: str, depth: int, of_records: bool) -> Node:
     if not isinstance(key, str):
         raise FilterError(f"{place}: a key has to be a string, one of {_KEYS}.")
     word = key.lower()
@@ -219,11 +223,11 @@ def _parse_key(key: object, inner: object, place: str, depth: int) -> Node:
             raise FilterError(f"{place} has to be a list of filters, not {type(inner).__name__}.")
         if len(inner) > MAX_TESTS:
             raise FilterError(f"{place} has {len(inner):,} parts, but at most {MAX_TESTS} are allowed.")
-        nodes = [_parse_dict(part, f"{place}[{index}]", depth + 1) for index, part in enumerate(inner)]
+        nodes = [_parse_dict(part, f"{place}[{index}]", depth + 1, of_records) for index, part in enumerate(inner)]
         return all_of(nodes) if word == "and" else any_of(nodes)
     if word == "not":
-        return negation(_parse_dict(inner, place, depth + 1))
-    field = field_name(key)
+        return negation(_parse_dict(inner, place, depth + 1, of_records))
+    field = field_name(key, of_records=of_records)
     if field is None:
         raise FilterError(f"{place}: {key[:100]!r} is not a field; fields are {_KEYS}.")
     try:

@@ -146,6 +146,14 @@ class RecordOperations(ClientBase):
         )
         return [{**row, "data": from_json(row["data"])} for row in rows]
 
+    async def record_ids(self, collection: str) -> list[str]:
+        """Return the ids of all records of a collection, in order."""
+        rows = await self.read(
+            "MATCH (r:Record) WHERE r.namespace = $namespace AND r.collection = $collection RETURN r.id AS id",
+            collection=clean_text(check_text("collection", collection)),
+        )
+        return sorted(row["id"] for row in rows)
+
     async def collections(self) -> dict[str, int]:
         """Return the names of all collections in order, with the number of their records."""
         rows = await self.read(

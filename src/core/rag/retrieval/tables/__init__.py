@@ -1,0 +1,1 @@
+"""Questions about records as a table: which there are, how many, and what their numbers come to."""

@@ -1,0 +1,92 @@
+"""A question about records, parsed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+from core.rag.dbhandler.checks import check_limit, check_texts
+from core.rag.errors import InvalidInputError
+from core.rag.retrieval.filter_tree import METADATA
+from core.rag.retrieval.filters import Filter, parse_filter
+from core.rag.retrieval.tables.measures import Measure
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What rows are sorted by: a column, and whether the largest come first."""
+
+    column: str
+    descending: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is asked of the records of a collection; see :meth:`core.rag.KnowledgeBase.tabulate`."""
+
+    fields: tuple[str, ...]
+    filters: Filter
+    group_by: tuple[str, ...]
+    measures: tuple[Measure, ...]
+    order_by: tuple[Order, ...]
+    limit: int
+
+    @classmethod
+    def parse(
+        cls,
+        *,
+        fields: str | Iterable[str],
+        filters: str | Mapping[str, Any] | None,
+        group_by: str | Iterable[str],
+        measures: str | Iterable[str],
+        order_by: str | Iterable[str],
+        limit: int,
+    ) -> Self:
+        """Check the arguments.
+
+        Raises:
+            InvalidInputError: naming what is wrong, and what there is.
+            FilterError: if the filter does not parse.
+        """
+        groups = _names("group_by", group_by)
+        taken = tuple(dict.fromkeys(map(Measure.parse, _names("measures", measures))))
+        chosen = _names("fields", fields)
+        if groups and not taken:
+            taken = (Measure.parse("count"),)
+        orders = tuple(map(_order, _names("order_by", order_by)))
+        if taken and chosen:
+            raise InvalidInputError("fields are those of single records; leave them out with group_by and measures.")
+        columns = [*groups, *(measure.name for measure in taken)]
+        for order in orders:
+            if taken and order.column not in columns:
+                raise InvalidInputError(
+                    f"Rows cannot be sorted by {order.column[:100]!r}, only by one of {', '.join(columns)}"
+                    " (with - before it, the largest come first)."
+                )
+        wanted = parse_filter(filters, of_records=True)
+        return cls(chosen, wanted, groups, taken, orders, check_limit(limit, 1))
+
+    @property
+    def in_groups(self) -> bool:
+        """Whether rows are groups of records; without ``group_by`` there is one group."""
+        return bool(self.measures)
+
+    def filtered(self) -> tuple[str, ...]:
+        """Return the fields that the filter tests."""
+        return tuple(sorted(name.removeprefix(METADATA) for name in self.filters.fields()))
+
+    def named(self) -> tuple[str, ...]:
+        """Return all fields that are named."""
+        measured = [measure.field for measure in self.measures if measure.field]
+        ordered = [] if self.in_groups else [order.column for order in self.order_by]
+        return tuple(dict.fromkeys([*self.fields, *self.filtered(), *self.group_by, *measured, *ordered]))
+
+
+def _names(argument: str, given: str | Iterable[str]) -> tuple[str, ...]:
+    names: Sequence[str] = [given] if isinstance(given, str) else check_texts(argument, given)
+    return tuple(dict.fromkeys(name.strip() for name in names if name.strip()))
+
+
+def _order(text: str) -> Order:
+    return Order(text.removeprefix("-").strip(), text.startswith("-"))

@@ -1,0 +1,155 @@
+"""Measures: what the records of a group come to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Final, Protocol, Self
+
+from core.rag.errors import InvalidInputError
+from core.rag.retrieval.tables.amounts import amount, plain_number
+from core.rag.retrieval.tables.values import in_order, shown
+
+_HOW: Final = "A measure is count, or one of count, distinct, sum, avg, min and max with a field: avg:price."
+
+
+class Taker(Protocol):
+    """Takes the values of the records of a group."""
+
+    @property
+    def left_out(self) -> int:
+        """How many values do not count, because they are no numbers (or, among texts, because they are)."""
+        ...
+
+    def take(self, values: Sequence[Any]) -> None:
+        """Take what a record has in the field."""
+        ...
+
+    def result(self) -> Any:
+        """Return what they come to; ``None`` where there is nothing to take."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A measure.
+
+    Attributes:
+        name: As it was asked for, which is also the name of its column.
+        kind: ``count``, ``distinct``, ``sum``, ``avg``, ``min`` or ``max``.
+        field: The field; empty for the number of records.
+    """
+
+    name: str
+    kind: str
+    field: str
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Parse ``count`` or ``KIND:FIELD``.
+
+        Raises:
+            InvalidInputError: if it is neither.
+        """
+        kind, colon, field = text.partition(":")
+        kind, field = kind.strip().lower(), field.strip()
+        if kind not in _TAKERS or (colon and not field) or not (field or kind == "count"):
+            raise InvalidInputError(f"{text[:100]!r} is no measure. {_HOW}")
+        return cls(f"{kind}:{field}" if field else kind, kind, field)
+
+    def taker(self) -> Taker:
+        """Return what takes the values of one group; without a field, it is given something for each record."""
+        return _TAKERS[self.kind]()
+
+
+class _Count:
+    left_out = 0
+
+    def __init__(self) -> None:
+        self._records = 0
+
+    def take(self, values: Sequence[Any]) -> None:
+        self._records += bool(values)
+
+    def result(self) -> int:
+        return self._records
+
+
+class _Distinct:
+    left_out = 0
+
+    def __init__(self) -> None:
+        self._seen: set[str | Decimal] = set()
+
+    def take(self, values: Sequence[Any]) -> None:
+        for value in values:
+            number = amount(value)
+            self._seen.add(shown(value) if number is None else number)
+
+    def result(self) -> int:
+        return len(self._seen)
+
+
+class _Sum:
+    def __init__(self) -> None:
+        self._total = Decimal(0)
+        self._numbers = 0
+        self.left_out = 0
+
+    def take(self, values: Sequence[Any]) -> None:
+        for value in values:
+            number = amount(value)
+            if number is None:
+                self.left_out += 1
+            else:
+                self._numbers += 1
+                self._total += number
+
+    def result(self) -> int | float | None:
+        return plain_number(self._total) if self._numbers else None
+
+
+class _Average(_Sum):
+    def result(self) -> int | float | None:
+        return plain_number(self._total / self._numbers) if self._numbers else None
+
+
+class _End:
+    """The first or the last; of texts if most values are texts, such as dates."""
+
+    def __init__(self, choose: Callable[..., Any]) -> None:
+        self._choose = choose
+        self._number: Decimal | None = None
+        self._text: Any = None
+        self._numbers = 0
+        self._texts = 0
+
+    @property
+    def left_out(self) -> int:
+        return min(self._numbers, self._texts)
+
+    def take(self, values: Sequence[Any]) -> None:
+        for value in values:
+            number = amount(value)
+            if number is None:
+                self._text = value if not self._texts else self._choose(self._text, value, key=in_order)
+                self._texts += 1
+            else:
+                self._number = number if self._number is None else self._choose(self._number, number)
+                self._numbers += 1
+
+    def result(self) -> Any:
+        if self._number is None or self._texts > self._numbers:
+            return self._text
+        return plain_number(self._number)
+
+
+_TAKERS: Final[dict[str, Callable[[], Taker]]] = {
+    "count": _Count,
+    "distinct": _Distinct,
+    "sum": _Sum,
+    "avg": _Average,
+    "min": lambda: _End(min),
+    "max": lambda: _End(max),
+}

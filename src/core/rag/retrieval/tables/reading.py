@@ -1,0 +1,47 @@
+"""Reads all records of a collection, in parts."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import AsyncIterator, Iterable
+from typing import TYPE_CHECKING, Any, Final
+
+from core.rag.dbhandler.batches import batches
+from core.rag.errors import NotFoundError
+
+if TYPE_CHECKING:
+    from core.rag.dbhandler import MemGraphClient
+
+#: Number of records that are read at once.
+_PART: Final = 2_000
+
+
+async def read_records(client: MemGraphClient, collection: str) -> AsyncIterator[list[dict[str, Any]]]:
+    """Yield the records of a collection in the order of their ids, a few thousand at once: ``id`` and ``data``.
+
+    Raises:
+        NotFoundError: if there is no such collection; names those that there are.
+    """
+    ids = await client.record_ids(collection)
+    if not ids:
+        raise NotFoundError(_unknown("collection", collection, await client.collections()))
+    for part in batches(ids, max_rows=_PART):
+        found = await client.records_by_id(part)
+        yield [found[identifier] for identifier in part if identifier in found]
+
+
+def unknown_field(collection: str, field: str, there: Iterable[str]) -> str:
+    """Return the text of an error about a field that no record of a collection has."""
+    return f"In {collection[:100]!r}: {_unknown('field', field, there)}"
+
+
+def _unknown(kind: str, name: str, there: Iterable[str]) -> str:
+    """Return the text of an error about a name that does not exist, with the nearest of those that do."""
+    names = sorted(there)
+    if not names:
+        return f"There is no {kind} {name[:100]!r}; there is none at all."
+    near = difflib.get_close_matches(name, names, 5, 0.6)
+    if len(names) <= 30:
+        return f"There is no {kind} {name[:100]!r}; there are: {', '.join(names)}."
+    some = near or names[:20]
+    return f"There is no {kind} {name[:100]!r}, but {', '.join(some)} and {len(names) - len(some)} others."

@@ -1,0 +1,207 @@
+"""Answers a question about records as a table.
+
+Records are stored as JSON text, which no engine looks into. So they are read in parts, and what is asked is worked out
+here; rows that are not returned are not kept.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from itertools import product
+from typing import TYPE_CHECKING, Any, Final
+
+from core.rag.errors import InvalidInputError
+from core.rag.retrieval.tables.amounts import amount, plain_number
+from core.rag.retrieval.tables.asked import Asked, Order
+from core.rag.retrieval.tables.measures import Taker
+from core.rag.retrieval.tables.reading import read_records, unknown_field
+from core.rag.retrieval.tables.table import RecordTable
+from core.rag.retrieval.tables.values import apart, fields_of, in_order, shown, values_of
+
+if TYPE_CHECKING:
+    from core.rag.dbhandler import MemGraphClient
+
+#: A date as files and records have it; its year is a number that can be compared, too.
+_DATE: Final = re.compile(r"(\d{4})-\d\d(?:-\d\d(?:[T ].*)?)?", re.ASCII | re.DOTALL)
+
+#: What the records without a field to measure are counted by.
+_ONE: Final = (1,)
+
+
+async def tabulate(client: MemGraphClient, collection: str, asked: Asked) -> RecordTable:
+    """Work out a table; see :meth:`core.rag.KnowledgeBase.tabulate`."""
+    tabulation = Tabulation(collection, asked)
+    async for part in read_records(client, collection):
+        tabulation.take(part)
+    return tabulation.table()
+
+
+class Tabulation:
+    """Takes the records of a collection, and gives the table.
+
+    Args:
+        collection: Its name.
+        asked: What is asked.
+    """
+
+    def __init__(self, collection: str, asked: Asked) -> None:
+        self._collection = collection
+        self._filters = asked.filters
+        self._filtered = asked.filtered()
+        self._rows: _Groups | _Records = _Groups(asked) if asked.in_groups else _Records(asked)
+        self._unmet = set(asked.named())
+        self._there: set[str] = set()
+        self._matching = 0
+
+    def take(self, records: Iterable[Mapping[str, Any]]) -> None:
+        """Take some records, each with ``id`` and ``data``, in the order in which rows that tie shall be."""
+        for record in records:
+            data = record["data"]
+            if self._unmet:
+                self._unmet -= {field for field in self._unmet if values_of(data, field) is not None}
+                self._there.update(name for name, _ in fields_of(data))
+            if not self._filtered or self._filters.matches({"metadata": _compared(data, self._filtered)}):
+                self._matching += 1
+                self._rows.take(record["id"], data)
+        self._rows.settle()
+
+    def table(self) -> RecordTable:
+        """Return the table.
+
+        Raises:
+            InvalidInputError: if no record has a field that is named.
+        """
+        if self._unmet:
+            raise InvalidInputError(unknown_field(self._collection, min(self._unmet), self._there))
+        return self._rows.table(self._collection, self._matching)
+
+
+class _Records:
+    """Rows that are records: the best so far."""
+
+    def __init__(self, asked: Asked) -> None:
+        self._asked = asked
+        self._total = 0
+        self._rows: list[dict[str, Any]] = []
+
+    def take(self, identifier: str, data: dict[str, Any]) -> None:
+        self._total += 1
+        if self._asked.order_by or len(self._rows) < self._asked.limit:
+            values = {order.column: _cell(data, order.column) for order in self._asked.order_by}
+            self._rows.append({"id": identifier, "data": data, "values": values})
+
+    def settle(self) -> None:
+        """Leave out what is no more among the rows that are returned."""
+        self._rows = _sorted(self._rows, self._asked.order_by, "values")[: self._asked.limit]
+
+    def table(self, collection: str, matching: int) -> RecordTable:
+        asked = self._asked
+        if asked.fields:
+            columns = list(asked.fields)
+            rows = [{name: _cell(row["data"], name) for name in columns} for row in self._rows]
+        else:
+            columns = list(dict.fromkeys(name for row in self._rows for name in row["data"]))
+            rows = [{name: row["data"].get(name) for name in columns} for row in self._rows]
+        return RecordTable(collection, columns, rows, [row["id"] for row in self._rows], matching, self._total)
+
+
+class _Groups:
+    """Rows that are groups of records, with their measures."""
+
+    def __init__(self, asked: Asked) -> None:
+        self._asked = asked
+        self._groups: dict[tuple[str | Decimal | None, ...], tuple[tuple[Any, ...], list[Taker]]] = {}
+
+    def take(self, _: str, data: dict[str, Any]) -> None:
+        asked = self._asked
+        met: set[tuple[str | Decimal | None, ...]] = set()
+        for part in apart(data, asked.group_by):
+            measured = [values_of(part, measure.field) or () for measure in asked.measures]
+            # A record with several values in a field belongs to the group of each.
+            groups = product(*(values_of(part, field) or (None,) for field in asked.group_by))
+            for key, values in {tuple(map(_key, values)): values for values in groups}.items():
+                if key not in self._groups:
+                    self._groups[key] = (values, [measure.taker() for measure in asked.measures])
+                for measure, taker, found in zip(asked.measures, self._groups[key][1], measured, strict=True):
+                    if measure.field:
+                        taker.take(found)
+                    elif key not in met:
+                        taker.take(_ONE)
+                met.add(key)
+
+    def settle(self) -> None:
+        """Nothing to leave out: any group may still grow."""
+
+    def table(self, collection: str, matching: int) -> RecordTable:
+        asked = self._asked
+        if not self._groups and not asked.group_by:
+            self._groups[()] = ((), [measure.taker() for measure in asked.measures])
+        names = [measure.name for measure in asked.measures]
+        rows = [
+            dict(zip(asked.group_by, values, strict=True))
+            | {name: taker.result() for name, taker in zip(names, takers, strict=True)}
+            for values, takers in self._groups.values()
+        ]
+        left_out = {
+            name: sum(takers[number].left_out for _, takers in self._groups.values())
+            for number, name in enumerate(names)
+        }
+        order = asked.order_by or tuple(Order(field, descending=False) for field in asked.group_by)
+        return RecordTable(
+            collection,
+            [*asked.group_by, *names],
+            _sorted(rows, order)[: asked.limit],
+            [],
+            matching,
+            len(rows),
+            {name: number for name, number in left_out.items() if number},
+        )
+
+
+def _compared(data: Mapping[str, Any], fields: Iterable[str]) -> dict[str, list[Any]]:
+    """Return the values of fields as a filter compares them: as written, and as the number or year that they spell."""
+    compared = {}
+    for field in fields:
+        values = values_of(data, field)
+        if values:
+            numbers = [number for value in values if isinstance(value, str) for number in _numbers(value)]
+            compared[field] = [*values, *numbers]
+    return compared
+
+
+def _numbers(text: str) -> list[int | float]:
+    number = amount(text)
+    if number is not None:
+        return [plain_number(number)]
+    date = _DATE.fullmatch(text)
+    return [int(date[1])] if date else []
+
+
+def _cell(data: Mapping[str, Any], field: str) -> Any:
+    """Return the value of a field; a list if there are several, ``None`` if there is none."""
+    values = values_of(data, field) or [None]
+    return values[0] if len(values) == 1 else values
+
+
+def _key(value: Any) -> str | Decimal | None:
+    if value is None:
+        return None
+    number = amount(value)
+    return shown(value) if number is None else number
+
+
+def _sorted(rows: Sequence[dict[str, Any]], orders: Sequence[Order], inside: str = "") -> list[dict[str, Any]]:
+    """Sort rows by several columns; what is missing comes last in either direction, and rows that tie stay in order."""
+    found = list(rows)
+    for order in reversed(orders):
+
+        def key(row: dict[str, Any], order: Order = order) -> tuple[int, Decimal, str]:
+            values = row[inside] if inside else row
+            value = values[order.column]
+            kind, number, text = in_order(value[0] if isinstance(value, list) else value)
+            return (-kind if order.descending else kind, number, text)
+
+        found.sort(key=key, reverse=order.descending)
+    return found

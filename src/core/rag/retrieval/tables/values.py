@@ -1,0 +1,113 @@
+"""The values of a field of a record, and their order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from decimal import Decimal
+from typing import Any
+
+from core.rag.retrieval.tables.amounts import amount
+
+
+def values_of(record: Any, field: str) -> list[Any] | None:
+    """Return what a record has in a field.
+
+    Args:
+        record: Its data.
+        field: Name of the field; its case does not matter unless two differ in it. ``a.b`` leads into objects, also
+            into those of a list.
+
+    Returns:
+        The values, without those that are missing (null, blank text); a list has several. ``None`` if there is no such
+        field at all.
+    """
+    found = list(_at(record, field))
+    if not found:
+        return None
+    flat: list[Any] = []
+    for value in found:
+        flat.extend(value) if isinstance(value, list) else flat.append(value)
+    return [value for value in flat if not is_missing(value)]
+
+
+def is_missing(value: Any) -> bool:
+    """Return whether a value says nothing, as an empty cell does."""
+    return value is None or (isinstance(value, str) and not value.strip())
+
+
+def fields_of(record: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield each field that is no object with its value; fields of objects as ``a.b``, also of those in lists."""
+    waiting: list[tuple[str, Any]] = [*record.items()][::-1]
+    while waiting:
+        name, value = waiting.pop()
+        objects = [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+        if isinstance(value, dict):
+            objects = [value]
+        if not objects:
+            yield name, value
+        for inner in reversed(objects):
+            waiting.extend((f"{name}.{key}", value) for key, value in [*inner.items()][::-1])
+
+
+def apart(record: dict[str, Any], fields: Iterable[str]) -> list[dict[str, Any]]:
+    """Return a record once for each object of the lists that fields lead through, with that object alone.
+
+    So what belongs to one item of an order (``items.sku``) is not taken together with the price of another.
+    """
+    parts = [record]
+    for field in fields:
+        parts = [piece for part in parts for piece in _apart(part, field)]
+    return parts
+
+
+def in_order(value: Any) -> tuple[int, Decimal, str]:
+    """Return the key to sort values by: numbers, then texts, then what is missing."""
+    if is_missing(value):
+        return (2, Decimal(0), "")
+    number = amount(value)
+    return (0, number, "") if number is not None else (1, Decimal(0), shown(value).casefold())
+
+
+def shown(value: Any) -> str:
+    """Return a value as text."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return value if isinstance(value, str) else str(value)
+
+
+def _at(value: Any, field: str) -> Iterable[Any]:
+    if isinstance(value, list):
+        return [found for item in value for found in _at(item, field)]
+    if not isinstance(value, dict):
+        return []
+    key = _key(value, field)
+    if key is not None:
+        return [value[key]]
+    for cut, character in enumerate(field):
+        if character == "." and (key := _key(value, field[:cut])) is not None:
+            found = _at(value[key], field[cut + 1 :])
+            if found:
+                return found
+    return []
+
+
+def _apart(value: dict[str, Any], field: str) -> list[dict[str, Any]]:
+    if _key(value, field) is not None:
+        return [value]
+    for cut, character in enumerate(field):
+        if character == "." and (key := _key(value, field[:cut])) is not None:
+            inner = value[key] if isinstance(value[key], list) else [value[key]]
+            objects = [item for item in inner if isinstance(item, dict)]
+            pieces = [{**value, key: piece} for item in objects for piece in _apart(item, field[cut + 1 :])]
+            if pieces:
+                return pieces
+    return [value]
+
+
+def _key(value: Mapping[str, Any], field: str) -> str | None:
+    """Return the key of an object that a name means."""
+    if field in value:
+        return field
+    folded = field.casefold()
+    found = [key for key in value if key.casefold() == folded]
+    return found[0] if len(found) == 1 else None
