@@ -266,6 +266,28 @@ async def test_records_of_a_file_are_listed_though_it_is_called_like_a_route() -
         assert names == {"Alice Johnson", "Bob Smith"} and rest["next"] == ""
 
 
+async def test_all_records_of_a_collection_are_asked() -> None:
+    async with serving() as client:
+        rows = b'name,team,salary\nAlice,Backend,"$70,000"\nBob,Backend,"$62,500"\nCara,Sales,"$58,000"\n'
+        await ok(await client.post("/db/wiki/files", files={"files": ("a/staff.csv", rows)}))
+        fields = (await ok(await client.get("/db/wiki/collections/staff/fields")))["fields"]
+        assert {field["name"]: field["records"] for field in fields} == {"name": 3, "team": 3, "salary": 3}
+        asked = {"groupBy": "team", "measures": ["count", "avg:salary"], "orderBy": ["-count"]}
+        found = await ok(await client.post("/db/wiki/collections/staff/table", json=asked))
+        assert found["rows"] == [
+            {"team": "Backend", "count": 2, "avg:salary": 66250},
+            {"team": "Sales", "count": 1, "avg:salary": 58000},
+        ]
+        rich = await ok(
+            await client.post("/db/wiki/collections/staff/table", json={"filters": {"salary": {">": 60000}}})
+        )
+        assert {row["name"] for row in rich["rows"]} == {"Alice", "Bob"} and len(rich["ids"]) == rich["records"] == 2
+        wrong = await client.post("/db/wiki/collections/staff/table", json={"groupBy": "tem"})
+        assert wrong.status_code == 400 and "no field 'tem'" in wrong.text
+        assert (await client.post("/db/wiki/collections/staf/table", json={})).status_code == 404
+        assert (await client.get("/db/wiki/collections/staf/fields")).status_code == 404
+
+
 async def test_the_graph_is_walked_and_edited() -> None:
     async with serving() as client:
         await ok(await client.post("/db/wiki/employees", json=ALICE), 201)

@@ -25,7 +25,7 @@ NOTES = {
 }
 READING = {
     "search", "ask", "graph_context", "read_document", "list_documents", "find_entities", "neighbors", "find_path",
-    "recall", "list_memories", "status",
+    "recall", "list_memories", "status", "describe_records", "query_records",
 }  # fmt: skip
 WRITING = {
     "add_document", "ingest", "remember", "add_facts", "rate", "delete_document", "revise", "forget", "remove_facts",
@@ -72,6 +72,30 @@ async def with_notes() -> AsyncIterator[Agent]:
         for path, content in NOTES.items():
             await agent("add_document", path=path, content=content)
         yield agent
+
+
+async def test_all_rows_of_a_table_are_asked(tmp_path: Path) -> None:
+    (tmp_path / "projects.csv").write_text("name,team,budget\nHeron,North,42000\nTern,North,8000\nSkua,South,500\n")
+    async with serving("embedded::memory:", roots=[tmp_path]) as agent:
+        await agent("ingest", sources=["projects.csv"])
+        assert await agent("describe_records") == {"collections": [{"name": "projects", "records": 3}]}
+        fields = (await agent("describe_records", collection="projects"))["fields"]
+        assert {field["name"]: field["kind"] for field in fields} == {
+            "name": "text",
+            "team": "text",
+            "budget": "number",
+        }
+        asked = {"group_by": "team", "measures": ["sum:budget", "count"], "order_by": "-sum:budget"}
+        found = await agent("query_records", collection="projects", **asked)
+        assert found["rows"] == [
+            {"team": "North", "sum:budget": 50000, "count": 2},
+            {"team": "South", "sum:budget": 500, "count": 1},
+        ]
+        small = await agent("query_records", collection="projects", filters="budget<10000", fields=["name"])
+        assert {row["name"] for row in small["rows"]} == {"Tern", "Skua"}
+        assert "there are: budget, name, team" in await agent.fails(
+            "query_records", collection="projects", group_by=["tem"]
+        )
 
 
 async def test_what_is_stored_is_found_read_and_answered() -> None:

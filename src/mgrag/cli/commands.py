@@ -25,6 +25,7 @@ MODULES: Final = {
     "list": "documents",
     "show": "documents",
     "delete": "documents",
+    "records": "records",
     "status": "state",
     "doctor": "state",
     "backup": "copies",

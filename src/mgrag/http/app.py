@@ -19,7 +19,7 @@ except ImportError as error:
     raise MissingDependencyError("fastapi", "http", "The HTTP API") from error
 
 from mgrag import __version__
-from mgrag.http import copies, documents, graph, memory, records
+from mgrag.http import copies, documents, graph, memory, records, tables
 from mgrag.http.bases import Bases, Reading, Writing, bases_of, caller_of, check_parameters
 from mgrag.http.details import Status
 from mgrag.http.errors import DESCRIBED, Problem, add_handlers, no_namespace
@@ -125,7 +125,8 @@ def _routes(is_open: bool) -> tuple[Sequence[BaseRoute], Mapping[Callable[..., o
     checks = [Depends(check_parameters)]
     if not is_open:  # the guard has checked them; this describes them
         checks += [Security(APIKeyHeader(name="X-API-Key", auto_error=False)), Security(HTTPBearer(auto_error=False))]
-    for router in (_own, documents.router, graph.router, memory.router, copies.router, _database, records.router):
+    parts = (documents, graph, memory, copies, tables)
+    for router in (_own, *(part.router for part in parts), _database, records.router):
         prefix = "" if router is _own else "/db/{namespace}"
         every.include_router(router, prefix=prefix, dependencies=checks, responses=DESCRIBED)
         paths |= {route.endpoint: prefix + route.path_format for route in router.routes if isinstance(route, Route)}

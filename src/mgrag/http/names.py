@@ -36,6 +36,10 @@ class _Name(_Text):
     regex = r"[\s\S]+"
 
 
+class _Listed(_Text):
+    regex = r"(?![\s\S]+/fields\Z)[\s\S]+"
+
+
 class _User(_Text):
     regex = r"(?![\s\S]+/(?:export|history|anonymize)\Z)[\s\S]+"
 
@@ -53,6 +57,7 @@ class _Collection(_Text):
 
 
 register_url_convertor("name", _Name())
+register_url_convertor("listed", _Listed())
 register_url_convertor("user", _User())
 register_url_convertor("conversation", _Conversation())
 register_url_convertor("session", _Session())

@@ -46,7 +46,7 @@ async def list_records(
     return {"records": cast("list[Record]", shown), "next": more}
 
 
-@router.get("/collections/{collection:name}")
+@router.get("/collections/{collection:listed}")
 async def list_collection(
     kb: Reading,
     collection: str,

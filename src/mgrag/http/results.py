@@ -12,6 +12,7 @@ from core.rag.graph.parts import GraphEdge, GraphNode
 from core.rag.graph.searching import KnowledgeHit
 from core.rag.indexing.report import DocumentCounts, VectorCounts
 from core.rag.retrieval.hits import Hit
+from core.rag.retrieval.tables.table import RecordField
 from mgrag.http.details import ListedConversation, ListedDocument, ListedUser, View
 
 
@@ -91,6 +92,12 @@ class Records(TypedDict):
 
     records: list[Record]
     next: str
+
+
+class RecordFields(TypedDict):
+    """The fields of the records of a collection."""
+
+    fields: list[RecordField]
 
 
 class Collection(TypedDict):

@@ -55,6 +55,8 @@ class ReadingTools:
             self.graph_context,
             self.read_document,
             self.list_documents,
+            self.describe_records,
+            self.query_records,
             self.find_entities,
             self.neighbors,
             self.find_path,
@@ -159,6 +161,68 @@ class ReadingTools:
             found, more = await documents_page(kb, prefix, limit, after)
         names = ("path", "title", "mime_type", "chunk_count", "updated_at")
         return {"documents": [{name: document[name] for name in names} for document in found], "next": more}
+
+    async def describe_records(
+        self,
+        collection: Annotated[
+            str | None, Field(description="Describe the fields of this collection; without it, list the collections.")
+        ] = None,
+    ) -> dict[str, Any]:
+        """List the collections of records (rows of tables, JSON objects), or describe the fields of one.
+
+        Do this before query_records, which answers questions about all records of a collection.
+        """
+        async with self._lease.use() as kb:
+            if collection is not None:
+                return {"fields": [field.to_dict() for field in await kb.record_fields(collection)]}
+            there = await kb.collections()
+        return {"collections": [{"name": name, "records": number} for name, number in there.items()]}
+
+    async def query_records(
+        self,
+        collection: Annotated[str, Field(description="As describe_records lists it.")],
+        filters: Annotated[
+            str | None,
+            Field(
+                description="Only records that match: 'team=Sales salary>=60000 start>=2020 (city=Paris or city=Rome)';"
+                " names of fields and values with spaces in quotes: '\"unit price\">3'. *= means contains."
+            ),
+        ] = None,
+        group_by: Annotated[
+            list[str] | None, ONE_OR_SEVERAL, Field(description="One row for each value of these fields.")
+        ] = None,
+        measures: Annotated[
+            list[str] | None,
+            ONE_OR_SEVERAL,
+            Field(
+                description="count (the default with group_by), or count, distinct, sum, avg, min, max with a field:"
+                " 'avg:salary'. For each group, or without group_by for all records together."
+            ),
+        ] = None,
+        fields: Annotated[
+            list[str] | None, ONE_OR_SEVERAL, Field(description="Columns of single records; all without it.")
+        ] = None,
+        order_by: Annotated[
+            list[str] | None, ONE_OR_SEVERAL, Field(description="Columns to sort by; '-salary': the largest first.")
+        ] = None,
+        limit: Annotated[int, Field(ge=1, le=200, description="At most this many rows.")] = 20,
+    ) -> dict[str, Any]:
+        """Answer a question about tables exactly: how many, which, the largest, sums and averages, in groups.
+
+        Searching finds only the nearest rows; this looks at all of them. "records" is how many match, "total" how many
+        rows there are, and "left_out" how many values of a measure were no numbers.
+        """
+        async with self._lease.use() as kb:
+            found = await kb.tabulate(
+                collection,
+                filters=filters,
+                group_by=group_by or (),
+                measures=measures or (),
+                fields=fields or (),
+                order_by=order_by or (),
+                limit=limit,
+            )
+        return found.to_dict()
 
     async def find_entities(
         self,
