@@ -77,7 +77,7 @@ async def with_notes() -> AsyncIterator[Agent]:
 async def test_all_rows_of_a_table_are_asked(tmp_path: Path) -> None:
     (tmp_path / "projects.csv").write_text("name,team,budget\nHeron,North,42000\nTern,North,8000\nSkua,South,500\n")
     async with serving("embedded::memory:", roots=[tmp_path]) as agent:
-        await agent("ingest", sources=["projects.csv"])
+        await agent("ingest", source="projects.csv")
         assert await agent("describe_records") == {"collections": [{"name": "projects", "records": 3}]}
         fields = (await agent("describe_records", collection="projects"))["fields"]
         assert {field["name"]: field["kind"] for field in fields} == {
