@@ -30,3 +30,18 @@ async def test_only_the_namespaces_that_were_used_last_are_kept(
         for number in (0, 1, 2, 0, 3, 0, 1):
             assert await value(number) == names[number]
     assert made == [names[number] for number in (0, 1, 2, 3, 1)]
+
+
+async def test_without_statements_any_write_to_the_labels_counts_as_a_change(engine: Engine) -> None:
+    kept: Kept[int] = Kept({Label.DOCUMENT})
+    async with MemGraphClient(engine.uri, engine.username, engine.password, namespace=engine.namespace()) as client:
+
+        async def count() -> int:
+            return int(
+                (await client.read("MATCH (d:Document) WHERE d.namespace = $namespace RETURN count(d) AS n"))[0]["n"]
+            )
+
+        assert await kept.get(client, count) == 0
+        for number in (1, 2):
+            await client.create_document(f"notes/{number}.md", "Text", f"Note {number}")
+            assert [await kept.get(client, count) for _ in range(2)] == [number, number]

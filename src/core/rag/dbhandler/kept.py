@@ -78,7 +78,8 @@ class Kept[T]:
 
         Args:
             labels: Labels of the nodes that values depend on, including edges between them.
-            statements: Statements, of one row each, whose results show whether these have changed.
+            statements: Statements, of one row each, whose results show whether these have changed; none where that
+                would take as long as computing the value.
             state: Returns the part of the rows that must stay equal; by default all of it.
             patience: On a server, where other clients write, too: seconds for which a value is not checked again.
         """
@@ -138,6 +139,8 @@ class Kept[T]:
         return not store.capabilities.shared or made.asked >= min(called, time.monotonic() - self._patience)
 
     async def _asked(self, client: ClientBase, parameters: dict[str, str]) -> Any:
+        if not self._statements:
+            return object()  # equals no other state
         return self._state(
             [row for statement in self._statements for row in await client.read(statement, **parameters)]
         )

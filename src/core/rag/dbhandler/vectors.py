@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from core.rag.dbhandler.base import ClientBase
 from core.rag.dbhandler.batches import run_for_rows
 from core.rag.dbhandler.checks import check_number, check_text
+from core.rag.dbhandler.kept import Kept
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.embedder.base import EmbeddingService, dimension_of
 from core.rag.errors import InvalidInputError, ModelMismatchError, NotFoundError
@@ -48,6 +49,9 @@ class VectorStoreInfo:
     def index(self, target: Label = Label.CHUNK) -> VectorIndex:
         """Return the index over the vectors of nodes with a label."""
         return vector_index(self.namespace, self.id, self.dimension, target, self.index_name)
+
+
+_stores: Kept[list[VectorStoreInfo]] = Kept({Label.VECTOR_STORE})
 
 
 def store_of(stores: Iterable[VectorStoreInfo], model: str, dimension: int) -> VectorStoreInfo | None:
@@ -98,6 +102,9 @@ class VectorStoreOperations(ClientBase):
 
     async def vector_stores(self) -> list[VectorStoreInfo]:
         """Return the vector stores of the namespace, the active one first, then by age."""
+        return list(await _stores.get(self, self._vector_stores))
+
+    async def _vector_stores(self) -> list[VectorStoreInfo]:
         rows = await self.read(
             "MATCH (s:VectorStore) WHERE s.namespace = $namespace "
             "RETURN s.id AS id, s.model AS model, s.dimension AS dimension, s.index_name AS index_name, "

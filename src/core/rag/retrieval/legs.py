@@ -40,11 +40,9 @@ class Legs:
         self._total: int | None = None
 
     async def total(self) -> int:
-        """Return the number of chunks; counted once per search, on a server once in a while."""
-        if self._total is None:
-            count = self._client.count_chunks
-            shared = (await self._client.connect()).capabilities.shared
-            self._total = await (_totals.get(self._client, count) if shared else count())
+        """Return the number of chunks; counted again after a change, on a server once in a while."""
+        if self._total is None:  # the same throughout a search
+            self._total = await _totals.get(self._client, self._client.count_chunks)
         return self._total
 
     async def vector(self, query: Sequence[float] | None, k: int) -> dict[str, float]:
@@ -206,11 +204,7 @@ _CHUNKS = (
 
 # Chunks are never written without their document. Another vector store also becomes active only with a write to
 # documents, while messages name their vector store with each vector.
-_totals: Kept[int] = Kept(
-    {Label.DOCUMENT},
-    "MATCH (c:DocumentChunk) WHERE c.namespace = $namespace RETURN count(*) AS n",
-    patience=_COUNTED_SECONDS,
-)
+_totals: Kept[int] = Kept({Label.DOCUMENT}, patience=_COUNTED_SECONDS)
 _words: Kept[list[frozenset[str]]] = Kept({Label.DOCUMENT}, *_CHUNKS, state=_sampled, patience=_SAMPLED_SECONDS)
 _vectors: Kept[NDArray[np.float32]] = Kept(
     {Label.DOCUMENT},

@@ -8,6 +8,7 @@ from typing import Any
 from core.rag.dbhandler.checks import as_float, check_characters, check_number, check_optional, check_text
 from core.rag.dbhandler.documents.operations import DocumentOperations
 from core.rag.dbhandler.documents.rows import merge_properties
+from core.rag.dbhandler.kept import Kept
 from core.rag.dbhandler.store import MAX_K, Row, Transaction
 from core.rag.errors import InvalidInputError, NotFoundError
 from core.rag.identity import content_hash, stable_id
@@ -18,6 +19,9 @@ from core.rag.times import utc_now
 ANONYMOUS = "anonymous"
 
 _MAX_QUERY_CHARS = 2000
+
+#: Whether there are ratings, which every search of a knowledge base asks.
+_rated: Kept[bool] = Kept({Label.USER})
 
 
 class UserOperations(DocumentOperations):
@@ -177,7 +181,10 @@ class UserOperations(DocumentOperations):
         return chunks
 
     async def has_ratings(self) -> bool:
-        """Return whether there are any ratings; reads users, not chunks."""
+        """Return whether there are any ratings."""
+        return await _rated.get(self, self._has_ratings)
+
+    async def _has_ratings(self) -> bool:
         rows = await self.read(
             "MATCH (u:User)-[r:RATED]->(c:DocumentChunk) WHERE u.namespace = $namespace RETURN u.id AS id LIMIT 1"
         )
