@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from core.rag.dbhandler.checks import check_limit, check_texts
 from core.rag.errors import InvalidInputError
 from core.rag.retrieval.filter_tree import METADATA
 from core.rag.retrieval.filters import Filter, parse_filter
 from core.rag.retrieval.tables.measures import Measure
+
+#: Maximum number of names in an argument, and of characters in each.
+MAX_NAMES: Final = 50
+MAX_NAME_CHARS: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +68,10 @@ class Asked:
                     f"Rows cannot be sorted by {order.column[:100]!r}, only by one of {', '.join(columns)}"
                     " (with - before it, the largest come first)."
                 )
-        wanted = parse_filter(filters, of_records=True)
-        return cls(chosen, wanted, groups, taken, orders, check_limit(limit, 1))
+        asked = cls(chosen, parse_filter(filters, of_records=True), groups, taken, orders, check_limit(limit, 1))
+        if any(len(name) > MAX_NAME_CHARS for name in asked.named()):
+            raise InvalidInputError(f"The name of a field has more than {MAX_NAME_CHARS} characters.")
+        return asked
 
     @property
     def in_groups(self) -> bool:
@@ -85,6 +91,8 @@ class Asked:
 
 def _names(argument: str, given: str | Iterable[str]) -> tuple[str, ...]:
     names: Sequence[str] = [given] if isinstance(given, str) else check_texts(argument, given)
+    if len(names) > MAX_NAMES:
+        raise InvalidInputError(f"{argument} has {len(names):,} names, but at most {MAX_NAMES} are allowed.")
     return tuple(dict.fromkeys(name.strip() for name in names if name.strip()))
 
 
