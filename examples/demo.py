@@ -22,6 +22,7 @@ NEXT = (
     ('search "Who lent money to Margaret Harrow?" -k 2', "another search"),
     ('ask "What is this about?"', "an overview of all documents"),
     ('ask "Who paid for the clay?"', "an answer with its sources"),
+    ("records grants -g donor -m sum:amount_eur", "all rows of a table, summed"),
     ('graph path "Josiah Penrose" "Lighthouse Fund"', "how two names are connected"),
     ("status", "what the graph contains"),
 )

@@ -55,7 +55,10 @@ def records(
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the rows of tables and other records: filter, count and sum them. Lists the collections without one."""
+    """Filter, count and sum the rows of tables and other records.
+
+    Without a collection, it lists the collections.
+    """
     chosen = common(context, db, namespace, as_json)
     asked = filters is not None or any((group_by, measure, field, order_by))
     if collection is None:
