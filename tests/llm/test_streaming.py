@@ -107,6 +107,20 @@ async def test_a_refusal_is_an_error_with_its_reason(chat: Chat, model: MakeMode
         await read(model())
 
 
+async def test_the_arguments_of_a_function_that_nobody_offered_are_no_words(
+    server: OpenAIServer, chat: Chat, model: MakeModel
+) -> None:
+    called = {"index": 0, "id": "1", "type": "function", "function": {"name": "search", "arguments": '{"q": "rain"}'}}
+    delta = {"choices": [{"delta": {"tool_calls": [called]}, "finish_reason": "tool_calls"}]}
+    chat.then(Stream(["It ", "rains."], after=b"data: " + json.dumps(delta).encode() + b"\n\ndata: [DONE]\n\n"))
+    assert "".join([part.text for part in await read(model())]) == "It rains."
+
+    message = {"role": "assistant", "content": "It rains.", "tool_calls": [called]}
+    whole = {"choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}]}
+    server.then(raw(json.dumps(whole).encode()))
+    assert (await model().complete(ASKED, temperature=0, max_tokens=9)).text == "It rains."
+
+
 @pytest.mark.parametrize("fault", [fail(429), fail(500), drop(), raw(b"", "text/event-stream"), raw(b"{}")])
 async def test_a_fault_before_the_first_part_is_tried_again(
     server: OpenAIServer, chat: Chat, model: MakeModel, clock: Clock, fault: object

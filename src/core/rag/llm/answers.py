@@ -17,7 +17,8 @@ class AnswerPart:
     """An answer, or a part of one.
 
     Attributes:
-        text: The words, or the arguments of the function that was called.
+        text: The words.
+        arguments: Those of the function that was called. Only who offered one takes them; they are no words.
         finish_reason: Why the model stopped, if it did.
         refusal: Why it does not answer, if it says so.
         usage: Token counts, as the server sent them.
@@ -25,6 +26,7 @@ class AnswerPart:
     """
 
     text: str = ""
+    arguments: str = ""
     finish_reason: FinishReason | None = None
     refusal: str = ""
     usage: dict[str, Any] = field(default_factory=dict)
@@ -73,8 +75,8 @@ def read_completion(answer: Any) -> AnswerPart:
     message = choices[0].get("message")
     if not isinstance(message, dict):
         raise MalformedAnswerError("the answer holds no message")
-    part, characters = _part(answer, choices[0], message), WholeCharacters()
-    return replace(part, text=characters.feed(part.text) + characters.end())
+    part = _part(answer, choices[0], message)
+    return replace(part, text=_whole(part.text), arguments=_whole(part.arguments))
 
 
 def read_part(event: Any) -> AnswerPart:
@@ -107,7 +109,8 @@ def _choices(answer: Any) -> list[dict[str, Any]]:
 def _part(answer: dict[str, Any], choice: dict[str, Any], message: dict[str, Any]) -> AnswerPart:
     reason = choice.get("finish_reason")
     return AnswerPart(
-        text=_arguments(message) or _text(message.get("content")),
+        text=_text(message.get("content")),
+        arguments=_arguments(message),
         finish_reason=None if reason is None else _REASONS.get(str(reason), "stop"),
         refusal=_text(message.get("refusal")),
         usage=_dict(answer.get("usage")),
@@ -123,6 +126,11 @@ def _text(content: Any) -> str:
     if not isinstance(content, str):
         raise MalformedAnswerError("the content of the answer is not text")
     return content
+
+
+def _whole(text: str) -> str:
+    characters = WholeCharacters()
+    return characters.feed(text) + characters.end()
 
 
 def _arguments(message: dict[str, Any]) -> str:

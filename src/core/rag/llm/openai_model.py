@@ -220,11 +220,12 @@ class OpenAICompatibleModel(Served):
             raise self._error(failure) from failure
         finally:
             usage = self._counted(used, tally, started)
-        self._thinks_first = self._thinks_first or opened_before(answer.text)
+        text = answer.arguments if schema and answer.arguments else answer.text
+        self._thinks_first = self._thinks_first or opened_before(text)
         finish: FinishReason = answer.finish_reason or "stop"
-        if answer.refusal or (finish == "content_filter" and not answer.text):
+        if answer.refusal or (finish == "content_filter" and not text):
             raise self._withheld(answer.refusal)
-        return Completion(without_thinking(answer.text), None, finish, usage, answer.model or self._model)
+        return Completion(without_thinking(text), None, finish, usage, answer.model or self._model)
 
     async def _request(
         self,
