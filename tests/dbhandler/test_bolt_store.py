@@ -62,6 +62,12 @@ async def drop_vectors(corner: Corner, driver: AsyncDriver, name: str) -> None:
     await define(driver, f"DROP VECTOR INDEX {name}" if is_memgraph(corner) else f"DROP INDEX {name}")
 
 
+async def test_an_index_that_nothing_was_stored_for_is_not_missing(corner: Corner) -> None:
+    index = VectorIndex(label="Vector_ofnothing", dimension=3, name="vector_of_nothing")
+    assert await corner.store.vector_search(index, [1.0, 0.0, 0.0], 5) == []
+    assert corner.store.capabilities.notes == ()
+
+
 async def test_a_vector_index_that_is_gone_is_done_without(
     corner: Corner, driver: AsyncDriver, caplog: pytest.LogCaptureFixture
 ) -> None:

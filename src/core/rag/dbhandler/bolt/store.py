@@ -322,7 +322,11 @@ class BoltStore:
             try:
                 return await self._dialect.vector_search(index, vector, k)
             except IndexMissingError:
-                self._note(_without(index))
+                # The first vector makes it: where nothing was stored, nothing is missing.
+                found = await scan_search(self, index, vector, k)
+                if found:
+                    self._note(_without(index))
+                return found
         return await scan_search(self, index, vector, k)
 
     async def shortest_path(
