@@ -60,6 +60,28 @@ async def test_names_in_what_others_wrote_beside_messages(kb: KnowledgeBase) -> 
     assert len((await kb.export_user("bob"))["ratings"]) == 1
 
 
+async def test_names_and_ids_in_small_letters(kb: KnowledgeBase) -> None:
+    await kb.client.create_or_get_user("zara", "Mark Okafor")
+    await kb.remember(
+        "s", "user", "zara here, i will mark it for okafor.", tags=["okafor", "user:mark"], user_id="zara"
+    )
+    await kb.remember("s", "user", "Was it zara?", metadata={"mark": 3, "by": "mark"}, user_id="bob")
+
+    (session,) = (await kb.anonymize(user_id="zara"))["conversations"]
+
+    first, second = await kb.memories(session)
+    # A sentence may have the word; what is no sentence has the name.
+    assert first.content == "[person 1] here, i will mark it for okafor."
+    assert first.tags == ("[person 1]", "user:[person 1]")
+    assert (second.content, second.metadata) == ("Was it [person 1]?", {"mark": 3, "by": "[person 1]"})
+
+
+async def test_an_id_that_is_any_word_is_not_replaced_in_sentences(kb: KnowledgeBase) -> None:
+    await kb.remember("s", "user", "The user interface will do, rose agreed.", user_id="user")
+    (session,) = (await kb.anonymize(user_id="user"))["conversations"]
+    assert [memory.content for memory in await kb.memories(session)] == ["The user interface will do, rose agreed."]
+
+
 async def test_summaries_and_what_they_stand_for_are_kept_and_anonymous(kb: KnowledgeBase) -> None:
     for number in range(6):
         await kb.remember("ann-s", "user", f"Day {number}: my name is Ann Harrow.", user_id="ann", tags=["Harrow"])

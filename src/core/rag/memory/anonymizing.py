@@ -17,7 +17,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from core.rag.errors import InvalidInputError
-from core.rag.memory.given_names import CAPITAL, PARTICLES, SMALL_WORDS, cases, names_in
+from core.rag.memory.given_names import CAPITAL, PARTICLES, SMALL_WORDS, cases, is_ambiguous, names_in
 
 #: Scripts without spaces between words, or with endings that adjoin names: Thai, kana, Han, Hangul.
 _JOINED = r"\u0e00-\u0e7f\u3005\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
@@ -119,6 +119,10 @@ _OFFICES = frozenset(("no", "not", "do", "reply", "info", "help", "support", "sa
 _SHORTEST_PART = 3
 #: Shorter ones may well be words.
 _SHORTEST_HANDLE = 8
+#: Ids that are words of any text.
+_ROLES = frozenset(
+    ("user", "admin", "guest", "me", "you", "owner", "agent", "assistant", "system", "customer", "client")
+)
 
 
 class Anonymizer:
@@ -154,6 +158,8 @@ class Anonymizer:
         for name in same:
             first = first or self._word("person", name.lower())
             self._learn(name, first)
+            if name.isalpha() and name.islower() and name not in _ROLES and not is_ambiguous(name):
+                self._handles.add(name)
         for name in names:
             self._learn(name)
 
@@ -271,11 +277,12 @@ class Anonymizer:
         if not names:
             return
         words = {_apart(name): self._people[name] for name in names}
+        sentence = len(text.split()) > 1
         for match in re.finditer("|".join(map(_pattern, names)), text, re.IGNORECASE):
             found = _apart(match[0].lower())
             word = words.get(found) or words.get(found.removesuffix(_GENITIVE))
-            # "Will" and "Mark" are names, "will" and "mark" are not.
-            if word and (not match[0].islower() or not match[0].isalpha() or found in self._handles):
+            # "Will" and "Mark" are names, "will" and "mark" are not, unless as a tag or in "user:mark".
+            if word and not (sentence and match[0].islower() and match[0].isalpha() and found not in self._handles):
                 yield match.start(), match.end(), word
 
 
@@ -284,13 +291,16 @@ _GENITIVE = "s"
 
 
 def in_texts(value: Any, rewrite: Callable[[str], str]) -> Any:
-    """Return a JSON value with every text in it rewritten, including keys."""
+    """Return a JSON value with every text in it rewritten, including keys that are not just a word in small letters."""
     if isinstance(value, str):
         return rewrite(value)
     if isinstance(value, list | tuple):
         return [in_texts(item, rewrite) for item in value]
     if isinstance(value, dict):
-        return {rewrite(key): in_texts(item, rewrite) for key, item in value.items()}
+        return {
+            key if key.islower() and key.isalpha() else rewrite(key): in_texts(item, rewrite)
+            for key, item in value.items()
+        }
     return value
 
 

@@ -84,6 +84,11 @@ def _ambiguous() -> frozenset[str]:
     return frozenset(form for name in _AMBIGUOUS for form in (name, *cases(name)))
 
 
+def is_ambiguous(name: str) -> bool:
+    """Return whether a given name, written in any way, may mean something else."""
+    return name.capitalize() in _ambiguous()
+
+
 def cases(name: str) -> list[str]:
     """Return a Russian or Ukrainian name in its other cases; none of other names."""
     for ending, others in _CASES:
