@@ -155,6 +155,26 @@ async def test_what_states_nothing_needs_no_citation(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "unsupported", "missing"),
+    [
+        ("Callers from the bank do not ask for information about passwords.", 0, 1),
+        ("Callers from the bank do not ask for information about passwords [2].", 1, 0),
+        ("Callers from the bank do not ask for information about passwords [1].", 0, 0),
+        ("The sources do not give information about callers [2].", 0, 0),
+        ("There is no information about what callers from other banks ask.", 0, 0),
+    ],
+)
+async def test_what_a_source_denies_needs_it(text: str, unsupported: int, missing: int) -> None:
+    said = "Callers from the bank do not ask for information about passwords. They give their name."
+    other = "The pond was dug in 1703."
+    hits = [
+        Hit(str(n), "d", f"{n}.md", "", "", words, 0, 0, len(words), 1.0) for n, words in enumerate((said, other), 1)
+    ]
+    checked = await check_citations(text, [Passage(number, hit) for number, hit in enumerate(hits, 1)])
+    assert (len(checked.unsupported), len(checked.missing)) == (unsupported, missing)
+
+
+@pytest.mark.parametrize(
     ("text", "supported"),
     [
         ("120,000 [5].", True),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from core.rag.analysis import analyze
 from core.rag.analysis.language import detect_language
-from core.rag.answering.checking.claims import Claim, claims_of
+from core.rag.answering.checking.claims import Claim, claims_of, with_what_sources_deny
 from core.rag.answering.checking.support import Verdict, judge, source_of
 from core.rag.answering.markers import (
     MarkerFilter,
@@ -69,7 +69,8 @@ async def check_citations(text: str, passages: Sequence[Passage], embedder: Embe
     indexed = indexed_names(passage.hit.content for passage in passages)
     cleaner = MarkerFilter(sources, indexed)
     text = in_backticks((cleaner.feed(text) + cleaner.end()).strip(), indexed)
-    claims = claims_of(text)
+    said = (sentence for passage in passages for sentence in sentences(passage.hit.content))
+    claims = with_what_sources_deny(claims_of(text), said)
     near = await _nearness(claims, passages, embedder)
     verdicts = [
         judge(claim.text, claim.numbers, sources, near.get(index, {})) if claim.numbers and claim.states else None

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from core.rag.analysis import analyze
 from core.rag.answering.markers import BLOCK, markers_in, numbers_in, replace_markers
@@ -29,6 +30,15 @@ _GAP = re.compile(
     r"|\b(?:keine?|nicht)\b[^.]{0,60}\b(?:angaben|quellen?|informationen|erwähnt|bekannt)\b",
     re.IGNORECASE,
 )
+#: Such a statement about the sources themselves.
+_OF_SOURCES = re.compile(
+    r"\b(?:sources?|passages?|documents?|texts?|context|quellen?|angaben|informationen|no information)\b"
+    r"|\bi (?:do not|don['’]t|cannot|can['’]t)\b",
+    re.IGNORECASE,
+)
+#: Share of the content words of another one, and their number, that a source has where it says the same itself.
+_SAID_SHARE = 0.8
+_SAID_TERMS = 3
 #: What a model says to its reader, not of the subject.
 _COURTESY = re.compile(
     r"\W*(?:i hope (?:this|that|it) helps|(?:please |just )*(?:let me know|feel free to|do(?: not|n['’]t) hesitate)"
@@ -51,12 +61,14 @@ class Claim:
         numbers: The numbers that it cites, each once, in order.
         end: Where it ends in the answer, after its markers; before its full stop, if the markers are before that.
         states: Whether it states something that needs a source.
+        gap: Whether it does not, because it says that something is not known or not there.
     """
 
     text: str
     numbers: tuple[int, ...]
     end: int
     states: bool
+    gap: bool = False
 
 
 def claims_of(answer: str) -> list[Claim]:
@@ -92,9 +104,34 @@ def claims_of(answer: str) -> list[Claim]:
             states=not is_heading(bare, start)
             and not any(first <= start <= last for first, last in columns)
             and _states(bare[start:end], cites=bool(numbers[index])),
+            gap=_GAP.search(bare[start:end]) is not None,
         )
         for index, (start, end) in enumerate(spans)
     ]
+
+
+def with_what_sources_deny(claims: Sequence[Claim], said: Iterable[str]) -> list[Claim]:
+    """Return claims; what a source itself says is not so or not there states something, like all else.
+
+    Args:
+        claims: The sentences of an answer.
+        said: The sentences of its sources.
+    """
+    if not any(claim.gap for claim in claims):
+        return list(claims)
+    denied = [set(analyze(sentence)) for sentence in said if _GAP.search(sentence)]
+    return [
+        replace(claim, states=True)
+        if claim.gap and not _OF_SOURCES.search(claim.text) and _is_among(claim.text, denied)
+        else claim
+        for claim in claims
+    ]
+
+
+def _is_among(text: str, said: Iterable[set[str]]) -> bool:
+    terms = set(analyze(text))
+    enough = max(_SAID_TERMS, _SAID_SHARE * len(terms))
+    return any(len(terms & words) >= enough for words in said)
 
 
 def _headed(bare: str, spans: list[tuple[int, int]], place: int) -> int | None:
