@@ -72,7 +72,11 @@ async def test_documents_that_match_are_removed_at_once() -> None:
 async def test_markdown_and_html_are_read_as_such() -> None:
     page = "<html><head><meta charset=latin1><title>Die Mühle</title></head><body><h1>Die Mühle</h1><p>Sie mahlt.</p>"
     given = [
-        {"path": "guide.md", "content": "# Guide\n\n## Start\n\nOpen the sluice.\n", "metadata": {"by": "Ada"}},
+        {
+            "path": "guide.md",
+            "content": "# Guide\n\n## Start\n\nOpen [the](plain.txt) sluice.",
+            "metadata": {"by": "Ada"},
+        },
         {"path": "https://example.org/", "content": page, "mimeType": "text/html"},
         {"path": "plain.txt", "content": "# no heading <b>"},
         {"path": "empty.md", "content": ""},
@@ -91,6 +95,9 @@ async def test_markdown_and_html_are_read_as_such() -> None:
         as_elsewhere = await client.post("/db/default/chunks/search", json={"query": "sluice", "limit": 1})
         assert (await ok(as_elsewhere))["hits"] == hits
         assert hits[0]["heading"] == "Start"
+        body = {"start": "guide.md", "depth": 1, "edge_types": ["REFERENCES"]}
+        linked = (await ok(await client.post("/db/default/graph/traverse", json=body)))["nodes"]
+        assert [node["name"] for node in linked if node["distance"]] == ["plain.txt"]
 
 
 async def test_a_document_whose_path_is_an_address_is_read_by_it() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.embedders import HashEmbedder
@@ -329,3 +330,28 @@ async def test_pages_that_are_images_are_told(kb: KnowledgeBase) -> None:
         "many.pdf: its pages 2, 4-6, 9 of 9 hold no text (scanned pages need OCR).",
         "one.pdf: its page 3 of 3 holds no text (scanned pages need OCR).",
     ]
+
+
+@pytest.mark.parametrize(
+    "kind", [{}, {"format": "markdown"}, {"mime_type": "text/markdown; charset=utf-8"}], ids=["path", "format", "type"]
+)
+async def test_markdown_that_is_passed_is_read_like_a_file_of_it(kb: KnowledgeBase, kind: dict[str, Any]) -> None:
+    words = "# Mills\n\n## Tide\n\nSee [the pond](../pond.md), `[not](code.md)` and <https://example.org/x>."
+    await kb.ingest([Document(path="notes/mills.md", content=words, **kind)])
+    (hit,) = await kb.search("pond")
+    assert (hit.heading, hit.content) == ("Mills > Tide", words)
+    to = "MATCH (:Document {path: 'notes/mills.md'})-[:REFERENCES]->(t) RETURN labels(t)[0] AS label, t.uri AS uri"
+    rows = await kb.client.query(f"{to} ORDER BY uri")
+    assert [row["uri"] for row in rows] == ["https://example.org/x", "pond.md"]
+
+    await kb.ingest([Document(path="pond.md", content="# Pond\n\nIt fills with the tide.")])
+    assert {"label": "Document", "uri": "pond.md"} in await kb.client.query(to)
+
+
+async def test_plain_text_that_is_passed_stays_plain(kb: KnowledgeBase) -> None:
+    words = "# 7 of 9\n\nWrite [words](address) for a link."
+    await kb.ingest(
+        [Document(path="a.txt", content=words), Document(path="b.md", content=words, mime_type="text/plain")]
+    )
+    assert {hit.heading for hit in await kb.search("words")} == {""}
+    assert (await kb.client.counts())["nodes"].get("Resource", 0) == 0

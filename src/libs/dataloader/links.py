@@ -28,13 +28,13 @@ def resolve_link(href: str, base: str | None, root: str | None = None) -> str | 
 
     Args:
         href: As written in the document.
-        base: URL or ``file://`` URI of the document; without it only absolute links survive.
+        base: URL or ``file://`` URI of the document, or a name like a path; without it only absolute links survive.
         root: ``file://`` URI of the folder that ``/…`` starts from in a local file (the root of the load).
 
     Returns:
-        An ``http(s)://`` URL in the spelling that a crawl has for it, or a ``file://`` URI without percent-encoding;
-        ``None`` if the link leads nowhere else: another scheme (``mailto:``, ``javascript:``, ``data:``), only a
-        fragment, or not a link at all.
+        An ``http(s)://`` URL in the spelling that a crawl has for it, a ``file://`` URI without percent-encoding, or,
+        in a document with a name, a name beside it; ``None`` if the link leads nowhere else: another scheme
+        (``mailto:``, ``javascript:``, ``data:``), only a fragment, or not a link at all.
     """
     href = _IGNORED.sub("", href).strip()
     if not href or href.startswith("#") or len(href) > _MAX_LENGTH:
@@ -42,6 +42,8 @@ def resolve_link(href: str, base: str | None, root: str | None = None) -> str | 
     try:
         if base is not None and base.startswith("file://") and not _SCHEME.match(href):
             return _resolve_local(href, base, root)
+        if base and not _SCHEME.match(base) and not _SCHEME.match(href):
+            return _resolve_named(href, base)
         target = urljoin(base, href) if base else href
         target = target.partition("#")[0]
         if target.startswith("//"):
@@ -90,6 +92,15 @@ def _resolve_local(href: str, base: str, root: str | None) -> str | None:
         folder, path = root.removeprefix("file://"), path.lstrip("/")
     target = posixpath.normpath(posixpath.join(folder, path))
     return None if target == base.removeprefix("file://") else "file://" + target
+
+
+def _resolve_named(href: str, base: str) -> str | None:
+    if href.startswith("//"):
+        return resolve_link("https:" + href, None)
+    path = unquote(href.partition("#")[0].partition("?")[0]).replace("\\", "/")
+    folder = "" if path.startswith("/") else posixpath.dirname(base)
+    target = posixpath.normpath(posixpath.join(folder, path.lstrip("/"))) if path else base
+    return None if target == base or target.split("/")[0] in {".", ".."} else target
 
 
 class LinkCollector:

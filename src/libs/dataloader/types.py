@@ -96,8 +96,9 @@ class Document:
         metadata: JSON-serialisable; dates and times in it become ISO 8601 text.
         uri: Standardized URI that identifies the document; ``None``: derived from ``path``.
         mime_type: Media type of the source, e.g. ``application/pdf``.
-        format: How to split ``content``: ``text``, ``markdown``, ``table``, ``records`` or ``code:<language>``.
-        links: Links found in it, in order, each target once.
+        format: How to split ``content``: ``text``, ``markdown``, ``table``, ``records`` or ``code:<language>``. A text
+            that is passed to ``ingest`` is Markdown by its ``mime_type``, too, or without one by the end of its path.
+        links: Links found in it, in order, each target once; of Markdown that is passed without any, those in its text.
         locations: For each kind of place (``page``, ``slide``, ``sheet``, ``row``, ``cell``, ``time``) the ascending
             ``(start_char, value)`` pairs where a new one begins.
         fingerprint: By which the loader recognises an unchanged source (hash of the bytes, ETag …).

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, cast
 
 from core.rag.errors import InvalidInputError
+from core.rag.identity import standardize_resource_uri
 from core.rag.indexing.storable import no_text_in
 from libs.dataloader import Document, Known, Loader, LoadError, LoadResult, SourceInfo
 
@@ -41,10 +43,10 @@ class IterableLoader:
         """Yield all documents; the indexer itself finds out which did not change."""
         if isinstance(self._documents, AsyncIterable):
             async for document in self._documents:
-                yield _checked(document)
+                yield _as_marked_up(_checked(document))
         else:
             for document in self._documents:
-                yield _checked(document)
+                yield _as_marked_up(_checked(document))
 
 
 def loaders_for(sources: Source | Iterable[Source], settings: Settings, **options: Any) -> list[Loader]:
@@ -184,3 +186,22 @@ def _checked(document: Document) -> Document:
     if not isinstance(document, Document):
         raise InvalidInputError(f"The iterable gave a {type(document).__name__}, not a Document.")
     return document
+
+
+def _as_marked_up(document: Document) -> Document:
+    """Return a document: Markdown is cut by its headings, and refers to what it links to, as a file of it does."""
+    from libs.dataloader.formats.registry import is_markdown
+
+    if document.format not in {"text", "markdown"} or no_text_in(document) is not None:
+        return document
+    if not is_markdown(document.path, document.mime_type) and (document.mime_type or document.format == "text"):
+        return document
+    links = document.links
+    if not links:
+        from libs.dataloader.formats.markdown import find_links
+        from libs.dataloader.links import LinkCollector
+
+        collector = LinkCollector(document.uri or standardize_resource_uri(document.path))
+        collector.extend(find_links(document.content))
+        links = collector.links()
+    return replace(document, format="markdown", links=links)

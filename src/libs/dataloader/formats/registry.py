@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from posixpath import splitext
 from typing import NamedTuple
 
 from libs.dataloader.formats.base import UnreadableError
@@ -216,6 +217,13 @@ _ZIP_MEMBERS = (
     (b"ppt/presentation.xml", PPTX),
     (b"xl/workbook.xml", XLSX),
 )
+
+
+def is_markdown(path: str, mime_type: str | None) -> bool:
+    """Return whether a text is Markdown by its media type, or without one by the ending of its path."""
+    if mime_type:
+        return _MEDIA_TYPES.get(mime_type.partition(";")[0].strip().lower()) == MARKDOWN
+    return FORMATS.get(splitext(path)[1].lower()) == MARKDOWN
 
 
 def find_format(name: str, data: bytes, mime_type: str | None = None) -> Format:
