@@ -67,6 +67,10 @@ async def test_a_useless_citation_beside_a_right_one_is_dropped() -> None:
     checked = await check_citations("The northern gate leaks 30 litres a second [4][6].", passages())
     assert checked.text == "The northern gate leaks 30 litres a second [4]."
     assert checked.dropped == (6,)
+    checked = await check_citations("The northern gate leaks 30 litres a second [4] [6].", passages())
+    assert checked.text == "The northern gate leaks 30 litres a second [4]."
+    checked = await check_citations("The northern gate leaks 30 litres a second [6] [4].", passages())
+    assert checked.text == "The northern gate leaks 30 litres a second [4]."
 
 
 async def test_a_citation_with_blanks_is_one() -> None:
@@ -216,6 +220,10 @@ async def test_numbers_have_to_be_in_the_source() -> None:
         ("It rains [9].", "It rains."),
         ("It rains [9][2].", "It rains[2]."),
         ("It rains [2; 9].", "It rains [2]."),
+        ("It rains [1 and 2].", "It rains [1][2]."),
+        ("It rains [Passages 1, 2, and 9].", "It rains [1][2]."),
+        ("It rains [1 & 3], or [1 or 2].", "It rains [1][3], or [1 or 2]."),
+        ("It rains【2†source】【3†L4-L5】.", "It rains[2][3]."),
         ("It rains [2](notes/rain.md).", "It rains [2]."),
         ("It rains [1](a.md)[2](b_(old).md), see [1](https://example.org).", "It rains [1][2], see [1]."),
         ("It rains [9](notes/rain.md).", "It rains."),

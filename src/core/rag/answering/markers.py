@@ -14,12 +14,13 @@ from core.rag.extraction.code_blocks import block_before
 #: Where a link may lead: no spaces, and parentheses in pairs only (``wiki/Mill_(tool)``).
 _LONGEST_TARGET = 300
 _TARGET = rf"(?:[^()\s]|\([^()\s]*\)){{1,{_LONGEST_TARGET}}}"
-#: ``[1]``, ``[1, 2]``, ``[1-3]``, and what models write instead: ``[ 1 ]``, ``【1】``, ``[^1]``, ``[Source 1]``,
-#: ``[1](path)``. But ``x[1](y)`` is code, and ``[2024](path)`` the link of a year.
+#: ``[1]``, ``[1, 2]``, ``[1-3]``, and what models write instead: ``[ 1 ]``, ``[1 and 2]``, ``【1】``, ``【1†L3-L5】``,
+#: ``[^1]``, ``[Source 1]``, ``[1](path)``. But ``x[1](y)`` is code, and ``[2024](path)`` the link of a year.
 MARKER = re.compile(
     r"(?!(?:(?<=\w)[^\]】\n]{0,60}|\[\d{4})[\]】]\()"
     r"[\[【][ \t\xa0]*\^?(?:(?:sources?|passages?|citations?|refs?)\s*)?"
-    rf"(\d{{1,4}}(?:\s*[,;–-]\s*\^?\d{{1,4}})*)[ \t\xa0]*[\]】](?:\({_TARGET}\))?",
+    rf"(\d{{1,4}}(?:\s*(?:[,;&–-]|,?\s(?:and|und)\s)\s*\^?\d{{1,4}})*)[ \t\xa0]*(?:†[^\]】\n]{{0,40}})?[\]】]"
+    rf"(?:\({_TARGET}\))?",
     re.IGNORECASE,
 )
 #: A block of code, up to its end or that of the text.
@@ -54,7 +55,7 @@ def numbers_in(marker: str) -> list[int]:
         [1, 3, 4, 5]
     """
     found: list[int] = []
-    for part in re.split(r"[,;]", marker):
+    for part in re.split(r"[,;&]|and|und", marker.lower()):
         if span := _RANGE.search(part):
             low, high = int(span[1]), int(span[2])
             found += range(low, min(high, low + _LONGEST_RANGE) + 1) if low <= high else (low, high)

@@ -16,7 +16,6 @@ from core.rag.answering.markers import (
     indexed_names,
     markers_in,
     numbers_in,
-    replace_markers,
 )
 from core.rag.answering.types import Citation, Passage, UnsupportedSentence
 from core.rag.answering.vectors import sentence_vectors
@@ -171,7 +170,12 @@ def _marked(text: str, claims: Sequence[Claim], verdicts: Sequence[Verdict | Non
 
 
 def _without(text: str, numbers: Collection[int]) -> str:
-    return replace_markers(text, lambda match: "" if numbers_in(match[1])[0] in numbers else match[0])
+    parts, place = [], 0
+    for match in markers_in(text):
+        if numbers_in(match[1])[0] in numbers:
+            parts.append(text[place : match.start()].rstrip(" "))
+            place = match.end()
+    return "".join([*parts, text[place:]])
 
 
 def _citations(text: str, passages: Sequence[Passage]) -> tuple[Citation, ...]:
