@@ -60,8 +60,11 @@ def build_context(
     count = even_tokens.count
     room = token_budget - 3 * _MARKS - count(knowledge.about)
     graph = sum(count(_fact_text(fact, {})) for fact in knowledge.facts)
-    graph += sum(count(_definition(entity)) for entity in knowledge.entities)
+    joined = {end for fact in knowledge.facts for end in (fact.source_id, fact.target_id)}
+    graph += sum(count(_definition(entity)) for entity in knowledge.entities if _says(entity, joined))
     passages, used = _fitted_passages(knowledge.hits, count, room - min(graph, int(room * GRAPH_SHARE)))
+    if not passages:  # better one without facts than none
+        passages, used = _fitted_passages(knowledge.hits, count, room)
     numbers = {passage.hit.chunk_id: passage.number for passage in passages}
     left = room - used
     facts: list[FoundFact] = []
