@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 
@@ -75,6 +76,20 @@ async def test_filters_reach_everything(kb: KnowledgeBase) -> None:
     assert "chest" not in str(answer.to_dict())
     nothing = await kb.ask(question, strategy="drift", filters="path:nowhere/")
     assert (nothing.found, nothing.citations) == (False, ())
+
+
+async def test_filters_reach_records_and_what_callers_state(kb: KnowledgeBase, tmp_path: Path) -> None:
+    for team in ("open", "secret"):
+        staff = tmp_path / f"{team}.csv"
+        staff.write_text(f"name,company,team\nEdmund Harrow,{team.title()} Works,{team.title()} crew\n")
+        await kb.ingest(staff)
+    await kb.insert("clubs", {"name": "Edmund Harrow", "company": "Secret Club"})
+    await kb.add_triples([("Edmund Harrow", "owns", "Secret Boat")])
+    question = "What company and team has Edmund Harrow, and what does he own?"
+    assert "Secret" in str((await kb.ask(question, strategy="drift")).details["paths"])
+    answer = await kb.ask(question, strategy="drift", filters="not path*=secret")
+    assert "Open Works" in str(answer.details["paths"])
+    assert "Secret" not in str(answer.to_dict())
 
 
 async def test_an_empty_graph_is_said_to_have_nothing(engine: Engine) -> None:

@@ -321,6 +321,13 @@ async def test_the_context_of_a_filter_is_stated_by_what_passes(teams: Knowledge
         await teams.ask_context("Ada Lane", filters="colour:red")
 
 
+async def test_a_filter_leaves_out_names_that_only_others_say(teams: KnowledgeBase) -> None:
+    for question in ("What is the Gull?", "Who are the Gull Works, and what is Tea?"):
+        context = await teams.ask_context(question, limit=50, filters=BLUE)
+        assert not [name for name in context.graph_path if "Gull" in name or "Tea" in name]
+    assert "Tern" in (await teams.ask_context("What is the Tern?", filters=BLUE)).graph_path
+
+
 async def test_a_filter_reaches_below_the_best_matches(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(searching, "_CANDIDATES", 3)
     await kb.ingest([Document(f"many/{n}", "mill mill mill mill") for n in range(30)])

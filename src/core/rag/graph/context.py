@@ -104,7 +104,7 @@ async def ask_context(
     for key, document in (await client.documents_by_id([key for key in missing if key not in documents])).items():
         documents[key] = shown(document)
     chunks = [ContextChunk(chunk.text, chunk.relevance, _public(chunk.source_doc_id, documents)) for chunk in chosen]
-    named = around.nodes if passing is None else {*around.seeds, *told}
+    named = around.nodes if passing is None else told | await passing.naming(around.seeds)
     return GraphContext(chunks, _path(around, limit, named), list(documents.values()))
 
 

@@ -14,6 +14,13 @@ if TYPE_CHECKING:
     from core.rag.dbhandler.store import Row
 
 
+_NAMED_BY = (
+    "<-[:MENTIONS]-(:DocumentChunk)-[:CHUNK_OF]->(n:Document)",
+    "<-[:TITLED]-(n:Document)",
+    "<-[:HAS_ENTITY]-(n:Record)",
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Passing:
     """What passes a filter: documents, and the records that were read from these.
@@ -36,6 +43,14 @@ class Passing:
         ids = {row[key] for row in rows}
         passing = await self.records(ids - self.documents) | (ids & self.documents)
         return [row for row in rows if row[key] in passing]
+
+    async def naming(self, entities: Collection[str]) -> set[str]:
+        """Return the ids of those entities that something which passes names."""
+        rows: list[Row] = []
+        for named_by in _NAMED_BY:
+            statement = f"UNWIND $ids AS i MATCH (e:Entity {{id: i}}){named_by} RETURN DISTINCT i AS entity, n.id AS of"
+            rows += await self.client.read_for_ids(statement, entities)
+        return {row["entity"] for row in await self.only(rows, "of")}
 
     async def first_chunks(self, chunks: Mapping[str, Iterable[str]]) -> dict[str, str]:
         """Return of the chunks under each key the first one whose document passes."""

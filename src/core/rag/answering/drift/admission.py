@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from core.rag.answering.drift.paths import Path
+from core.rag.answering.drift.paths import TEXTS, Path
 from core.rag.answering.types import FoundFact, Knowledge
 from core.rag.retrieval.filters import parse_filter
 from core.rag.retrieval.legs import Legs
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Admission:
-    """Decides which chunks and documents pass a filter.
+    """Decides which chunks, documents and records pass a filter; a record does as its document does.
 
     An entity belongs to no document, so a traversal may always pass through it. But of the entities and facts found,
     only those are returned that are supported by a passage which passes the filter.
@@ -34,24 +34,25 @@ class Admission:
         self._wanted = parse_filter(filters)
 
     async def __call__(self, ids: Mapping[Label, Sequence[str]]) -> Collection[str]:
-        """Return the ids of those chunks and documents that pass."""
+        """Return the ids of those chunks, documents and records that pass."""
         passing = await self._chunks(ids.get(Label.CHUNK, ()))
+        records = await self._client.documents_of_records(ids.get(Label.RECORD, ()))
         rows = await self._client.read_for_ids(
             "UNWIND $ids AS i MATCH (d:Document {id: i})<-[:CHUNK_OF]-(c:DocumentChunk) "
             "WHERE c.chunk_index = 0 RETURN i AS id, c.id AS chunk",
-            ids.get(Label.DOCUMENT, ()),
+            sorted({*ids.get(Label.DOCUMENT, ()), *(row["document"] for row in records)}),
         )
         first = {row["chunk"]: row["id"] for row in rows}
-        return passing | {first[chunk] for chunk in await self._chunks(first)}
+        documents = {first[chunk] for chunk in await self._chunks(first)}
+        return passing | documents | {row["id"] for row in records if row["document"] in documents}
 
     async def of_paths(self, paths: Sequence[Path]) -> list[Path]:
-        """Return the paths whose facts may be shown: each is supported by a passage that passes, or by no passage."""
+        """Return the paths that may be shown: each of their edges is of a text that passes, or supported by one.
+
+        What a caller stated is of no text, and so are the relations that a record makes; it is visited itself.
+        """
         passing = await self._chunks({chunk for path in paths for edge in path.edges for chunk in edge.chunk_ids})
-        return [
-            path
-            for path in paths
-            if all(not edge.chunk_ids or passing.intersection(edge.chunk_ids) for edge in path.edges)
-        ]
+        return [path for path in paths if _is_said(path, passing)]
 
     async def narrowed(self, knowledge: Knowledge) -> Knowledge:
         """Return the part of the knowledge that is supported by passages that pass; summaries are made of any."""
@@ -78,3 +79,11 @@ class Admission:
 
 def _only(fact: FoundFact, chunks: Collection[str]) -> FoundFact:
     return replace(fact, chunk_ids=tuple(chunk for chunk in fact.chunk_ids if chunk in chunks))
+
+
+def _is_said(path: Path, passing: Collection[str]) -> bool:
+    texts = {node.id for node in path.nodes if node.label in TEXTS}
+    return all(
+        not texts.isdisjoint((edge.source, edge.target)) or not set(passing).isdisjoint(edge.chunk_ids)
+        for edge in path.edges
+    )

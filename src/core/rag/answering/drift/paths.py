@@ -8,6 +8,10 @@ from typing import Any
 
 from core.rag.dbhandler.knowledge.periods import ALWAYS, Period
 from core.rag.keyed import Plain
+from core.rag.schema import Label
+
+#: Nodes that are of a document, so that a filter applies to them.
+TEXTS = frozenset({Label.CHUNK, Label.DOCUMENT, Label.RECORD})
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from core.rag.analysis import analyze
 from core.rag.answering.drift.config import Direction
-from core.rag.answering.drift.paths import Edge, Node, Path, TraversalStats
+from core.rag.answering.drift.paths import TEXTS, Edge, Node, Path, TraversalStats
 from core.rag.answering.drift.reader import GraphReader, Reads
 from core.rag.answering.drift.scoring import CONTENT_SHARE, EDGE_SHARE, LENGTH_SHARE, length_penalty
 from core.rag.answering.drift.words import QueryWords
@@ -22,10 +22,8 @@ from core.rag.schema import Label
 
 NodeFilter = Callable[[Node], bool]
 
-#: Those of some ids of chunks and documents that may be visited.
+#: Those of some ids of texts that may be visited.
 Admits = Callable[[Mapping[Label, Sequence[str]]], Awaitable[Collection[str]]]
-
-_TEXTS = frozenset({Label.CHUNK, Label.DOCUMENT})
 
 #: For each path that is followed, so many nodes that are not known yet are read.
 _NEW_NODES_PER_PATH = 4
@@ -81,7 +79,7 @@ class Traversal:
             direction: Which edges are followed.
             edge_types: Only edges of these types; ``None``: all.
             node_filter: Nodes for which this is false are neither visited nor passed through; the entry points are.
-            admits: Asks which chunks and documents may be visited; ``None``: all.
+            admits: Asks which chunks, documents and records may be visited; ``None``: all.
             liked: Ids of nodes that fit the query; edges to them come first.
             ahead: What was read already, just now.
         """
@@ -207,7 +205,7 @@ class Traversal:
     async def _read_nodes(self, wanted: Sequence[tuple[str, Label]]) -> None:
         new = {name: label for name, label in wanted if name not in self._nodes}
         found = await self._reader.nodes(by_label(item for item in new.items() if item[0] not in self._ahead.nodes))
-        texts = {name: label for name, label in new.items() if label in _TEXTS}
+        texts = {name: label for name, label in new.items() if label in TEXTS}
         admitted = await self._admits(by_label(texts.items())) if self._admits is not None and texts else texts
         for name, label in new.items():
             read = found.get(name) or self._ahead.nodes.get(name)
