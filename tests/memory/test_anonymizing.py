@@ -233,6 +233,35 @@ def test_numbers_beside_other_words(text: str, expected: str) -> None:
     assert Anonymizer().text(text) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Call +1 (555) 123-4567, 555-123-4567 or (555) 123 4567.", "Call [phone 1], [phone 1] or [phone 1]."),
+        ("It was 555.123.4567, and 555-0100.", "It was [phone 1], and [phone 2]."),
+        ("Mobile: 07911 123456, or (020) 7946 0018", "Mobile: [phone 2], or [phone 1]"),
+        ("Call me at 5551234567; Tel. 030/901820", "Call me at [phone 1]; Tel. [phone 2]"),
+        ("+49 (0)30 901820, that is +49 30 901820", "[phone 1], that is [phone 1]"),
+        ("Call on 2024-05-01 at 10:30:15, order 1234567890, 100 200 3000", ""),
+        ("A call of 120 seconds, page 123-1234, ISBN 978-3-16-148410-0, cell 12", ""),
+    ],
+)
+def test_phone_numbers_that_are_only_written_like_one(text: str, expected: str) -> None:
+    assert Anonymizer().text(text) == (expected or text)
+
+
+def test_a_number_is_counted_once_however_it_is_found() -> None:
+    anonymizer = Anonymizer(region="DE")
+    assert anonymizer.text("Call 030/901820 or +49 30 901820.") == "Call [phone 1] or [phone 1]."
+    assert anonymizer.replaced == {"phone": 1}
+
+
+def test_the_owner_of_something_is_named() -> None:
+    anonymizer = Anonymizer()
+    anonymizer.learn("Jane's sister and Bob’s dog; it’s John's")
+    assert anonymizer.text("Jane's sister and Bob’s dog") == "[person 1]'s sister and [person 2]’s dog"
+    assert Anonymizer().text("5 Rue de Rivoli, 75001 Paris") == "[address 1]"
+
+
 def test_a_name_in_an_account_or_a_site() -> None:
     anonymizer = Anonymizer(["Ann Harlow", "Li Wei"])
     text = "https://annharlow.example.org, @ann_harlow, AnnHarlow's; channharlow, liwei"

@@ -1,6 +1,6 @@
 """Replaces personal data in texts, consistently and without a model.
 
-Found by form: e-mail addresses, phone numbers (the library phonenumbers, a port of libphonenumber), card numbers (with
+Found by form: e-mail addresses, phone numbers (:mod:`core.rag.memory.phones`), card numbers (with
 their check digit), IBANs (with theirs), numbers behind a word like "account", IP and street addresses. Found by name:
 names that the graph knows, names behind a title (Mr, Dr, Frau …), an introduction (my name is …), a greeting (Dear …)
 or a farewell (Best regards, …), in an e-mail address (ann.lee@…), given names that are on the lists of Faker, and the
@@ -18,6 +18,7 @@ from typing import Any
 
 from core.rag.errors import InvalidInputError
 from core.rag.memory.given_names import CAPITAL, PARTICLES, SMALL_WORDS, cases, is_ambiguous, names_in
+from core.rag.memory.phones import phone_numbers
 
 #: Scripts without spaces between words, or with endings that adjoin names: Thai, kana, Han, Hangul.
 _JOINED = r"\u0e00-\u0e7f\u3005\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
@@ -67,7 +68,8 @@ _STREET = re.compile(
     rf"(?:\s+[NS]?[EW]\b|\s+[NS]\b)?{_ROOM}?"
     rf"|(?<![\w-])(?:{_WORD}\s)?(?:[^\W\d_]+-){{0,4}}[^\W\d_]*(?:straße|strasse|str\.|weg|platz|allee|gasse|Straße|Strasse|Weg|Platz|Allee|Gasse)"
     rf"\s+{_HOUSE}\b(?:[ ][a-z]\b(?=\s*(?:[,;.\n]|\Z)))?"
-    rf"|\b\d{{1,5}}(?:[ ]?(?:bis|ter))?,?\s+(?:rue|avenue|boulevard|place|chemin|impasse|allée|quai)\s+{_STREET_WORD}"
+    rf"|\b\d{{1,5}}(?:[ ]?(?:bis|ter))?,?\s+(?:[Rr]ue|[Aa]venue|[Bb]oulevard|place|[Cc]hemin|impasse|allée|[Qq]uai)"
+    rf"\s+{_STREET_WORD}"
     rf"|\b(?:[Cc]alle|[Aa]venida|[Rr]ua|[Vv]iale|[Pp]iazza|Via|Corso|Largo|Paseo|Plaza|Praça)"
     rf"(?:\s+{_STREET_WORD}){{1,4}},?\s+(?:n[.º°]*\s*)?\d{{1,4}}\b)"
     rf"(?:{_TOWN})?",
@@ -134,7 +136,7 @@ class Anonymizer:
         Args:
             names: Known names.
             region: Country of phone numbers without a country code, such as ``DE``; ``None``: only recognise numbers
-                with one, and numbers in the form of the United States.
+                with one, in the form of the United States, or behind a word like "call".
             same: Names and ids of one person, which get the same replacement.
 
         Raises:
@@ -208,7 +210,7 @@ class Anonymizer:
             *self._spans(_CARD, "card", text, _is_card),
             *self._spans(_PRINTED_CARD, "card", text, _is_card),
             *self._spans(_NUMBERED, "account", text, str.isdigit),
-            *self._phones(text),
+            *((start, end, self._word("phone", number)) for start, end, number in phone_numbers(text, self._regions)),
             *self._spans(_STREET, "address", text),
             *self._spans(_IP, "address", text, _is_ip),
             *self._names(text),
@@ -263,14 +265,6 @@ class Anonymizer:
                     yield start, end, self._word(kind, plain)
                     break
                 end = text.rfind(" ", start, end)  # the last word may not belong to the name
-
-    def _phones(self, text: str) -> Iterator[tuple[int, int, str]]:
-        import phonenumbers
-
-        for region in self._regions:
-            for match in phonenumbers.PhoneNumberMatcher(text, region):
-                number = phonenumbers.format_number(match.number, phonenumbers.PhoneNumberFormat.E164)
-                yield match.start, match.end, self._word("phone", number)
 
     def _names(self, text: str) -> Iterator[tuple[int, int, str]]:
         names = sorted(self._within(text), key=len, reverse=True)

@@ -61,6 +61,7 @@ SMALL_WORDS: Final = rf"(?:(?:{'|'.join(sorted(PARTICLES, key=len, reverse=True)
 _CAPITALS = re.compile(
     rf"(?<!\w)(?P<first>{_WORD})(?:[ ]+(?P<second>{SMALL_WORDS}{_WORD}))?(?:[ ]+(?P<third>{SMALL_WORDS}{_WORD}))?(?!\w)"
 )
+_POSSESSIVE: Final = ("'s", "’s")
 _NOT_A_NAME: Final = frozenset(("And", "Or", "Is", "Will", "The", "Of", "In", "On", "At", "To", "I"))
 
 
@@ -106,6 +107,8 @@ def names_in(text: str) -> Iterator[str]:
     start = 0
     while match := _CAPITALS.search(text, start):
         first, *others = (match[group] for group in ("first", "second", "third"))
+        if first.endswith(_POSSESSIVE):
+            first, others = first[:-2], []
         more = []
         for other in others:
             if other is None or other in _NOT_A_NAME:
