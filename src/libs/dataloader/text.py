@@ -95,6 +95,8 @@ _OTHER_SCRIPTS = frozenset(
     )
 )
 _DOS = ("cp866", "cp1125")
+# Maltese, Esperanto, Sami, Welsh, Romanian: hardly any text is in these, and one with `¿` is taken for them.
+_RARE = frozenset(("iso8859-3", "iso8859-10", "iso8859-14", "iso8859-16"))
 # The letters beyond a to z of each language written in cp1250 or ISO 8859-2.
 _CENTRAL_EUROPEAN = {
     "pl": frozenset("ąćęłńóśźż"),
@@ -259,6 +261,8 @@ def _detected(sample: bytes) -> str | None:
         or not _is_central_european(sample, name)
         or _is_western_as_well(sample, name, found["confidence"])
     ):
+        return "cp1252"
+    if name in _RARE and _is_western_as_well(sample, name, found["confidence"]):
         return "cp1252"
     unsure = found["confidence"] < _UNSURE or (name == "iso8859-4" and _C1.search(sample) is not None)
     if name in _BALTIC and unsure and _is_western(sample):
