@@ -165,18 +165,6 @@ class AdminOperations(RevectoringOperations):
                 count += len(part)
         return count
 
-    async def document_paths(self, *, prefix: str = "", after: str = "") -> list[dict[str, Any]]:
-        """List ``id`` and ``path`` of the documents whose path has a prefix and comes after ``after``, by path."""
-        check_text("prefix", prefix)
-        check_text("after", after)
-        rows = await self.read(
-            "MATCH (d:Document) WHERE d.namespace = $namespace AND d.path > $after AND d.path STARTS WITH $prefix "
-            "RETURN d.id AS id, d.path AS path",
-            after=after,
-            prefix=prefix,
-        )
-        return sorted(rows, key=lambda row: (row["path"], row["id"]))
-
     async def sources_of(self, documents: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
         """Return the ``name``, ``type`` and ``uri`` of each source of documents, by document id."""
         found: dict[str, list[dict[str, Any]]] = {identifier: [] for identifier in check_texts("documents", documents)}

@@ -20,7 +20,7 @@ from core.rag.errors import InvalidInputError, QueryError
 from core.rag.schema import check_name
 
 #: More rows than any graph has; engines refuse numbers that are not much larger.
-_MAX_LIMIT = 2**53
+MAX_LIMIT = 2**53
 
 
 def check_number(name: str, value: int, least: int, most: int | None = None) -> int:
@@ -183,7 +183,7 @@ def check_limit(limit: int, least: int = 0) -> int:
     Raises:
         InvalidInputError: unless it is a whole number of at least ``least``.
     """
-    return min(check_number("limit", limit, least), _MAX_LIMIT)
+    return min(check_number("limit", limit, least), MAX_LIMIT)
 
 
 def check_kind[T](name: str, value: T, kind: type[T]) -> T:

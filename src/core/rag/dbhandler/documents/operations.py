@@ -29,6 +29,7 @@ from core.rag.dbhandler.documents.rows import (
 )
 from core.rag.dbhandler.documents.writing import ChunkRow, update_documents
 from core.rag.dbhandler.store import Row, Transaction
+from core.rag.dbhandler.text_order import comparable
 from core.rag.dbhandler.vector_checks import check_vector
 from core.rag.dbhandler.vectors import VectorStoreInfo
 from core.rag.embedder.base import dimension_of
@@ -190,6 +191,9 @@ class DocumentOperations(IngestOperations):
         limit = check_limit(limit, 1)
         check_text("prefix", prefix)
         check_text("after", after)
+        if comparable(after) != after:
+            paths = await self.document_paths(prefix=prefix, after=after)
+            return list((await self.documents_by_id([row["id"] for row in paths[:limit]])).values())
         rows = await self.read(
             "MATCH (d:Document) WHERE d.namespace = $namespace AND d.path > $after AND d.path STARTS WITH $prefix "
             f"WITH d ORDER BY d.path LIMIT {limit} RETURN {DOCUMENT_COLUMNS}",
@@ -197,6 +201,18 @@ class DocumentOperations(IngestOperations):
             prefix=prefix,
         )
         return sorted(await self._counted(rows), key=lambda row: row["path"])
+
+    async def document_paths(self, *, prefix: str = "", after: str = "") -> list[dict[str, Any]]:
+        """List ``id`` and ``path`` of the documents whose path has a prefix and comes after ``after``, by path."""
+        check_text("prefix", prefix)
+        check_text("after", after)
+        rows = await self.read(
+            "MATCH (d:Document) WHERE d.namespace = $namespace AND d.path > $start AND d.path STARTS WITH $prefix "
+            "RETURN d.id AS id, d.path AS path",
+            start=comparable(after),
+            prefix=prefix,
+        )
+        return sorted((row for row in rows if row["path"] > after), key=lambda row: (row["path"], row["id"]))
 
     async def documents_by_id(self, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
         """Return documents by id, with ``chunk_count`` instead of ``content``; unknown ids are left out."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Sequence
 
-from core.rag.dbhandler.checks import check_characters, check_limit, check_text, check_texts
+from core.rag.dbhandler.checks import MAX_LIMIT, check_characters, check_limit, check_text, check_texts
 from core.rag.dbhandler.store import Row
+from core.rag.dbhandler.text_order import comparable
 from core.rag.dbhandler.vectors import VectorStoreOperations
 from core.rag.extraction.facts import plain_type
 from core.rag.extraction.symbols import PROTOTYPE
@@ -145,20 +146,26 @@ class NodeOperations(VectorStoreOperations):
         """
         by_name = "" if by_mentions else "AND n.name >= $name AND (n.name > $name OR n.id > $after) "
         order = "mentions DESC, name, id" if by_mentions else "name, id"
+        start = comparable(after[1])
+        exact = start == after[1]
         rows = await self.read(
             f"MATCH (n:Entity) WHERE n.namespace = $namespace {by_name}"
             + ("AND n.type IN $kinds " if kind is not None else "")
             # Not the nodes themselves: the embedded engine would load each of them to sort them.
             + "WITH n.id AS id, n.name AS name, n.type AS kind, coalesce(n.mention_count, 0) AS mentions "
             + (_FEWER_MENTIONS if by_mentions else "")
-            + f"ORDER BY {order} LIMIT {check_limit(limit)} RETURN id, name, kind, mentions",
+            + f"ORDER BY {order} LIMIT {check_limit(limit if exact else MAX_LIMIT)} RETURN id, name, kind, mentions",
             kinds=spellings_of_type(kind),
             mentions=after[0],
-            name=after[1],
-            after=after[2],
+            name=start,
+            after=after[2] if exact else "",
         )
+        if not exact:
+            place = (-after[0] if by_mentions else 0, after[1], after[2])
+            rows = [row for row in rows if (-row["mentions"] if by_mentions else 0, row["name"], row["id"]) > place]
         return [
-            {**row, "label": Label.ENTITY, "name": row["name"] or row["id"], "kind": row["kind"] or ""} for row in rows
+            {**row, "label": Label.ENTITY, "name": row["name"] or row["id"], "kind": row["kind"] or ""}
+            for row in rows[:limit]
         ]
 
 

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.rag.dbhandler.batches import batches
-from core.rag.dbhandler.checks import check_limit, check_mapping, check_texts
+from core.rag.dbhandler.checks import MAX_LIMIT, check_limit, check_mapping, check_texts
 from core.rag.dbhandler.documents.rows import from_json
 from core.rag.dbhandler.knowledge.nodes import NodeOperations, node_columns, plain_node
 from core.rag.dbhandler.knowledge.validity import UNDATED, Validity
 from core.rag.dbhandler.store import Row
+from core.rag.dbhandler.text_order import comparable
 from core.rag.schema import EdgeType, Label, check_name
 
 #: Edges that connect entities with entities, and concepts with concepts.
@@ -140,19 +141,23 @@ class TraversalOperations(NodeOperations):
     ) -> list[Row]:
         """Return the neighbours of a node after ``after``, by name and id, each once; rows as from :meth:`hop`."""
         edges = followed(edges)
+        start = comparable(after[0])
+        exact = start == after[0]
         rows = await self.read(
             f"MATCH (n:{check_name(label)} {{id: $id}})-[r:{edges.pattern}]-(m) {edges.narrowed('WHERE')}"
             f"WITH DISTINCT m WITH m, m.id AS i, {_SHOWN} "
             "WHERE shown > $name OR (shown = $name AND i > $after) "
-            f"WITH m, shown, i ORDER BY shown, i LIMIT {check_limit(limit)} RETURN {node_columns('m')}, shown",
+            f"WITH m, shown, i ORDER BY shown, i LIMIT {check_limit(limit if exact else MAX_LIMIT)} "
+            f"RETURN {node_columns('m')}, shown",
             id=node,
-            name=after[0],
-            after=after[1],
+            name=start,
+            after=after[1] if exact else "",
             **edges.parameters,
         )
-        return sorted(
+        found = sorted(
             ({**plain_node(row), "shown": row["shown"]} for row in rows), key=lambda row: (row["shown"], row["id"])
         )
+        return [row for row in found if (row["shown"], row["id"]) > (after[0], after[1])][:limit]
 
     async def edges_between(
         self, label: Label, node: str, others: Mapping[Label, Sequence[str]], edges: Edges

@@ -5,11 +5,12 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
-from core.rag.dbhandler.checks import as_float, check_characters, check_number, check_optional, check_text
+from core.rag.dbhandler.checks import MAX_LIMIT, as_float, check_characters, check_number, check_optional, check_text
 from core.rag.dbhandler.documents.operations import DocumentOperations
 from core.rag.dbhandler.documents.rows import merge_properties
 from core.rag.dbhandler.kept import Kept
 from core.rag.dbhandler.store import MAX_K, Row, Transaction
+from core.rag.dbhandler.text_order import comparable
 from core.rag.errors import InvalidInputError, NotFoundError
 from core.rag.identity import content_hash, stable_id
 from core.rag.schema import Label
@@ -65,20 +66,22 @@ class UserOperations(DocumentOperations):
             limit: Maximum number to return, 1 to 10,000.
             after: The id of the last user of the page before.
         """
+        limit = check_number("limit", limit, 1, MAX_K)
+        start = comparable(check_text("after", after))
         rows = await self.read(
-            "MATCH (u:User) WHERE u.namespace = $namespace AND u.external_id > $after "
+            "MATCH (u:User) WHERE u.namespace = $namespace AND u.external_id > $start "
             "WITH u.id AS node, u.external_id AS id, u.name AS name, u.created_at AS created_at, "
-            f"u.updated_at AS updated_at ORDER BY id LIMIT {check_number('limit', limit, 1, MAX_K)} "
+            f"u.updated_at AS updated_at ORDER BY id LIMIT {limit if start == after else MAX_LIMIT} "
             "RETURN node, id, name, created_at, updated_at",
-            after=check_text("after", after),
+            start=start,
         )
+        rows = sorted((row for row in rows if row["id"] > after), key=lambda row: row["id"])[:limit]
         talks = await self.read_for_ids(
             "UNWIND $ids AS i MATCH (u:User {id: i})-[:STARTED|SPOKE_IN]->(c:Conversation) "
             "RETURN i, count(DISTINCT c.id) AS n",
             [row["node"] for row in rows],
         )
         counts = {row["i"]: row["n"] for row in talks}
-        rows.sort(key=lambda row: row["id"])
         return [{**row, "conversations": counts.get(row.pop("node"), 0)} for row in rows]
 
     async def track_user_viewed_document(self, user_id: str, document: str) -> int:
