@@ -68,6 +68,19 @@ async def test_an_index_that_nothing_was_stored_for_is_not_missing(corner: Corne
     assert corner.store.capabilities.notes == ()
 
 
+async def test_vectors_that_are_too_long_for_an_index_are_compared_without(
+    corner: Corner, caplog: pytest.LogCaptureFixture
+) -> None:
+    index = await corner.vector_index(5_000)
+    east, north = [1.0] + [0.0] * 4_999, [0.0] * 4_999 + [1.0]
+    with caplog.at_level(logging.WARNING, "mgrag"):
+        await corner.put_vectors(index, {"east": east, "north": north})
+        found = await corner.store.vector_search(index, north, 1)
+    assert [match.score for match in found] == [pytest.approx(1.0)]
+    if not is_memgraph(corner):  # Neo4j has indexes of up to 4,096 dimensions
+        assert [record.message for record in caplog.records] == [*corner.store.capabilities.notes] != []
+
+
 async def test_a_vector_index_that_is_gone_is_done_without(
     corner: Corner, driver: AsyncDriver, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 
+from core.rag.dbhandler.bolt.dialect import IndexMissingError
 from core.rag.dbhandler.gate import WriterGate
 from core.rag.errors import StoreConflictError, StoreReadOnlyError
 
@@ -52,7 +53,7 @@ class Defining:
         """Create an index, or do without it if other writers prevent that now, and try again later.
 
         A server that needs exclusive access for it may never get it, so callers do not wait long more than once.
-        Nothing is created if the store is read-only.
+        Nothing is created if the store is read-only, or if the server has no such indexes.
 
         Args:
             create: Creates the index unless it exists.
@@ -73,7 +74,7 @@ class Defining:
                 self.deadline = min(_FIRST_SECONDS, self._usual)
             try:
                 await create()
-            except (StoreConflictError, StoreReadOnlyError) as error:
+            except (StoreConflictError, StoreReadOnlyError, IndexMissingError) as error:
                 self._given_up[note] = time.monotonic()
                 _log.info("%s", error)
                 if not quiet:

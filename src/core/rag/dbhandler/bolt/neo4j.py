@@ -27,13 +27,14 @@ from core.rag.dbhandler.bolt.dialect import (
 )
 from core.rag.dbhandler.misuse import other_dimension
 from core.rag.dbhandler.store import Match, Row
-from core.rag.errors import StoreTimeoutError
+from core.rag.errors import QueryError, StoreTimeoutError
 from core.rag.schema import SERVER_INDEXES, Label, TextIndex, VectorIndex, check_name
 
 #: Maximum seconds to wait until the server has filled new indexes.
 _FILL_SECONDS = 300
 
 _MISSING = re.compile(r"no such (vector|fulltext) schema index|still populating|failed state|not online", re.I)
+_TOO_LONG = re.compile(r"vector\.dimensions\W+must be between", re.I)
 _THERE = re.compile(r"EquivalentSchemaRuleAlreadyExists|ConstraintAlreadyExists")
 
 
@@ -151,12 +152,17 @@ class Neo4jDialect:
         for name in vector_index_names(index):
             if await self._vector_index(index, fresh=True) is not None:
                 return
-            await self._define(
-                f"CREATE VECTOR INDEX {name} IF NOT EXISTS FOR (v:{check_name(index.label)}) ON (v.embedding) "
-                f"OPTIONS {{indexConfig: {{`vector.dimensions`: {int(index.dimension)}, "
-                f"`vector.similarity_function`: 'cosine'{exact}}}}}",
-                f"Creating the vector index {name}",
-            )
+            try:
+                await self._define(
+                    f"CREATE VECTOR INDEX {name} IF NOT EXISTS FOR (v:{check_name(index.label)}) ON (v.embedding) "
+                    f"OPTIONS {{indexConfig: {{`vector.dimensions`: {int(index.dimension)}, "
+                    f"`vector.similarity_function`: 'cosine'{exact}}}}}",
+                    f"Creating the vector index {name}",
+                )
+            except QueryError as error:
+                if _TOO_LONG.search(str(error)) is None:
+                    raise
+                raise IndexMissingError(str(error)) from error
             await self._filled()
         if await self._vector_index(index, fresh=True) is None:
             raise not_created(f"the vector index {index.name}")
