@@ -203,6 +203,15 @@ def test_mail_saved_as_unicode(encoding: str) -> None:
     assert document.content.endswith("words für alle")
 
 
+def test_a_message_whose_parts_are_not_told_apart_keeps_its_text() -> None:
+    head = "From: a@example.org\nSubject: Tides\nContent-Type: multipart/mixed; boundary=zz\n"
+    assert convert("a.eml", f"{head}\nThe mill turns.\n").content.endswith("Subject: Tides\n\nThe mill turns.")
+    coded = f"{head}Content-Transfer-Encoding: quoted-printable\n\nDie M=C3=BChle.\n"
+    assert convert("a.eml", coded).content.endswith("Die Mühle.")
+    prologue = f"{head}\nThis is a message in parts.\n--zz\n\nThe mill turns.\n"
+    assert convert("a.eml", prologue).content.endswith("Subject: Tides\n\nThe mill turns.")
+
+
 @pytest.mark.parametrize(("kind", "shown"), [("text/plain", "graph \non"), ("text/plain; format=flowed", "graph on")])
 def test_mail_whose_lines_flow(kind: str, shown: str) -> None:
     body = "A paragraph \non two lines.\n> quoted \n> words\n-- \nAnn\n"

@@ -151,7 +151,8 @@ def _bodies(message: Message[str, str], collector: LinkCollector) -> list[str]:
             rich = sum(map(len, other))
             return plain if sum(map(len, plain)) * 2 >= rich else other
         return [body for part in parts for body in _bodies(part, collector)]
-    if _is_attachment(message) or not kind.startswith("text/") or kind in _FOR_PROGRAMS:
+    # What says that it has parts, and has none (a line between them is missing), is text.
+    if _is_attachment(message) or not kind.startswith(("text/", "multipart/")) or kind in _FOR_PROGRAMS:
         return []
     data = message.get_payload(decode=True)
     if not isinstance(data, bytes):
