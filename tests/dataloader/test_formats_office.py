@@ -60,6 +60,14 @@ def test_word_headings_lists_and_tables() -> None:
     assert read.mime_type.endswith("wordprocessingml.document")
 
 
+@pytest.mark.parametrize("paragraphs", [[], [""], [" ", ""]])
+def test_word_documents_without_text_are_whole(paragraphs: list[str]) -> None:
+    document = docx.Document()
+    for text in paragraphs:
+        document.add_paragraph(text)
+    assert reason("a.docx", saved(document)) == "it has no text"
+
+
 def test_word_titles() -> None:
     document = docx.Document()
     document.add_heading("A heading", 1)

@@ -36,7 +36,7 @@ def with_bold_headings(blocks: Sequence[Block]) -> list[Block]:
     title if nothing stands before it and it has no number.
     """
     marked = [_may_head(block.bold) for block in blocks]
-    above_text = sum(now and not following for now, following in zip(marked, [*marked[1:], True], strict=True))
+    above_text = sum(now and not following for now, following in zip(marked, [*marked, True][1:], strict=True))
     if above_text < _FEWEST or 2 * sum(marked) > len(blocks) + 1:
         return list(blocks)
     made: list[Block] = []
