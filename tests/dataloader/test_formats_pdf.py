@@ -319,7 +319,16 @@ def test_a_soft_hyphen_that_is_seen_is_a_hyphen() -> None:
 
 def test_encrypted() -> None:
     assert reason("a.pdf", pdf(["secret"], password="secret")) == "it is encrypted (a password is needed)"
-    assert convert("a.pdf", pdf(["open to all"], password="")).content == "open to all"
+
+
+@pytest.mark.parametrize("before", [pdf(["secret"], password="secret"), b"%PDF-1.7\n"])
+def test_a_document_without_pages_is_not_taken_for_the_one_before(before: bytes) -> None:
+    objects = b"%PDF-1.3\n1 0 obj<</Type/Pages/Count 0/Kids[]>>endobj\n2 0 obj<</Type/Catalog/Pages 1 0 R>>endobj\n"
+    places = b"".join(b"%010d 00000 n \n" % objects.index(b"%d 0 obj" % number) for number in (1, 2))
+    table = b"xref\n0 3\n0000000000 65535 f \n" + places
+    data = objects + table + b"trailer<</Size 3/Root 2 0 R>>\nstartxref\n%d\n%%%%EOF\n" % len(objects)
+    assert reason("before.pdf", before)
+    assert reason("a.pdf", data).startswith("it is damaged or ")
 
 
 def test_damaged() -> None:

@@ -119,8 +119,10 @@ def _pages(file: FileData) -> tuple[list[_Page], dict[str, str], list[Bookmark],
         document = pypdfium2.PdfDocument(file.data)
     except pypdfium2.PdfiumError as error:
         code = getattr(error, "err_code", None)
-        if code in (raw.FPDF_ERR_PASSWORD, raw.FPDF_ERR_SECURITY):
+        if code in (raw.FPDF_ERR_PASSWORD, raw.FPDF_ERR_SECURITY) and b"/Encrypt" in file.data:
             raise UnreadableError("it is encrypted (a password is needed)") from error
+        if code != raw.FPDF_ERR_FORMAT:  # PDFium gives no reason then: the one it tells is that of an earlier file
+            raise UnreadableError("it is damaged or has no pages") from error
         raise UnreadableError(f"it is damaged or no PDF: {error}") from error
     try:
         if document.get_formtype() == raw.FORMTYPE_ACRO_FORM:
