@@ -115,6 +115,11 @@ async def test_a_document_that_cannot_be_stored_is_reported_and_the_rest_goes_on
         ("content", b"bytes", "content of the document 'rows/2' must be text, but is of type bytes"),
         ("path", 2, "path of the document 2 must be text, but is of type int"),
         ("title", 2, "title of the document 'rows/2' must be text, but is of type int"),
+        ("metadata", ["tag"], "metadata of the document 'rows/2' must be a mapping, but is of type list"),
+        ("fingerprint", None, "fingerprint of the document 'rows/2' must be a mapping, but is None"),
+        ("links", ["https://example.org/"], "links of the document 'rows/2' must be a sequence of Link"),
+        ("locations", {"page": 2}, "locations of the document 'rows/2' must be sequences of pairs"),
+        ("records", [{"name": "Ada"}], "records of the document 'rows/2' must be a sequence of pairs"),
     ],
 )
 async def test_a_document_that_is_made_of_other_than_texts_is_reported(
@@ -128,6 +133,14 @@ async def test_a_document_that_is_made_of_other_than_texts_is_reported(
 
     assert report.documents.added == 2
     assert [(failure.path, said in failure.reason) for failure in report.documents.failed] == [(str(odd.path), True)]
+
+
+async def test_a_document_may_have_no_metadata(kb: KnowledgeBase) -> None:
+    bare = document("rows/1", text(0))
+    bare.metadata = None  # type: ignore[assignment]
+    assert (await kb.ingest([bare])).documents.added == 1
+    assert (await kb.ingest([bare])).documents.unchanged == 1
+    assert [row["metadata"] for row in await kb.documents()] == [{}]
 
 
 async def test_half_an_emoji_anywhere_in_a_document_loses_nothing(kb: KnowledgeBase) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from operator import attrgetter
 from typing import Any
@@ -15,6 +15,8 @@ from libs.dataloader import Document, Link
 _TEXTS = ("path", "content", "format", "title", "uri", "mime_type")
 _OR_NONE = ("title", "uri", "mime_type")
 _texts = attrgetter(*_TEXTS)
+_MAPPINGS = ("metadata", "locations", "fingerprint")
+_mappings = attrgetter(*_MAPPINGS)
 
 
 def storable(document: Document) -> Document:
@@ -24,12 +26,16 @@ def storable(document: Document) -> Document:
     ``\\ud83d``, so that two documents that differ there stay two. Records are cleaned when their rows are made.
 
     Raises:
-        InvalidInputError: if a field that must be text is not, for example a number or bytes from a database row; or if
-            the metadata are nested too deeply.
+        InvalidInputError: if a field has the wrong type, for example a number or bytes from a database row; or if the
+            metadata are nested too deeply.
     """
     if (name := no_text_in(document)) is not None:
         kind = _kind(getattr(document, name))
         raise InvalidInputError(f"The {name} of the document {document.path!r} must be text, but is {kind}.")
+    if _mappings(document)[0] is None:  # as with create_document
+        document = replace(document, metadata={})
+    if (wrong := _wrong_kind(document)) is not None:
+        raise InvalidInputError(f"The {wrong[0]} of the document {document.path!r} must be {wrong[1]}.")
     if document.metadata != {}:
         check_nesting(document.metadata, f"The metadata of {document.path}")
     names = f"{document.path}{document.title}{document.uri}{document.mime_type}{document.format}"
@@ -56,6 +62,24 @@ def no_text_in(document: Document) -> str | None:
         if not isinstance(value, str) and (value is not None or name not in _OR_NONE):
             return name
     return None
+
+
+def _wrong_kind(document: Document) -> tuple[str, str] | None:
+    """Return a field that does not hold what it should, and what that is; ``None`` if there is none."""
+    for name, value in zip(_MAPPINGS, _mappings(document), strict=True):
+        if not isinstance(value, Mapping):
+            return name, f"a mapping, but is {_kind(value)}"
+    if not isinstance(document.links, list | tuple) or not all(isinstance(link, Link) for link in document.links):
+        return "links", "a sequence of Link"
+    if not all(isinstance(places, Sequence) for places in document.locations.values()):
+        return "locations", "sequences of pairs, for each kind of place"
+    if not isinstance(document.records, Sequence) or not all(map(_is_record, document.records)):
+        return "records", "a sequence of pairs of a position and a mapping"
+    return None
+
+
+def _is_record(row: Any) -> bool:
+    return isinstance(row, list | tuple) and len(row) == 2 and isinstance(row[1], Mapping)
 
 
 def _kind(value: Any) -> str:
