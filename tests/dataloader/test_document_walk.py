@@ -315,6 +315,13 @@ async def test_a_byte_order_mark_is_no_part_of_a_pattern(tmp_path: Path) -> None
     assert await names(tmp_path) == ["a.txt"]
 
 
+async def test_gitignore_files_name_classes_of_characters(tmp_path: Path) -> None:
+    patterns = "v[[:digit:]].md\n[![:alnum:]_]*.txt\np[[:punct:]]q.md\n\\[[:alpha:]]*\n"
+    left = {"va.md": "v", "a.txt": "a", "_b.txt": "b", "paq.md": "p"}
+    tree(tmp_path, {".gitignore": patterns, "v1.md": "v", "-a.txt": "a", "p]q.md": "p", "p-q.md": "p", **left})
+    assert set(await names(tmp_path)) == {*left}
+
+
 async def test_gitignore_files_above_count_within_the_repository(tmp_path: Path) -> None:
     repository = tree(
         tmp_path / "repository",

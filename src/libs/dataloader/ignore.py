@@ -9,6 +9,23 @@ from typing import Protocol, cast
 
 _NAMED_GROUP = re.compile(r"\(\?P<[^>]+>")
 _BRACES = re.compile(r"(?<!\\)\{([^{}]*,[^{}]*)\}")
+# Names of classes of characters, which pathspec does not know; they are such inside brackets only.
+_ESCAPED_OR_BRACKETS = re.compile(r"\\.|\[[!^]?\]?(?:\[:[a-z]{1,9}:\]|[^\]]){0,60}\]")
+_CLASS = re.compile(r"\[:([a-z]{1,9}):\]")
+_CLASSES = {
+    "alnum": "a-zA-Z0-9",
+    "alpha": "a-zA-Z",
+    "blank": " \t",
+    "cntrl": "\x01-\x1f\x7f",
+    "digit": "0-9",
+    "graph": '"-~!',  # what is first would negate
+    "lower": "a-z",
+    "print": " -~",
+    "punct": ":-@[-`{-~!-.",  # a slash would end a part of the path
+    "space": " \t-\r",
+    "upper": "A-Z",
+    "xdigit": "0-9a-fA-F",
+}
 _MAX_BYTES = 1_000_000
 _MAX_EXPANSIONS = 1000
 
@@ -27,7 +44,7 @@ class Patterns:
         from pathspec import GitIgnoreSpec
 
         kept: list[str] = []
-        for line in lines:
+        for line in map(_with_ranges, lines):
             try:
                 GitIgnoreSpec.from_lines([line])
             except (ValueError, re.error):
@@ -62,6 +79,20 @@ class Patterns:
         if self._any.match(path) is None:
             return None
         return self._spec.check_file(path).include
+
+
+def _with_ranges(line: str) -> str:
+    """Return a pattern with ranges of characters for the names of classes: ``[[:digit:]]`` is ``[0-9]``."""
+    if "[:" not in line:
+        return line
+    return _ESCAPED_OR_BRACKETS.sub(
+        lambda part: (
+            part[0]
+            if part[0].startswith("\\")
+            else f"[{_CLASS.sub(lambda named: _CLASSES.get(named[1], named[0]), part[0][1:])}"
+        ),
+        line,
+    )
 
 
 class _HasRegex(Protocol):
