@@ -315,6 +315,30 @@ async def test_a_byte_order_mark_is_no_part_of_a_pattern(tmp_path: Path) -> None
     assert await names(tmp_path) == ["a.txt"]
 
 
+@pytest.mark.parametrize("everything", ["a/**", "/a/**", "**/a/**", "a/*", "a/**/ "])
+async def test_gitignore_files_take_back_what_is_below(tmp_path: Path, everything: str) -> None:
+    left = {"a/keep.md": "k", "b.md": "b"}
+    tree(tmp_path, {".gitignore": f"{everything}\n!a/keep.md\n!a/b/c.md\n", "a/b/c.md": "c", **left})
+    assert set(await names(tmp_path)) == {*left}
+
+
+@pytest.mark.parametrize("folders", ["*/", "**/"])
+async def test_gitignore_files_leave_out_all_folders(tmp_path: Path, folders: str) -> None:
+    files = {"a/b/c.md": "c", "a/b/d.txt": "d", "a/e.md": "e", "f.md": "f"}
+    tree(tmp_path, {".gitignore": f"{folders}\n!a/**\n", **files})
+    assert await names(tmp_path) == ["f.md"]
+    tree(tmp_path, {".gitignore": f"{folders}\n!a/\n"})
+    assert await names(tmp_path) == ["a/e.md", "f.md"]
+    tree(tmp_path, {".gitignore": "*.txt\n", "a/.gitignore": f"!{folders}\n"})  # folders are taken back, not files
+    assert await names(tmp_path) == ["a/b/c.md", "a/e.md", "f.md"]
+
+
+async def test_gitignore_files_above_count_unless_they_leave_out_what_was_asked_for(tmp_path: Path) -> None:
+    tree(tmp_path, {".git/HEAD": "", ".gitignore": "a/\n*.log\n", "a/b/c.log": "c", "d/e.log": "e", "d/f.md": "f"})
+    assert await names(tmp_path / "a" / "b") == ["c.log"]
+    assert await names(tmp_path / "d") == ["f.md"]
+
+
 async def test_gitignore_files_name_classes_of_characters(tmp_path: Path) -> None:
     patterns = "v[[:digit:]].md\n[![:alnum:]_]*.txt\np[[:punct:]]q.md\n\\[[:alpha:]]*\n"
     left = {"va.md": "v", "a.txt": "a", "_b.txt": "b", "paq.md": "p"}

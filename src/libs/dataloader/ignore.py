@@ -7,7 +7,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Protocol, cast
 
+_FOLDER = "ps_d"  # the group of the slash of a folder in the expressions of pathspec
 _NAMED_GROUP = re.compile(r"\(\?P<[^>]+>")
+_ALL_FOLDERS = frozenset(("*/", "**/", "/**/", "**/*/", "/**/*/"))
 _BRACES = re.compile(r"(?<!\\)\{([^{}]*,[^{}]*)\}")
 # Names of classes of characters, which pathspec does not know; they are such inside brackets only.
 _ESCAPED_OR_BRACKETS = re.compile(r"\\.|\[[!^]?\]?(?:\[:[a-z]{1,9}:\]|[^\]]){0,60}\]")
@@ -44,7 +46,7 @@ class Patterns:
         from pathspec import GitIgnoreSpec
 
         kept: list[str] = []
-        for line in map(_with_ranges, lines):
+        for line in map(_inside, map(_with_ranges, lines)):
             try:
                 GitIgnoreSpec.from_lines([line])
             except (ValueError, re.error):
@@ -80,6 +82,22 @@ class Patterns:
             return None
         return self._spec.check_file(path).include
 
+    def verdict(self, path: str) -> bool | None:
+        """Return what the patterns say of a path itself, as :meth:`match` does, whatever they say of folders above it.
+
+        These are asked before: where they are ignored, nobody asks for what is in them.
+        """
+        if self._any is None:
+            return None
+        path = self._prefix + path if self._up else path[len(self._prefix) :]
+        if self._any.match(path) is None:
+            return None
+        for pattern in reversed(list(self._spec.patterns)):
+            found = None if pattern.include is None else cast(_HasRegex, pattern).regex.match(path)
+            if found is not None and (found.groupdict().get(_FOLDER) is None or found.end(_FOLDER) == len(path)):
+                return pattern.include
+        return None
+
 
 def _with_ranges(line: str) -> str:
     """Return a pattern with ranges of characters for the names of classes: ``[[:digit:]]`` is ``[0-9]``."""
@@ -93,6 +111,21 @@ def _with_ranges(line: str) -> str:
         ),
         line,
     )
+
+
+def _inside(line: str) -> str:
+    """Return a pattern of which pathspec makes what git does.
+
+    ``a/**`` is what is in the folder, not the folder, in which ``!a/keep.md`` would do nothing then; and ``*/`` is a
+    folder, not anything in one.
+    """
+    pattern = line.rstrip()
+    sign = "!" if pattern.startswith("!") else ""
+    if pattern.removeprefix(sign) in _ALL_FOLDERS:
+        return f"{sign}?*/"
+    if pattern.endswith("/**"):
+        return f"{pattern}/*"
+    return f"{pattern}*/" if pattern.endswith("/**/") else line
 
 
 class _HasRegex(Protocol):
@@ -127,7 +160,7 @@ def read_patterns(path: Path, prefix: str, *, up: bool = False) -> Patterns | No
 def is_ignored(chain: Sequence[Patterns], path: str) -> bool:
     """Return whether a path is ignored; files further down have the last word."""
     for patterns in reversed(chain):
-        if (verdict := patterns.match(path)) is not None:
+        if (verdict := patterns.verdict(path)) is not None:
             return verdict
     return False
 
@@ -149,7 +182,9 @@ def patterns_above(root: Path) -> tuple[Patterns, ...]:
             patterns = read_patterns(folder / ".gitignore", _below(folder, root), up=True)
             if patterns is not None:
                 found.append(patterns)
-    return () if is_ignored(found, "") else tuple(found)
+    # match, not verdict: nobody has asked for the folders above
+    is_left_out = next((said for patterns in reversed(found) if (said := patterns.match("")) is not None), False)
+    return () if is_left_out else tuple(found)
 
 
 def _below(folder: Path, root: Path) -> str:
