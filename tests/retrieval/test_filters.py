@@ -138,6 +138,21 @@ def test_metadata_may_be_json_and_keys_may_have_dots() -> None:
     assert parse_filter('metadata."odd key"=1').matches({"metadata": {"odd key": 1}})
 
 
+def test_versions_that_spell_the_same_number_are_two_texts() -> None:
+    row = {**ROW, "path": "2024.10", "title": "1.10", "metadata": {"version": "1.10", "year": "2024", "count": 7.0}}
+    for text in (
+        "path=2024.10",
+        'title="1.10"',
+        'metadata.version="1.10"',
+        "metadata.version=1.1",
+        "metadata.count='7'",
+    ):
+        assert parse_filter(text).matches(row), text
+    for text in ("path=2024.1", "title=1.1", 'metadata.version="1.1"', 'metadata.year="2024.0"', "title!=1.10"):
+        assert not parse_filter(text).matches(row), text
+    assert parse_filter({"metadata.year": {">": "1999.5"}}).matches(row)
+
+
 def test_numbers_of_numpy_are_numbers() -> None:
     assert parse_filter({"metadata.n": np.int64(3)}) == parse_filter({"metadata.n": 3})
 

@@ -233,6 +233,8 @@ def _holds(item: object, operator: Operator, value: Scalar) -> bool:
         return isinstance(item, str) and item.startswith(str(value))
     if operator == "contains":
         return isinstance(item, str) and str(value).casefold() in item.casefold()
+    if operator == "=" and isinstance(item, str) and isinstance(value, str):
+        return item == value
     left: Any = as_number(item)
     right: Any = as_number(value)
     if left is None or right is None:

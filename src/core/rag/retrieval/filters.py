@@ -48,9 +48,10 @@ unquoted ``null`` is a missing value.
     value  = string, number, true, false, null
 
 Meaning: ``contains`` ignores case, everything else does not. A value that is a list holds if one of its items does.
-Two things that are or spell numbers compare as numbers, two strings by code points, otherwise they are different. A
-date stands for the time that it names: ``updated=2026-01`` is all of January, ``updated>2026-01-31`` begins with
-February; dates are UTC unless they say otherwise. Dates in metadata are ISO 8601 text, and compare as such.
+Two strings are equal only if they are the same (``"1.10"`` is not ``"1.1"``). Otherwise two things that are or spell
+numbers compare as numbers, two strings by code points, and the rest is different. A date stands for the time that it
+names: ``updated=2026-01`` is all of January, ``updated>2026-01-31`` begins with February; dates are UTC unless they say
+otherwise. Dates in metadata are ISO 8601 text, and compare as such.
 What is missing equals only ``null``; ``!=`` and ``not`` are the exact complement, so they hold for what is missing.
 
 Limits: 20,000 characters, 20 levels of ``and``, ``or`` and ``not``, 200 tests, 1,000 values in a list, 4,000
