@@ -78,7 +78,7 @@ def test_old_encodings_are_detected(text: str, encoding: str) -> None:
     "text",
     [
         "naïve", "El Niño", "voilà!", "“x”", "‘x’", "«oui»", "«oui» – “x”…", "Où est-il ?", "½ cup", "Noël", "pâté",
-        "città", "He was naïve.", "“El Niño” – a naïve view", "Menu: piñata party, jalapeño dip – 5 €",
+        "città", "AÇÃO", "EDIÇÃO 2", "1\n00:00:01,000 --> 00:00:02,000\nGrüße!\n", "He was naïve.", "“El Niño” – a naïve view", "Menu: piñata party, jalapeño dip – 5 €",
     ],
 )  # fmt: skip
 def test_few_words_with_an_accent_are_western(text: str) -> None:

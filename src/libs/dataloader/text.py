@@ -118,6 +118,9 @@ _TYPOGRAPHY = re.compile(rb"(?:\x93\x94|\x91\x92|\xab\xbb|[\x85\x92\x96\x97])+")
 _ASCII = bytes(range(128))
 _C1 = re.compile(rb"[\x80-\x9f]")  # control characters in ISO 8859
 _HIGH_RUN = re.compile(rb"[\x80-\xff]{3}")
+# Two letters with accents inside a word (Grüße, ação); as one Chinese character they would stand between Latin letters.
+_TWO_IN_A_WORD = re.compile(rb"(?<=[A-Za-z])[\x80-\xff]{2}(?=[A-Za-z])")
+_EAST_ASIAN = ("gb", "big5", "cp932", "cp949", "euc", "shift", "johab")
 _MULTIBYTE = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
 _CONTROL_BYTES = bytes(set(range(32)) - set(b"\t\n\r\f\b\x1b")) + b"\x7f"
 _ISO_2022_KR = b"\x1b$)C"  # RFC 1557: the text begins with it
@@ -254,6 +257,8 @@ def _detected(sample: bytes) -> str | None:
     name = _SUPERSETS.get(name, name)
     if name == "shift_jis_2004" and _is_cp932(sample):
         return "cp932"  # far more common; the other has no backslash
+    if name.startswith(_EAST_ASIAN) and _TWO_IN_A_WORD.sub(b"", sample).isascii() and _is_western(sample):
+        return "cp1252"
     if name in _OTHER_SCRIPTS and _HIGH_RUN.search(sample) is None:
         return "cp1252"
     if name in ("cp1250", "iso8859-2") and (
