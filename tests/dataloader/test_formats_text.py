@@ -51,6 +51,9 @@ def test_unicode_without_a_byte_order_mark(text: str, encoding: str) -> None:
         ("Déjà vu à la forêt: élève, hôtel. Où êtes-vous allés cet été? Ça va très bien, merci.\n", "latin-1"),
         (JAPANESE, "shift-jis"),
         ("日本語のテキスト\n", "cp932"),
+        ("BMWの新型車が港の近くで発表された。\n", "shift-jis"),
+        ("BMW는 항구 근처에서 새 차를 발표했다.\n", "euc-kr"),
+        ("MZ世代的年轻人喜欢在海边散步。\n", "gb18030"),
         ("ﾃｽﾄです。カタカナ\n", "cp932"),
         (JAPANESE, "euc-jp"),
         (JAPANESE, "iso-2022-jp"),
@@ -78,7 +81,8 @@ def test_old_encodings_are_detected(text: str, encoding: str) -> None:
     "text",
     [
         "naïve", "El Niño", "voilà!", "“x”", "‘x’", "«oui»", "«oui» – “x”…", "Où est-il ?", "½ cup", "Noël", "pâté",
-        "città", "AÇÃO", "EDIÇÃO 2", "1\n00:00:01,000 --> 00:00:02,000\nGrüße!\n", "He was naïve.", "“El Niño” – a naïve view", "Menu: piñata party, jalapeño dip – 5 €",
+        "città", "AÇÃO", "EDIÇÃO 2", "1\n00:00:01,000 --> 00:00:02,000\nGrüße!\n",
+        "He was naïve.", "“El Niño” – a naïve view", "Menu: piñata party, jalapeño dip – 5 €",
     ],
 )  # fmt: skip
 def test_few_words_with_an_accent_are_western(text: str) -> None:

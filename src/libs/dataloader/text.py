@@ -243,6 +243,8 @@ def _detected(sample: bytes) -> str | None:
         return "utf-8"
     era = EncodingEra.MODERN_WEB | EncodingEra.LEGACY_ISO  # the rest costs more wrong guesses than it brings right ones
     found = chardet.detect(sample, encoding_era=era, compat_names=False)
+    if found["encoding"] is None and is_mostly_text(sample):  # a text may begin like a file of images ("BMW")
+        found = chardet.detect(b"\n" + sample, encoding_era=era, compat_names=False)
     name, language = found["encoding"], found["language"]
     if name is None:
         if is_mostly_text(sample):  # "BMÜ" is no image
