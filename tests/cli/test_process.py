@@ -259,7 +259,7 @@ def test_completion(tmp_path: Path) -> None:
         more = {"_MGRAG_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
         return run(folder=tmp_path, **more).stdout.decode().split()
 
-    assert complete("mgrag re") == ["restore", "reembed"]
+    assert complete("mgrag re") == ["records", "restore", "reembed"]
     assert complete("mgrag search --mode ") == ["auto", "graph", "hybrid", "vector", "keyword", "fuzzy"]
     assert "--expand" in complete("mgrag search --")
 
