@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from types import TracebackType
@@ -201,6 +201,31 @@ class ClientBase:
         """
         parts = batches(list(dict.fromkeys(check_texts("ids", ids))), max_rows=at_once)
         return [row for part in parts for row in await self.read(statement, ids=part, **parameters)]
+
+    async def read_together(
+        self,
+        match: str,
+        columns: Mapping[str, str],
+        ids: Iterable[str],
+        *,
+        at_once: int = MAX_ROWS,
+        **parameters: Any,
+    ) -> list[Row]:
+        """Return the rows of what matches for each id as ``i``, which a server sends as one record.
+
+        To take a record apart takes the driver 30 µs, whatever it holds: for hundreds of rows, longer than the server
+        needs to find them.
+
+        Args:
+            match: The part of a statement between ``UNWIND $ids AS i`` and ``RETURN``.
+            columns: What is returned, by the names that it has in the rows.
+            ids: Any number; repeated ids are read once, and nothing is run if it is empty.
+            at_once: Number of ids in a batch.
+            parameters: Further parameters of the statement.
+        """
+        statement = f"UNWIND $ids AS i {match} RETURN collect([{', '.join(columns.values())}]) AS found"
+        records = await self.read_for_ids(statement, ids, at_once=at_once, **parameters)
+        return [dict(zip(columns, values, strict=True)) for record in records for values in record["found"]]
 
     async def _ensure_vector_index(self, index: VectorIndex) -> None:
         """Make sure that an index exists before its nodes are written; does not wait long, see :meth:`_text_label`."""

@@ -63,10 +63,10 @@ class Legs:
         label = self._store.index().label
         found: dict[str, float] = {}
         for part in batches(sorted(chunk_ids), max_rows=1000):
-            rows = await self._client.read(
-                f"UNWIND $ids AS i MATCH (c:DocumentChunk {{id: i}})<-[:EMBEDDING_OF]-(v:{label}) "
-                "RETURN c.id AS id, v.embedding AS embedding",
-                ids=part,
+            rows = await self._client.read_together(
+                f"MATCH (c:DocumentChunk {{id: i}})<-[:EMBEDDING_OF]-(v:{label})",
+                {"id": "i", "embedding": "v.embedding"},
+                part,
             )
             scores = _cosines([row["embedding"] for row in rows], query)
             found.update((row["id"], score) for row, score in zip(rows, scores, strict=True))
@@ -89,8 +89,8 @@ class Legs:
 
     async def words(self, chunk_ids: Collection[str]) -> dict[str, str]:
         """Return the analysed words of given chunks, joined by spaces."""
-        rows = await self._client.read(
-            "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i}) RETURN i AS id, c.terms AS terms", ids=list(chunk_ids)
+        rows = await self._client.read_together(
+            "MATCH (c:DocumentChunk {id: i})", {"id": "i", "terms": "c.terms"}, chunk_ids
         )
         return {row["id"]: row["terms"] or "" for row in rows}
 
@@ -158,10 +158,8 @@ class Legs:
 
     async def _chunks_of(self, matches: Sequence[Match]) -> dict[str, float]:
         scores = {match.id: match.score for match in matches}
-        rows = await self._client.read(
-            "UNWIND $ids AS i MATCH (v:Vector {id: i})-[:EMBEDDING_OF]->(c:DocumentChunk) "
-            "RETURN v.id AS vector, c.id AS chunk",
-            ids=list(scores),
+        rows = await self._client.read_together(
+            "MATCH (v:Vector {id: i})-[:EMBEDDING_OF]->(c:DocumentChunk)", {"vector": "i", "chunk": "c.id"}, scores
         )
         pairs = sorted(((row["chunk"], scores[row["vector"]]) for row in rows), key=lambda item: (-item[1], item[0]))
         return dict(pairs)

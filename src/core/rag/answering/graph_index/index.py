@@ -70,11 +70,16 @@ class GraphIndex:
         return place < len(self.entity_ids) and self.entity_ids[place] == entity
 
 
+#: Maximum age on a server, where other clients write, too: a question needs it twice, and to ask takes a server longer
+#: the more entities there are.
+_PATIENCE = 1.0
+
 _kept: Kept[GraphIndex] = Kept(
     {Label.ENTITY},
     f"{_ENTITIES} RETURN count(e) AS n, max(e.updated_at) AS last",
     "MATCH (a:Entity)-[r:RELATED]->(:Entity) WHERE a.namespace = $namespace "
     f"RETURN count(r) AS n, sum(r.weight) AS weight, max(r.updated_at) AS last, {microseconds('r')} AS microseconds",
+    patience=_PATIENCE,
 )
 
 

@@ -27,7 +27,12 @@ MAX_FACTS: Final = 50
 #: The columns that identify rows, in alphabetical order.
 _KEYS: Final = frozenset({"entity", "id", "passage", "type"})
 
-_ENTITY: Final = "e.normalized_name AS name, e.mention_count AS mention_count, e.titled AS titled"
+_ENTITY: Final = {
+    "id": "e.id",
+    "name": "e.normalized_name",
+    "mention_count": "e.mention_count",
+    "titled": "e.titled",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +60,7 @@ class GraphReader:
     async def entities(self, names: Iterable[str]) -> list[Entity]:
         """Return the entities with these normalised names."""
         ids = sorted({entity_id(self._client.namespace, name) for name in names})
-        rows = await self._read(f"MATCH (e:Entity {{id: i}}) RETURN e.id AS id, {_ENTITY}", ids)
+        rows = await self._read("MATCH (e:Entity {id: i})", _ENTITY, ids)
         return [Entity.of(row) for row in rows]
 
     async def add_same(self, around: Neighbourhood, entities: Collection[str]) -> dict[str, list[str]]:
@@ -65,8 +70,7 @@ class GraphReader:
             For each entity with such an edge, the ids of the entities at the other ends.
         """
         rows = await self._read(
-            f"MATCH (a:Entity {{id: i}})-[:SAME_AS]-(e:Entity) RETURN DISTINCT i AS entity, e.id AS id, {_ENTITY}",
-            entities,
+            "MATCH (a:Entity {id: i})-[:SAME_AS]-(e:Entity) WITH DISTINCT i, e", {"entity": "i", **_ENTITY}, entities
         )
         around.add_rows(rows)
         found: dict[str, list[str]] = {}
@@ -79,13 +83,13 @@ class GraphReader:
         around.add_passages(sorted(passages))
         mentioned, titled = await together(
             self._read(
-                "MATCH (c:DocumentChunk {id: i})-[m:MENTIONS]->(e:Entity) "
-                f"RETURN i AS passage, m.count AS count, e.id AS id, {_ENTITY}",
+                "MATCH (c:DocumentChunk {id: i})-[m:MENTIONS]->(e:Entity)",
+                {"passage": "i", "count": "m.count", **_ENTITY},
                 passages,
             ),
             self._read(
-                "MATCH (c:DocumentChunk {id: i})-[:CHUNK_OF]->(d:Document)-[:TITLED]->(e:Entity) "
-                f"RETURN i AS passage, d.id AS document, e.id AS id, {_ENTITY}",
+                "MATCH (c:DocumentChunk {id: i})-[:CHUNK_OF]->(d:Document)-[:TITLED]->(e:Entity)",
+                {"passage": "i", "document": "d.id", **_ENTITY},
                 passages,
             ),
         )
@@ -111,8 +115,13 @@ class GraphReader:
         """Add what passages are about by their headings, or by the name that their document begins with."""
         # The text is cut in Python: left() counts bytes on Memgraph, and half a character breaks the connection.
         rows = await self._read(
-            "MATCH (c:DocumentChunk {id: i}) RETURN i AS passage, c.parent_id AS document, c.heading AS heading, "
-            "CASE WHEN c.chunk_index = 0 AND coalesce(c.heading, '') = '' THEN c.content ELSE '' END AS opening",
+            "MATCH (c:DocumentChunk {id: i})",
+            {
+                "passage": "i",
+                "document": "c.parent_id",
+                "heading": "c.heading",
+                "opening": "CASE WHEN c.chunk_index = 0 AND coalesce(c.heading, '') = '' THEN c.content ELSE '' END",
+            },
             around.mentions.keys() - around.beginnings.keys(),
         )
         for row in rows:
@@ -142,8 +151,8 @@ class GraphReader:
                 break
             wanted.append(entity.id)
         return await self._read(
-            "MATCH (e:Entity {id: i})<-[m:MENTIONS]-(c:DocumentChunk) "
-            "RETURN i AS entity, c.id AS passage, m.count AS count",
+            "MATCH (e:Entity {id: i})<-[m:MENTIONS]-(c:DocumentChunk)",
+            {"entity": "i", "passage": "c.id", "count": "m.count"},
             wanted,
         )
 
@@ -155,7 +164,8 @@ class GraphReader:
         wanted = [entity for entity in entities if 0 < around.entities[entity].titled <= MAX_HOLDERS]
         return await self._read(
             "MATCH (e:Entity {id: i})<-[:TITLED]-(d:Document)<-[:CHUNK_OF]-(c:DocumentChunk) "
-            "WHERE c.chunk_index < $chunks RETURN i AS entity, c.id AS passage, d.id AS document",
+            "WHERE c.chunk_index < $chunks",
+            {"entity": "i", "passage": "c.id", "document": "d.id"},
             wanted,
             chunks=MAX_CHUNKS,
         )
@@ -171,9 +181,16 @@ class GraphReader:
         outward, inward = await all_together(
             self._read(
                 f"MATCH (a:Entity {{id: i}}){arrow}(e:Entity) WHERE (r.chunk_ids IS NOT NULL OR r.fact IS NOT NULL) "
-                f"{validity.narrowed('AND')}"
-                f"RETURN i AS entity, a.name AS ours, e.name AS theirs, e.id AS id, {_ENTITY}, "
-                "coalesce(r.type, '') AS type, r.fact AS fact, r.chunk_ids AS chunks",
+                f"{validity.narrowed('AND')}",
+                {
+                    "entity": "i",
+                    "ours": "a.name",
+                    "theirs": "e.name",
+                    **_ENTITY,
+                    "type": "coalesce(r.type, '')",
+                    "fact": "r.fact",
+                    "chunks": "r.chunk_ids",
+                },
                 entities,
                 **validity.parameters,
             )
@@ -198,36 +215,37 @@ class GraphReader:
     async def texts(self, passages: Collection[str]) -> dict[str, Text]:
         """Return the texts of passages."""
         rows = await self._read(
-            "MATCH (c:DocumentChunk {id: i})-[:CHUNK_OF]->(d:Document) "
-            "RETURN i AS passage, d.title AS title, c.content AS content, c.terms AS terms",
+            "MATCH (c:DocumentChunk {id: i})-[:CHUNK_OF]->(d:Document)",
+            {"passage": "i", "title": "d.title", "content": "c.content", "terms": "c.terms"},
             passages,
         )
         return {row["passage"]: Text(row["title"] or "", row["content"], _words(row["terms"])) for row in rows}
 
     async def words(self, passages: Collection[str]) -> dict[str, frozenset[str]]:
         """Return the analysed words of passages."""
-        rows = await self._read("MATCH (c:DocumentChunk {id: i}) RETURN i AS passage, c.terms AS terms", passages)
+        rows = await self._read("MATCH (c:DocumentChunk {id: i})", {"passage": "i", "terms": "c.terms"}, passages)
         return {row["passage"]: _words(row["terms"]) for row in rows}
 
     async def places(self, passages: Collection[str]) -> dict[str, str]:
         """Return the titles of the documents of passages, with the headings of their sections."""
         rows = await self._read(
-            "MATCH (c:DocumentChunk {id: i})-[:CHUNK_OF]->(d:Document) "
-            "RETURN i AS passage, d.title AS title, c.heading AS heading",
+            "MATCH (c:DocumentChunk {id: i})-[:CHUNK_OF]->(d:Document)",
+            {"passage": "i", "title": "d.title", "heading": "c.heading"},
             passages,
         )
         return {row["passage"]: place_name(row["title"] or "", row["heading"] or "") for row in rows}
 
     async def spellings(self, entities: Collection[str]) -> dict[str, str]:
         """Return the spellings of entities."""
-        rows = await self._read("MATCH (e:Entity {id: i}) RETURN i AS entity, e.name AS name", entities)
+        rows = await self._read("MATCH (e:Entity {id: i})", {"entity": "i", "name": "e.name"}, entities)
         return {row["entity"]: row["name"] for row in rows}
 
-    async def _read(self, statement: str, ids: Collection[str], **parameters: Any) -> list[dict[str, Any]]:
-        """Return the rows of a statement for each id as ``i``, in an order that only depends on their contents."""
-        rows = await self._client.read_for_ids(f"UNWIND $ids AS i {statement}", sorted(ids), at_once=1000, **parameters)
-        if rows:
-            rows.sort(key=itemgetter(*sorted(rows[0].keys() & _KEYS)))
+    async def _read(
+        self, match: str, columns: Mapping[str, str], ids: Collection[str], **parameters: Any
+    ) -> list[dict[str, Any]]:
+        """Return the rows of what matches for each id as ``i``, in an order that only depends on their contents."""
+        rows = await self._client.read_together(match, columns, sorted(ids), at_once=1000, **parameters)
+        rows.sort(key=itemgetter(*sorted(columns.keys() & _KEYS)))
         return rows
 
 
