@@ -128,6 +128,18 @@ async def test_more_records_than_are_read_at_once(kb: KnowledgeBase) -> None:
     assert top.total == 4_100
 
 
+async def test_groups_are_bounded(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+    await kb.insert(
+        "lists", {"a": list(range(200)), "b": [{"c": n} for n in range(200)], "d": [{"e": n} for n in range(200)]}
+    )
+    for fields in (["a", "b.c", "d.e"], ["b.c", "d.e"]):
+        with pytest.raises(InvalidInputError, match="belongs to more than 10,000 groups"):
+            await kb.tabulate("lists", group_by=fields)
+    monkeypatch.setattr("core.rag.retrieval.tables.tabulating.MAX_GROUPS", 100)
+    with pytest.raises(InvalidInputError, match="more than 100 groups"):
+        await kb.tabulate("lists", group_by="a")
+
+
 async def test_fields_are_described(tables: KnowledgeBase) -> None:
     fields = {field.name: field for field in await tables.record_fields("staff")}
     assert {name: (field.kind, field.records) for name, field in fields.items()} == {

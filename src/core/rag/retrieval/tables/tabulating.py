@@ -7,9 +7,10 @@ here; rows that are not returned are not kept.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from itertools import product
+from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
 from core.rag.errors import InvalidInputError
@@ -18,13 +19,18 @@ from core.rag.retrieval.tables.asked import Asked, Order
 from core.rag.retrieval.tables.measures import Taker
 from core.rag.retrieval.tables.reading import read_records, unknown_field
 from core.rag.retrieval.tables.table import RecordTable
-from core.rag.retrieval.tables.values import apart, fields_of, in_order, shown, values_of
+from core.rag.retrieval.tables.values import MAX_PARTS, apart, fields_of, in_order, shown, too_many_parts, values_of
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
 
 #: A date as files and records have it; its year is a number that can be compared, too.
 _DATE: Final = re.compile(r"(\d{4})-\d\d(?:-\d\d(?:[T ].*)?)?", re.ASCII | re.DOTALL)
+
+#: Number of rows beyond the limit that are kept for a while: to sort them all the time would take longer.
+_SPARE: Final = 10_000
+#: Maximum number of groups of a table.
+MAX_GROUPS: Final = 100_000
 
 #: What the records without a field to measure are counted by.
 _ONE: Final = (1,)
@@ -64,8 +70,7 @@ class Tabulation:
                 self._there.update(name for name, _ in fields_of(data))
             if not self._filtered or self._filters.matches({"metadata": _compared(data, self._filtered)}):
                 self._matching += 1
-                self._rows.take(record["id"], data)
-        self._rows.settle()
+                self._rows.take(record)
 
     def table(self) -> RecordTable:
         """Return the table.
@@ -84,27 +89,27 @@ class _Records:
     def __init__(self, asked: Asked) -> None:
         self._asked = asked
         self._total = 0
-        self._rows: list[dict[str, Any]] = []
+        self._best: list[Mapping[str, Any]] = []
 
-    def take(self, identifier: str, data: dict[str, Any]) -> None:
+    def take(self, record: Mapping[str, Any]) -> None:
         self._total += 1
-        if self._asked.order_by or len(self._rows) < self._asked.limit:
-            values = {order.column: _cell(data, order.column) for order in self._asked.order_by}
-            self._rows.append({"id": identifier, "data": data, "values": values})
-
-    def settle(self) -> None:
-        """Leave out what is no more among the rows that are returned."""
-        self._rows = _sorted(self._rows, self._asked.order_by, "values")[: self._asked.limit]
+        if self._asked.order_by or len(self._best) < self._asked.limit:
+            self._best.append(record)
+            if len(self._best) > self._asked.limit + _SPARE:
+                self._best = self._in_order()
 
     def table(self, collection: str, matching: int) -> RecordTable:
-        asked = self._asked
-        if asked.fields:
-            columns = list(asked.fields)
-            rows = [{name: _cell(row["data"], name) for name in columns} for row in self._rows]
+        best = self._in_order()
+        if columns := list(self._asked.fields):
+            rows = [{name: _cell(record["data"], name) for name in columns} for record in best]
         else:
-            columns = list(dict.fromkeys(name for row in self._rows for name in row["data"]))
-            rows = [{name: row["data"].get(name) for name in columns} for row in self._rows]
-        return RecordTable(collection, columns, rows, [row["id"] for row in self._rows], matching, self._total)
+            columns = list(dict.fromkeys(name for record in best for name in record["data"]))
+            rows = [{name: record["data"].get(name) for name in columns} for record in best]
+        return RecordTable(collection, columns, rows, [record["id"] for record in best], matching, self._total)
+
+    def _in_order(self) -> list[Mapping[str, Any]]:
+        asked = self._asked
+        return _sorted(self._best, asked.order_by, lambda record, field: _cell(record["data"], field))[: asked.limit]
 
 
 class _Groups:
@@ -114,25 +119,31 @@ class _Groups:
         self._asked = asked
         self._groups: dict[tuple[str | Decimal | None, ...], tuple[tuple[Any, ...], list[Taker]]] = {}
 
-    def take(self, _: str, data: dict[str, Any]) -> None:
+    def take(self, record: Mapping[str, Any]) -> None:
         asked = self._asked
         met: set[tuple[str | Decimal | None, ...]] = set()
-        for part in apart(data, asked.group_by):
+        for part in apart(record["data"], asked.group_by):
             measured = [values_of(part, measure.field) or () for measure in asked.measures]
             # A record with several values in a field belongs to the group of each.
-            groups = product(*(values_of(part, field) or (None,) for field in asked.group_by))
-            for key, values in {tuple(map(_key, values)): values for values in groups}.items():
-                if key not in self._groups:
-                    self._groups[key] = (values, [measure.taker() for measure in asked.measures])
-                for measure, taker, found in zip(asked.measures, self._groups[key][1], measured, strict=True):
+            grouped = [values_of(part, field) or (None,) for field in asked.group_by]
+            if prod(map(len, grouped)) > MAX_PARTS:
+                raise too_many_parts()
+            for key, values in {tuple(map(_key, values)): values for values in product(*grouped)}.items():
+                for measure, taker, found in zip(asked.measures, self._takers(key, values), measured, strict=True):
                     if measure.field:
                         taker.take(found)
                     elif key not in met:
                         taker.take(_ONE)
                 met.add(key)
 
-    def settle(self) -> None:
-        """Nothing to leave out: any group may still grow."""
+    def _takers(self, key: tuple[str | Decimal | None, ...], values: tuple[Any, ...]) -> list[Taker]:
+        if key not in self._groups:
+            if len(self._groups) == MAX_GROUPS:
+                raise InvalidInputError(
+                    f"There are more than {MAX_GROUPS:,} groups: group by fields with fewer values, or filter."
+                )
+            self._groups[key] = (values, [measure.taker() for measure in self._asked.measures])
+        return self._groups[key][1]
 
     def table(self, collection: str, matching: int) -> RecordTable:
         asked = self._asked
@@ -152,7 +163,7 @@ class _Groups:
         return RecordTable(
             collection,
             [*asked.group_by, *names],
-            _sorted(rows, order)[: asked.limit],
+            _sorted(rows, order, lambda row, column: row[column])[: asked.limit],
             [],
             matching,
             len(rows),
@@ -192,15 +203,14 @@ def _key(value: Any) -> str | Decimal | None:
     return shown(value) if number is None else number
 
 
-def _sorted(rows: Sequence[dict[str, Any]], orders: Sequence[Order], inside: str = "") -> list[dict[str, Any]]:
+def _sorted[T](rows: Iterable[T], orders: Sequence[Order], value: Callable[[T, str], Any]) -> list[T]:
     """Sort rows by several columns; what is missing comes last in either direction, and rows that tie stay in order."""
     found = list(rows)
     for order in reversed(orders):
 
-        def key(row: dict[str, Any], order: Order = order) -> tuple[int, Decimal, str]:
-            values = row[inside] if inside else row
-            value = values[order.column]
-            kind, number, text = in_order(value[0] if isinstance(value, list) else value)
+        def key(row: T, order: Order = order) -> tuple[int, Decimal, str]:
+            held = value(row, order.column)
+            kind, number, text = in_order(held[0] if isinstance(held, list) else held)
             return (-kind if order.descending else kind, number, text)
 
         found.sort(key=key, reverse=order.descending)

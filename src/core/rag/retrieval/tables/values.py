@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
 
+from core.rag.errors import InvalidInputError
 from core.rag.retrieval.tables.amounts import amount
+
+#: Maximum number of groups that a record may belong to: of lists, each value of one goes with each of the others.
+MAX_PARTS: Final = 10_000
 
 
 def values_of(record: Any, field: str) -> list[Any] | None:
@@ -53,11 +57,24 @@ def apart(record: dict[str, Any], fields: Iterable[str]) -> list[dict[str, Any]]
     """Return a record once for each object of the lists that fields lead through, with that object alone.
 
     So what belongs to one item of an order (``items.sku``) is not taken together with the price of another.
+
+    Raises:
+        InvalidInputError: if there are more than ``MAX_PARTS`` of them.
     """
     parts = [record]
     for field in fields:
-        parts = [piece for part in parts for piece in _apart(part, field)]
+        pieces: list[dict[str, Any]] = []
+        for part in parts:
+            pieces += _apart(part, field)
+            if len(pieces) > MAX_PARTS:
+                raise too_many_parts()
+        parts = pieces
     return parts
+
+
+def too_many_parts() -> InvalidInputError:
+    """Return the error for a record that belongs to too many groups."""
+    return InvalidInputError(f"A record belongs to more than {MAX_PARTS:,} groups: group by fewer lists.")
 
 
 def in_order(value: Any) -> tuple[int, Decimal, str]:
