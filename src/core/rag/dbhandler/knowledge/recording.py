@@ -149,10 +149,11 @@ class RecordOperations(ClientBase):
     async def record_ids(self, collection: str) -> list[str]:
         """Return the ids of all records of a collection, in order."""
         rows = await self.read(
-            "MATCH (r:Record) WHERE r.namespace = $namespace AND r.collection = $collection RETURN r.id AS id",
+            "MATCH (r:Record) WHERE r.namespace = $namespace AND r.collection = $collection "
+            "RETURN collect(r.id) AS ids",
             collection=clean_text(check_text("collection", collection)),
         )
-        return sorted(row["id"] for row in rows)
+        return sorted(rows[0]["ids"])
 
     async def collections(self) -> dict[str, int]:
         """Return the names of all collections in order, with the number of their records."""

@@ -296,9 +296,9 @@ class TraversalOperations(NodeOperations):
 
     async def records_by_id(self, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
         """Return records by id: ``id``, ``collection`` and ``data`` as a dict; unknown ids are left out."""
-        rows = await self.read_for_ids(
-            "UNWIND $ids AS i MATCH (n:Record {id: i}) WHERE n.namespace = $namespace "
-            "RETURN n.id AS id, n.collection AS collection, n.data AS data",
+        rows = await self.read_together(
+            "MATCH (n:Record {id: i}) WHERE n.namespace = $namespace",
+            {"id": "n.id", "collection": "n.collection", "data": "n.data"},
             ids,
         )
         return {row["id"]: {**row, "data": from_json(row["data"])} for row in rows}
