@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -112,19 +112,23 @@ class Legs:
             By chunk id: ``path, uri, title, source_names, source_uris, source_id, mime_type, created_at, updated_at,
             metadata`` (JSON).
         """
-        facts: dict[str, dict[str, Any]] = {}
-        for part in batches(sorted(chunk_ids), max_rows=1000):
-            match = "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i})-[:CHUNK_OF]->(d:Document)"
-            facts |= await self._facts(match, "c.id", ids=part)
-        return facts
+        match, ids = "MATCH (c:DocumentChunk {id: i})-[:CHUNK_OF]->(d:Document)", sorted(chunk_ids)
+        rows = await self._client.read_together(match, {"key": "c.id", **_FACTS}, ids, at_once=1000)
+        sourced = f"{match} {_SOURCED}"
+        return _with_sources(
+            rows, await self._client.read_together(sourced, {"key": "c.id", **_SOURCE}, ids, at_once=1000)
+        )
 
     async def documents_where(self, wanted: Filter) -> dict[str, str]:
         """Return the paths of the documents that pass a filter, by their ids."""
-        facts = await self._facts(
-            "MATCH (d:Document) WHERE d.namespace = $namespace AND d.path STARTS WITH $prefix",
-            "d.id",
-            prefix=wanted.pushdown().path_prefix or "",
+        match = "MATCH (d:Document) WHERE d.namespace = $namespace AND d.path STARTS WITH $prefix"
+        prefix = wanted.pushdown().path_prefix or ""
+        rows = await self._client.read(f"{match} RETURN {_named({'key': 'd.id', **_FACTS})}", prefix=prefix)
+        # A separate statement: OPTIONAL MATCH scans every edge of the graph on the embedded engine.
+        sources = await self._client.read(
+            f"{match} {_SOURCED} RETURN {_named({'key': 'd.id', **_SOURCE})}", prefix=prefix
         )
+        facts = _with_sources(rows, sources)
         return {key: row["path"] for key, row in facts.items() if wanted.matches(row)}
 
     async def terms_where(self, wanted: Filter, limit: int) -> dict[str, str] | None:
@@ -141,21 +145,6 @@ class Legs:
                 return None
         return texts
 
-    async def _facts(self, match: str, key: str, **parameters: Any) -> dict[str, dict[str, Any]]:
-        """Return the fields that filters test, of the documents ``d`` that a pattern matches, by ``key``."""
-        rows = await self._client.read(f"{match} RETURN {key} AS key, {_FACTS}", **parameters)
-        facts = {row.pop("key"): {**row, "source_names": [], "source_uris": []} for row in rows}
-        # A separate statement: OPTIONAL MATCH scans every edge of the graph on the embedded engine.
-        rows = await self._client.read(
-            f"{match} MATCH (d)-[:SOURCED_FROM]->(s:Source) RETURN {key} AS key, s.name AS name, s.uri AS uri",
-            **parameters,
-        )
-        for row in rows:
-            if row["key"] in facts:
-                facts[row["key"]]["source_names"].append(row["name"])
-                facts[row["key"]]["source_uris"].append(row["uri"])
-        return facts
-
     async def _chunks_of(self, matches: Sequence[Match]) -> dict[str, float]:
         scores = {match.id: match.score for match in matches}
         rows = await self._client.read_together(
@@ -166,10 +155,26 @@ class Legs:
 
 
 #: The fields of a document ``d`` that filters test, except its sources.
-_FACTS = (
-    "d.path AS path, d.uri AS uri, d.title AS title, d.source_id AS source_id, d.mime_type AS mime_type, "
-    "d.created_at AS created_at, d.updated_at AS updated_at, d.metadata AS metadata"
-)
+_FACTS = {
+    field: f"d.{field}"
+    for field in ("path", "uri", "title", "source_id", "mime_type", "created_at", "updated_at", "metadata")
+}
+_SOURCED = "MATCH (d)-[:SOURCED_FROM]->(s:Source)"
+_SOURCE = {"name": "s.name", "uri": "s.uri"}
+
+
+def _named(columns: Mapping[str, str]) -> str:
+    return ", ".join(f"{column} AS {name}" for name, column in columns.items())
+
+
+def _with_sources(rows: Iterable[Row], sources: Iterable[Row]) -> dict[str, dict[str, Any]]:
+    """Return the fields that filters test, with those of sources, by ``key``."""
+    facts = {row.pop("key"): {**row, "source_names": [], "source_uris": []} for row in rows}
+    for row in sources:
+        if row["key"] in facts:
+            facts[row["key"]]["source_names"].append(row["name"])
+            facts[row["key"]]["source_uris"].append(row["uri"])
+    return facts
 
 
 def _sampled(rows: list[Row]) -> list[Any]:

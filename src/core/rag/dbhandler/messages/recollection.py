@@ -108,22 +108,25 @@ class RecollectionOperations(RememberingOperations):
 
         With each are the ``timestamp`` and ``last_said_at`` of the message.
         """
-        rows = await self.read(
-            "UNWIND $ids AS i MATCH (m:Interaction {id: i})-[:PART_OF]->(c:Conversation) "
-            "WHERE c.namespace = $namespace RETURN m.id AS id, c.id AS node_id, c.revision AS revision, "
-            "c.message_count AS message_count, c.user_id AS user_id, m.timestamp AS timestamp, "
-            "m.last_said_at AS last_said_at",
-            ids=check_texts("ids", ids),
+        rows = await self.read_together(
+            "MATCH (m:Interaction {id: i})-[:PART_OF]->(c:Conversation) WHERE c.namespace = $namespace",
+            {
+                "id": "m.id",
+                "node_id": "c.id",
+                "revision": "c.revision",
+                "message_count": "c.message_count",
+                "user_id": "c.user_id",
+                "timestamp": "m.timestamp",
+                "last_said_at": "m.last_said_at",
+            },
+            ids,
         )
         return {row.pop("id"): row for row in rows}
 
     async def messages_of_vectors(self, ids: Sequence[str]) -> dict[str, str]:
         """Return the messages that vectors embed, by id of the vector."""
-        rows = await self.read(
-            "UNWIND $ids AS i MATCH (v:Vector {id: i})-[:EMBEDDING_OF]->(m:Interaction) "
-            "RETURN v.id AS vector, m.id AS id",
-            ids=check_texts("ids", ids),
-        )
+        match = "MATCH (v:Vector {id: i})-[:EMBEDDING_OF]->(m:Interaction)"
+        rows = await self.read_together(match, {"vector": "v.id", "id": "m.id"}, ids)
         return {row["vector"]: row["id"] for row in rows}
 
     async def compact_messages(
