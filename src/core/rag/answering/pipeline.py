@@ -10,6 +10,7 @@ from typing import Any
 
 from core.rag.answering.beyond_names import is_witnessed
 from core.rag.answering.context import build_context
+from core.rag.answering.courtesies import asks_nothing
 from core.rag.answering.events import CitationEvent, DoneEvent, Event, RetrievalEvent, TokenEvent
 from core.rag.answering.metrics import Metrics
 from core.rag.answering.response import Response, generate_response
@@ -43,7 +44,9 @@ async def answered(
     relevant = knowledge.relevant
     if relevant and services.model is None:  # a model says itself what the passages do not
         relevant = await is_witnessed(analysis, knowledge, services.kb.client, services.before)
-    if not (relevant or (knowledge.near and services.model is None)):
+    if services.model is None and asks_nothing(analysis.query):  # a model finds the words for it
+        relevant, knowledge = False, Knowledge()
+    elif not (relevant or (knowledge.near and services.model is None)):
         knowledge = Knowledge()
     elif services.model is None:  # who reads extracts should not have to read what is far from the question
         near = [hit for hit in knowledge.hits if hit.chunk_id not in knowledge.far]

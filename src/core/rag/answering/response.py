@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from core.rag.answering.checking.citations import Checked, check_citations
+from core.rag.answering.courtesies import asks_nothing
 from core.rag.answering.extracts.composing import NEAREST, NOT_ASKED, NOT_SET, extract
 from core.rag.answering.extracts.stating import STATEMENTS, answering_statements, listed, statements
 from core.rag.answering.intents import has_words
@@ -28,6 +29,8 @@ MAX_TOKENS = 4096
 
 #: The answer where nothing has to do with the question.
 NOTHING_FOUND = "Nothing relevant was found in the sources, so this question cannot be answered from them."
+#: The answer to thanks and greetings.
+NOTHING_ASKED = "This asks nothing that could be looked up in the sources."
 
 STYLES: dict[Intent, str] = {
     "factual": "Answer directly, with the specific facts, in as few sentences as it takes.",
@@ -103,8 +106,9 @@ async def generate_response(
     why = NOT_SET if asked else NOT_ASKED
     said = statements(context.facts, context.entities, why) if relevant and not context.passages else ""
     if not (context.passages or said) or (model is not None and not relevant):
-        response = Response(Checked(NOTHING_FOUND, ()), extracts=model is None, found=False)
-        yield NOTHING_FOUND
+        text = NOTHING_ASKED if asks_nothing(analysis.query) else NOTHING_FOUND
+        response = Response(Checked(text, ()), extracts=model is None, found=False)
+        yield text
     elif said and model is None:
         response = Response(Checked(said, (), supported=False), extracts=True)
         yield said

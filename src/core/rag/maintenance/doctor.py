@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from core.rag.settings import Settings
 
 _REPAIR = "mgrag doctor --repair repairs this."
+_NOT_MADE = "The server has not made it; the notes about the database, or its log, may say why."
 _LARGE_LOG = 1 << 30
 
 
@@ -300,7 +301,8 @@ async def _check_vector_indexes(client: MemGraphClient, *, repair: bool) -> list
                 await graph.ensure_vector_index(index)
             mended = repair and await graph.has_vector_index(index)
             name = f"{client.namespace}: vector indexes"
-            checks.append(_check(name, "mended", message) if mended else _check(name, "problem", message, _REPAIR))
+            advice = _NOT_MADE if repair else _REPAIR
+            checks.append(_check(name, "mended", message) if mended else _check(name, "problem", message, advice))
     return checks
 
 

@@ -301,7 +301,7 @@ def _schema(schema: Mapping[str, Any]) -> str:
     try:
         return json.dumps(dict(check_mapping("schema", schema)), sort_keys=True)
     except (TypeError, ValueError, RecursionError) as error:
-        raise InvalidInputError(f"The schema cannot be written as JSON: {error}.") from error
+        raise InvalidInputError(f"The schema cannot be written as JSON: {str(error).removesuffix('.')}.") from error
 
 
 def _name(name: str) -> str:
