@@ -41,12 +41,12 @@ async def answered(
     Yields:
         A retrieval event, tokens, citations, and the end.
     """
+    if services.model is None and asks_nothing(analysis.query):  # a model finds the words for it
+        knowledge = Knowledge()
     relevant = knowledge.relevant
     if relevant and services.model is None:  # a model says itself what the passages do not
         relevant = await is_witnessed(analysis, knowledge, services.kb.client, services.before)
-    if services.model is None and asks_nothing(analysis.query):  # a model finds the words for it
-        relevant, knowledge = False, Knowledge()
-    elif not (relevant or (knowledge.near and services.model is None)):
+    if not (relevant or (knowledge.near and services.model is None)):
         knowledge = Knowledge()
     elif services.model is None:  # who reads extracts should not have to read what is far from the question
         near = [hit for hit in knowledge.hits if hit.chunk_id not in knowledge.far]
