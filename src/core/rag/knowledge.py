@@ -111,10 +111,10 @@ class Knowledge:
         collection: str,
         *,
         filters: str | Mapping[str, Any] | None = None,
-        group_by: str | Iterable[str] = (),
-        measures: str | Iterable[str] = (),
-        fields: str | Iterable[str] = (),
-        order_by: str | Iterable[str] = (),
+        group_by: str | Iterable[str] | None = None,
+        measures: str | Iterable[str] | None = None,
+        fields: str | Iterable[str] | None = None,
+        order_by: str | Iterable[str] | None = None,
         limit: int = 100,
     ) -> RecordTable:
         """Answer a question about the records of a collection: which there are, how many, and what they come to.

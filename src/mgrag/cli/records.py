@@ -84,10 +84,10 @@ def records(
         lambda kb: kb.tabulate(
             name,
             filters=filters,
-            group_by=group_by or (),
-            measures=measure or (),
-            fields=field or (),
-            order_by=order_by or (),
+            group_by=group_by,
+            measures=measure,
+            fields=field,
+            order_by=order_by,
             limit=limit,
         ),
     )

@@ -30,15 +30,7 @@ class TableQuestion(Body):
 @router.post("/collections/{collection:name}/table")
 async def table(kb: Reading, collection: str, body: TableQuestion) -> RecordTable:
     """Filter, group and measure all records of a collection: which there are, how many, and what they come to."""
-    return await kb.tabulate(
-        collection,
-        filters=body.filters,
-        group_by=body.group_by or (),
-        measures=body.measures or (),
-        fields=body.fields or (),
-        order_by=body.order_by or (),
-        limit=body.limit,
-    )
+    return await kb.tabulate(collection, **dict(body))
 
 
 @router.get("/collections/{collection:name}/fields")

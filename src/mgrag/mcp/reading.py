@@ -216,10 +216,10 @@ class ReadingTools:
             found = await kb.tabulate(
                 collection,
                 filters=filters,
-                group_by=group_by or (),
-                measures=measures or (),
-                fields=fields or (),
-                order_by=order_by or (),
+                group_by=group_by,
+                measures=measures,
+                fields=fields,
+                order_by=order_by,
                 limit=limit,
             )
         return found.to_dict()

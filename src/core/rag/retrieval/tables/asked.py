@@ -40,11 +40,11 @@ class Asked:
     def parse(
         cls,
         *,
-        fields: str | Iterable[str],
+        fields: str | Iterable[str] | None,
         filters: str | Mapping[str, Any] | None,
-        group_by: str | Iterable[str],
-        measures: str | Iterable[str],
-        order_by: str | Iterable[str],
+        group_by: str | Iterable[str] | None,
+        measures: str | Iterable[str] | None,
+        order_by: str | Iterable[str] | None,
         limit: int,
     ) -> Self:
         """Check the arguments.
@@ -89,8 +89,8 @@ class Asked:
         return tuple(dict.fromkeys([*self.fields, *self.filtered(), *self.group_by, *measured, *ordered]))
 
 
-def _names(argument: str, given: str | Iterable[str]) -> tuple[str, ...]:
-    names: Sequence[str] = [given] if isinstance(given, str) else check_texts(argument, given)
+def _names(argument: str, given: str | Iterable[str] | None) -> tuple[str, ...]:
+    names: Sequence[str] = [given] if isinstance(given, str) else check_texts(argument, () if given is None else given)
     if len(names) > MAX_NAMES:
         raise InvalidInputError(f"{argument} has {len(names):,} names, but at most {MAX_NAMES} are allowed.")
     return tuple(dict.fromkeys(name.strip() for name in names if name.strip()))

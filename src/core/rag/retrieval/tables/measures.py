@@ -9,7 +9,7 @@ from typing import Any, Final, Protocol, Self
 
 from core.rag.errors import InvalidInputError
 from core.rag.retrieval.tables.amounts import amount, plain_number
-from core.rag.retrieval.tables.values import in_order, shown
+from core.rag.retrieval.tables.values import in_order, same
 
 _HOW: Final = "A measure is count, or one of count, distinct, sum, avg, min and max with a field: avg:price."
 
@@ -23,7 +23,7 @@ class Taker(Protocol):
         ...
 
     def take(self, values: Sequence[Any]) -> None:
-        """Take what a record has in the field."""
+        """Take what a record has in the field; once for each record of the group."""
         ...
 
     def result(self) -> Any:
@@ -83,9 +83,7 @@ class _Distinct:
         self._seen: set[str | Decimal] = set()
 
     def take(self, values: Sequence[Any]) -> None:
-        for value in values:
-            number = amount(value)
-            self._seen.add(shown(value) if number is None else number)
+        self._seen.update(map(same, values))
 
     def result(self) -> int:
         return len(self._seen)

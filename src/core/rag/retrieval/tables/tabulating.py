@@ -19,7 +19,7 @@ from core.rag.retrieval.tables.asked import Asked, Order
 from core.rag.retrieval.tables.measures import Taker
 from core.rag.retrieval.tables.reading import read_records, unknown_field
 from core.rag.retrieval.tables.table import RecordTable
-from core.rag.retrieval.tables.values import MAX_PARTS, apart, fields_of, in_order, shown, too_many_parts, values_of
+from core.rag.retrieval.tables.values import MAX_PARTS, apart, fields_of, in_order, same, too_many_parts, values_of
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
@@ -31,6 +31,8 @@ _DATE: Final = re.compile(r"(\d{4})-\d\d(?:-\d\d(?:[T ].*)?)?", re.ASCII | re.DO
 _SPARE: Final = 10_000
 #: Maximum number of groups of a table.
 MAX_GROUPS: Final = 100_000
+
+type _GroupKey = tuple[str | Decimal | None, ...]
 
 #: What the records without a field to measure are counted by.
 _ONE: Final = (1,)
@@ -88,11 +90,9 @@ class _Records:
 
     def __init__(self, asked: Asked) -> None:
         self._asked = asked
-        self._total = 0
         self._best: list[Mapping[str, Any]] = []
 
     def take(self, record: Mapping[str, Any]) -> None:
-        self._total += 1
         if self._asked.order_by or len(self._best) < self._asked.limit:
             self._best.append(record)
             if len(self._best) > self._asked.limit + _SPARE:
@@ -105,7 +105,7 @@ class _Records:
         else:
             columns = list(dict.fromkeys(name for record in best for name in record["data"]))
             rows = [{name: record["data"].get(name) for name in columns} for record in best]
-        return RecordTable(collection, columns, rows, [record["id"] for record in best], matching, self._total)
+        return RecordTable(collection, columns, rows, [record["id"] for record in best], matching, matching)
 
     def _in_order(self) -> list[Mapping[str, Any]]:
         asked = self._asked
@@ -117,26 +117,26 @@ class _Groups:
 
     def __init__(self, asked: Asked) -> None:
         self._asked = asked
-        self._groups: dict[tuple[str | Decimal | None, ...], tuple[tuple[Any, ...], list[Taker]]] = {}
+        self._groups: dict[_GroupKey, tuple[tuple[Any, ...], list[Taker]]] = {}
 
     def take(self, record: Mapping[str, Any]) -> None:
         asked = self._asked
-        met: set[tuple[str | Decimal | None, ...]] = set()
+        parts_of: dict[_GroupKey, tuple[tuple[Any, ...], list[dict[str, Any]]]] = {}
+        number = 0
         for part in apart(record["data"], asked.group_by):
-            measured = [values_of(part, measure.field) or () for measure in asked.measures]
             # A record with several values in a field belongs to the group of each.
             grouped = [values_of(part, field) or (None,) for field in asked.group_by]
-            if prod(map(len, grouped)) > MAX_PARTS:
+            number += prod(map(len, grouped))
+            if number > MAX_PARTS:
                 raise too_many_parts()
             for key, values in {tuple(map(_key, values)): values for values in product(*grouped)}.items():
-                for measure, taker, found in zip(asked.measures, self._takers(key, values), measured, strict=True):
-                    if measure.field:
-                        taker.take(found)
-                    elif key not in met:
-                        taker.take(_ONE)
-                met.add(key)
+                parts_of.setdefault(key, (values, []))[1].append(part)
+        for key, (values, parts) in parts_of.items():
+            for measure, taker in zip(asked.measures, self._takers(key, values), strict=True):
+                found = [value for part in parts for value in values_of(part, measure.field) or ()]
+                taker.take(found if measure.field else _ONE)
 
-    def _takers(self, key: tuple[str | Decimal | None, ...], values: tuple[Any, ...]) -> list[Taker]:
+    def _takers(self, key: _GroupKey, values: tuple[Any, ...]) -> list[Taker]:
         if key not in self._groups:
             if len(self._groups) == MAX_GROUPS:
                 raise InvalidInputError(
@@ -197,10 +197,7 @@ def _cell(data: Mapping[str, Any], field: str) -> Any:
 
 
 def _key(value: Any) -> str | Decimal | None:
-    if value is None:
-        return None
-    number = amount(value)
-    return shown(value) if number is None else number
+    return None if value is None else same(value)
 
 
 def _sorted[T](rows: Iterable[T], orders: Sequence[Order], value: Callable[[T, str], Any]) -> list[T]:

@@ -77,6 +77,12 @@ def too_many_parts() -> InvalidInputError:
     return InvalidInputError(f"A record belongs to more than {MAX_PARTS:,} groups: group by fewer lists.")
 
 
+def same(value: Any) -> str | Decimal:
+    """Return what is equal for values that say the same, however they are written."""
+    number = amount(value)
+    return shown(value) if number is None else number
+
+
 def in_order(value: Any) -> tuple[int, Decimal, str]:
     """Return the key to sort values by: numbers, then texts, then what is missing."""
     if is_missing(value):
