@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 #: there, without those that take too long; the statements of all are shown to it (`make test-bolt`).
 ON_THE_SERVER = {
     "answering": {
+        "test_computed.py",
         "test_drift_ask.py",
         "test_drift_examples.py",
         "test_drift_traversal.py",
@@ -33,7 +34,11 @@ ON_THE_SERVER = {
     },
     "integrations": {"test_retrievers.py"},
 }
-TOO_LONG = {"test_the_cache_is_bounded", "test_a_cached_traversal_equals_a_fresh_one_after_any_change"}
+TOO_LONG = {
+    "test_the_cache_is_bounded",
+    "test_a_cached_traversal_equals_a_fresh_one_after_any_change",
+    "test_a_question_that_is_not_surely_about_records_is_not_answered_with_a_number",
+}
 
 # Nothing depends on how fast a machine is, or on luck: `make test ARGS=--hypothesis-profile=random` looks further.
 settings.register_profile("always the same", deadline=None, derandomize=True)

@@ -62,10 +62,11 @@ def build_context(
     graph = sum(count(_fact_text(fact, {})) for fact in knowledge.facts)
     joined = {end for fact in knowledge.facts for end in (fact.source_id, fact.target_id)}
     graph += sum(count(_definition(entity)) for entity in knowledge.entities if _says(entity, joined))
-    passages, used = _fitted_passages(knowledge.hits, count, room - min(graph, int(room * GRAPH_SHARE)))
+    hits = [*knowledge.computed, *knowledge.hits]
+    passages, used = _fitted_passages(hits, count, room - min(graph, int(room * GRAPH_SHARE)))
     if not passages:  # better one without facts than none
-        passages, used = _fitted_passages(knowledge.hits, count, room)
-    numbers = {passage.hit.chunk_id: passage.number for passage in passages}
+        passages, used = _fitted_passages(hits, count, room)
+    numbers = {passage.hit.chunk_id: passage.number for passage in passages if not passage.is_computed}
     left = room - used
     facts: list[FoundFact] = []
     for fact in knowledge.facts:
@@ -89,7 +90,7 @@ def build_context(
         facts=tuple(facts),
         mermaid=mermaid_diagram(entities, facts),
         tokens=count(text),
-        left_out=len(knowledge.hits) - len(passages) + len(knowledge.facts) - len(facts),
+        left_out=len(hits) - len(passages) + len(knowledge.facts) - len(facts),
     )
     if metrics is not None:
         metrics.context_seconds = time.monotonic() - started

@@ -43,7 +43,7 @@ async def answered(
     """
     if services.model is None and asks_nothing(analysis.query):  # a model finds the words for it
         knowledge = Knowledge()
-    relevant = knowledge.relevant
+    relevant, computed = knowledge.relevant, knowledge.computed
     if relevant and services.model is None:  # a model says itself what the passages do not
         relevant = await is_witnessed(analysis, knowledge, services.kb.client, services.before)
     if not (relevant or (knowledge.near and services.model is None)):
@@ -51,6 +51,9 @@ async def answered(
     elif services.model is None:  # who reads extracts should not have to read what is far from the question
         near = [hit for hit in knowledge.hits if hit.chunk_id not in knowledge.far]
         knowledge = replace(knowledge, hits=near or knowledge.hits)
+    if computed and not relevant:
+        knowledge = Knowledge(computed=computed)
+    relevant = relevant or bool(computed)
     context = build_context(knowledge, services.token_budget, metrics)
     written = generate_response(
         analysis,

@@ -114,12 +114,15 @@ async def _recording(
         async with contextlib.aclosing(answering) as events:
             async for event in events:
                 if isinstance(event, RetrievalEvent):
-                    await client.record_retrieved(asked, [passage.hit for passage in event.passages])
+                    found = [
+                        one.hit for one in event.passages if one.hit.chunk_id
+                    ]  # records that were inserted have none
+                    await client.record_retrieved(asked, found)
                 if isinstance(event, TokenEvent) and told:
                     text += event.text
                 if isinstance(event, DoneEvent):
                     answer = event.answer
-                    cited = list(dict.fromkeys(citation.chunk_id for citation in answer.citations))
+                    cited = list(dict.fromkeys(one.chunk_id for one in answer.citations if one.document_id))
                     # Somebody may have deleted the conversation since: then nothing is recorded of the answer.
                     with contextlib.suppress(NotFoundError):
                         said = await record(answer.text, answer.details.get("cut"), cited)

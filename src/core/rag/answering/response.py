@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import AsyncGenerator, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from core.rag.answering.checking.citations import Checked, check_citations
+from core.rag.answering.checking.citations import Checked, check_citations, citation
 from core.rag.answering.courtesies import asks_nothing
 from core.rag.answering.extracts.composing import NEAREST, NOT_ASKED, NOT_SET, extract
 from core.rag.answering.extracts.stating import STATEMENTS, answering_statements, listed, statements
@@ -16,7 +16,7 @@ from core.rag.answering.intents import has_words
 from core.rag.answering.markers import MarkerFilter, indexed_names
 from core.rag.answering.metrics import Metrics
 from core.rag.answering.prompts import AnswerPrompt
-from core.rag.answering.types import Analysis, Citation, Context, Intent
+from core.rag.answering.types import Analysis, Citation, Context, Intent, Passage
 from core.rag.errors import LanguageModelError, StreamCutError
 from core.rag.llm.thinking import without_thinking
 
@@ -29,6 +29,8 @@ MAX_TOKENS = 4096
 
 #: The answer where nothing has to do with the question.
 NOTHING_FOUND = "Nothing relevant was found in the sources, so this question cannot be answered from them."
+#: The beginning of the line above what was worked out from records.
+WORKED_OUT = "Worked out from all records"
 #: The answer to thanks and greetings.
 NOTHING_ASKED = "This asks nothing that could be looked up in the sources."
 
@@ -147,6 +149,9 @@ async def _extracted(
     if not relevant:
         nearest = await extract(question, analysis.intent, context.passages, embedder, NEAREST, why, before)
         return Response(Checked(*nearest, supported=False), extracts=True, found=False)
+    computed = [passage for passage in context.passages if passage.is_computed]
+    if computed:
+        return await _with_computed(analysis, context, embedder, why, computed)
     told = answering_statements(question, context.entities, context.facts, context.passages)
     why_here = "" if told.whole else why
     text, citations = await extract(
@@ -158,6 +163,18 @@ async def _extracted(
         text = f"{text}\n\n{listed(told.items, f'{STATEMENTS}:')}"
     citations = _together(citations, told.citations)
     return Response(Checked(text, citations, supported=bool(citations)), extracts=True)
+
+
+async def _with_computed(
+    analysis: Analysis, context: Context, embedder: EmbeddingService | None, why: str, computed: Sequence[Passage]
+) -> Response:
+    """Return what was worked out from records, and below it extracts of what else was found."""
+    text = listed((f"{one.hit.content} [{one.number}]" for one in computed), f"{WORKED_OUT} ({why}):")
+    citations = [citation(one, one.hit.content) for one in computed]
+    if others := [passage for passage in context.passages if not passage.is_computed]:
+        more, cited = await extract(analysis.query, analysis.intent, others, embedder, why="")
+        text, citations = f"{text}\n\n{more}", [*citations, *cited]
+    return Response(Checked(text, _together(citations, ()), supported=True), extracts=True)
 
 
 def _together(first: Iterable[Citation], further: Iterable[Citation]) -> tuple[Citation, ...]:

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from core.rag.answering.asked_times import of_times_asked, times_asked
+from core.rag.answering.computing.asking import questions
+from core.rag.answering.computing.computed import Computed, computed
 from core.rag.answering.graph_index.search import GraphSearch
 from core.rag.answering.metrics import Metrics
 from core.rag.answering.of_records import with_records
@@ -132,7 +134,7 @@ class _Retrieval:
 
     async def run(self) -> Knowledge:
         """Run all legs, and return their scored results."""
-        entities, facts, hits = await together(
+        entities, facts, hits, worked_out = await together(
             self._both(
                 "entities",
                 self._graph.entities_by_pattern,
@@ -150,6 +152,7 @@ class _Retrieval:
                 self._options.edge_limit,
             ),
             self._leg("passages", self._passages()),
+            self._computed(),
         )
         if self._failures and len(self._failures) == self._legs:
             raise self._failures[0]
@@ -164,11 +167,21 @@ class _Retrieval:
         entities = best_entities({one.id: one for one in (*entities, *others, *asked)}.values())
         hits += await self._fact_passages(facts, hits)
         self._counts.passages = len(hits)
+        counted = {document for one in worked_out for document in one.documents}
+        hits = [hit for hit in hits if hit.document_id not in counted]  # single rows say nothing beside all of them
         knowledge = Knowledge(entities, facts, hits, errors=self._counts.failed)
         if filters := self._options.search.get("filters"):
             knowledge = await _narrowed(knowledge, self._kb.client, filters)
         await judge(self._analysis, knowledge, self._kb.client, self._options.before)
+        knowledge.computed = tuple(one.hit for one in worked_out)
         return knowledge
+
+    async def _computed(self) -> list[Computed]:
+        """Return what all records of a collection come to; not of some documents only, which records do not tell."""
+        asked = questions(self._analysis.query)
+        if not asked or self._options.search.get("filters"):
+            return []
+        return await self._leg("records", computed(self._kb.client, asked))
 
     async def _both[Found: FoundEntity | FoundFact](
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from core.rag.answering.metrics import Metrics
 from core.rag.dbhandler.knowledge.periods import Period
@@ -13,6 +13,9 @@ from core.rag.retrieval.hits import Hit
 
 Intent = Literal["factual", "relationship", "summary", "exploration"]
 Strategy = Literal["flow", "basic", "drift", "overview"]
+
+#: In the metadata of a passage: its text was worked out from all records of a collection, and is in no document.
+COMPUTED: Final = "computed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +137,11 @@ class Passage:
         return page if isinstance(page, int) else None
 
     @property
+    def is_computed(self) -> bool:
+        """Whether its text was worked out from records."""
+        return COMPUTED in self.hit.metadata
+
+    @property
     def title(self) -> str:
         """Where it is from: path and heading."""
         return heading_path((self.hit.path, self.hit.heading))
@@ -152,6 +160,7 @@ class Knowledge:
         far: Ids of the passages that are not near and share no word with the question.
         errors: Failures of single retrieval legs.
         about: What is said of all documents together.
+        computed: What all records of a collection come to, if the question asks that.
     """
 
     entities: list[FoundEntity] = field(default_factory=list)
@@ -162,6 +171,7 @@ class Knowledge:
     far: frozenset[str] = frozenset()
     errors: list[str] = field(default_factory=list)
     about: str = ""
+    computed: tuple[Hit, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +211,8 @@ class Citation(Plain):
         start_char: Where the chunk begins in the document.
         end_char: Where it ends (exclusive).
         quote: The sentence of the chunk, word for word, that supports the answer; or the fields of its document
-            (``author: Ada Lane``), if it is these that do.
+            (``author: Ada Lane``), if it is these that do. Of what was worked out from records, the result: the chunk
+            is then the first of the document, the characters are all of it, and records that were inserted have none.
     """
 
     number: int

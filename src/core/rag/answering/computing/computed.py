@@ -1,0 +1,132 @@
+"""What all records of a collection together say to a question, as passages that answers are made of and can cite."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from core.rag.answering.computing.asking import Question
+from core.rag.answering.computing.planning import plan
+from core.rag.answering.computing.seen import Seen, collection_named, look
+from core.rag.answering.computing.telling import told
+from core.rag.answering.types import COMPUTED
+from core.rag.dbhandler.knowledge.record_rows import DOCUMENTS
+from core.rag.errors import InvalidInputError, NotFoundError
+from core.rag.retrieval.hits import Hit
+
+if TYPE_CHECKING:
+    from core.rag.dbhandler import MemGraphClient
+
+#: Records that are looked at for a question at most (50 µs each), collections that are told of, and those of which
+#: some records are read because the question names none.
+MAX_RECORDS: Final = 100_000
+_MOST_TOLD: Final = 3
+_MOST_PEEKED: Final = 30
+_PEEKED_RECORDS: Final = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """What was worked out.
+
+    Attributes:
+        hit: A passage whose text is the result.
+        documents: Ids of the documents whose rows were counted: passages of these are some of the rows.
+    """
+
+    hit: Hit
+    documents: frozenset[str]
+
+
+async def computed(client: MemGraphClient, asked: Sequence[Question]) -> list[Computed]:
+    """Work out what a question asks of the records of a collection that it names, or one of whose fields it names.
+
+    Args:
+        client: The graph.
+        asked: The question, as each language reads it; at least one does.
+
+    Returns:
+        A result for each such collection; none if the question is not surely about its records.
+
+    Raises:
+        StoreError: if the graph fails.
+    """
+    collections = {name: count for name, count in (await client.collections()).items() if name != DOCUMENTS}
+    found: list[Computed] = []
+    room = MAX_RECORDS
+    async for name in _candidates(client, asked, collections):
+        room -= collections[name]
+        if room < 0 or len(found) == _MOST_TOLD:
+            break
+        line, seen = await _line(client, name, asked)
+        if line:
+            sources = await _documents(client, name)
+            found.append(Computed(_hit(line, seen, sources), frozenset(sources)))
+    return found
+
+
+async def _candidates(
+    client: MemGraphClient, asked: Sequence[Question], collections: Mapping[str, int]
+) -> AsyncIterator[str]:
+    """Yield the collections that a question names, else those one of whose fields it names."""
+    named = [name for name in collections if any(collection_named(one, name) for one in asked)]
+    for name in named:
+        yield name
+    if named:
+        return
+    for name in list(collections)[:_MOST_PEEKED]:
+        peeked = Seen(name)
+        records = await client.list_records(name, limit=_PEEKED_RECORDS)
+        peeked.take((record["data"] for record in records), ())
+        if any(peeked.named(one) for one in asked):
+            yield name
+
+
+async def _line(client: MemGraphClient, name: str, asked: Sequence[Question]) -> tuple[str, Seen]:
+    spellings = {spelled for one in asked for spelled in one.spellings()}
+    try:
+        seen = await look(client, name, spellings)
+        for question in asked:
+            if (found := plan(question, seen)) is not None:
+                return await told(client, found, seen), seen
+    except (InvalidInputError, NotFoundError):  # too many groups to tell, or deleted meanwhile: there is no answer then
+        return "", Seen(name)
+    return "", seen
+
+
+async def _documents(client: MemGraphClient, collection: str) -> dict[str, tuple[str, str, str, int]]:
+    """Return, by id, path, title, first chunk and length of the documents that records of a collection are rows of."""
+    rows = await client.read(
+        "MATCH (r:Record)-[:DEFINED_IN]->(d:Document) WHERE r.namespace = $namespace AND r.collection = $collection "
+        "RETURN DISTINCT d.id AS id, d.path AS path, d.title AS title",
+        collection=collection,
+    )
+    ids = [row["id"] for row in rows]
+    chunks = (
+        "UNWIND $ids AS i MATCH (d:Document {id: i})<-[:CHUNK_OF]-(c:DocumentChunk) WHERE d.namespace = $namespace "
+    )
+    ends = await client.read_for_ids(f"{chunks}RETURN i AS document, max(c.end_char) AS end", ids)
+    firsts = await client.read_for_ids(f"{chunks}AND c.chunk_index = 0 RETURN i AS document, c.id AS chunk", ids)
+    end = {row["document"]: row["end"] for row in ends}
+    first = {row["document"]: row["chunk"] for row in firsts}
+    found = sorted((row["path"], row["id"], row["title"] or "") for row in rows if row["id"] in first)
+    return {i: (path, title, first[i], end[i]) for path, i, title in found}
+
+
+def _hit(line: str, seen: Seen, sources: Mapping[str, tuple[str, str, str, int]]) -> Hit:
+    """Return the result as a passage of the first of the documents; records that were inserted have none."""
+    document, (path, title, chunk, end) = next(iter(sources.items()), ("", (seen.name, seen.name, "", 0)))
+    return Hit(
+        chunk_id=chunk,
+        document_id=document,
+        path=path,
+        title=title,
+        heading=f"all {seen.records} records" if seen.records != 1 else "the only record",
+        content=line,
+        chunk_index=0,
+        start_char=0,
+        end_char=end,
+        score=1.0,
+        metadata={COMPUTED: True},
+    )

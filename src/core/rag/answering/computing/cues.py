@@ -1,0 +1,163 @@
+"""The words by which a question asks for a count, a sum or an extreme of records, in four languages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Final, Literal
+
+Cue = Literal["count", "sum", "average", "top", "highest", "lowest", "most", "fewest", "distinct", "per"]
+#: What a question has to have one of, unless it compares.
+ASKING: Final[frozenset[Cue]] = frozenset({"count", "sum", "average", "top", "highest", "lowest", "most", "fewest"})
+
+Comparison = Literal[">=", ">", "<=", "<"]
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """The words of a language.
+
+    Attributes:
+        name: Its name for the stemmer.
+        cues: Finds cues; the name of the group that matches is the cue.
+        comparing: Finds what stands before a number that values are compared with; groups as in ``COMPARISONS``.
+    """
+
+    name: str
+    cues: re.Pattern[str]
+    comparing: re.Pattern[str]
+
+
+#: The groups of ``Language.comparing``.
+COMPARISONS: Final[Mapping[str, Comparison]] = {"least": ">=", "over": ">", "upto": "<=", "under": "<"}
+
+_NUMBER: Final = r"\s+[$€£]?\s?(?P<number>\d[\d.,]*(?<![.,]))(?:\s?(?:[%$€£]|(?:euros?|dollars?|eur|usd)\b))?"
+
+_CUES: Final[Mapping[str, Mapping[Cue, str]]] = {
+    "english": {
+        "count": r"how many|(?:the )?(?:total )?number of|count(?: of)?",
+        "top": r"top \d{1,3}",
+        "sum": r"in total|totals?(?: of)?|sum(?: of)?|altogether|combined|how much",
+        "average": r"on average|average|avg|mean(?= \w)",
+        "highest": r"highest|largest|biggest|greatest|maximum|max",
+        "lowest": r"lowest|smallest|minimum|min",
+        "most": r"most",
+        "fewest": r"fewest|least",
+        "distinct": r"different|distinct|unique",
+        "per": r"for each|in each|by each|of each|each|grouped by|broken down by|per|by",
+    },
+    "german": {
+        "count": r"wie ?viele|(?:die )?anzahl(?: der| von)?",
+        "top": r"top \d{1,3}",
+        "sum": r"insgesamt|(?:die )?summe(?: der| von)?|gesamte?[rsnm]?|wie ?viel|zusammen",
+        "average": r"im durchschnitt|im schnitt|im mittel|durchschnitt(?:liche?[rsnm]?)?|mittlere[rsnm]?",
+        "highest": r"höchste[rsnm]?|größte[rsnm]?|maximale?[rsnm]?|maximum",
+        "lowest": r"niedrigste[rsnm]?|kleinste[rsnm]?|geringste[rsnm]?|minimale?[rsnm]?|minimum",
+        "most": r"(?:die |am )?meisten",
+        "fewest": r"(?:die |am )?wenigsten",
+        "distinct": r"verschiedene[rsnm]?|unterschiedliche[rsnm]?",
+        "per": r"für jede[rsnm]?|in jede[rsnm]?|pro|je",
+    },
+    "french": {
+        "count": r"combien(?: de\b| d(?=['’])| y a-t-il de\b)?|(?:le )?nombre (?:de\b|d(?=['’]))",
+        "top": r"top \d{1,3}",
+        "sum": r"au total|total(?:e|es|aux)?|(?:la )?somme",
+        "average": r"en moyenne|moyen(?:ne)?s?",
+        "highest": r"plus (?:haute?s?|grande?s?|élevée?s?)|maximum|maxima(?:les?|l|ux)",
+        "lowest": r"plus (?:basse?s?|bas|petite?s?|faibles?)|minimum|minima(?:les?|l|ux)",
+        "most": r"le plus (?:de\b|d(?=['’]))",
+        "fewest": r"le moins (?:de\b|d(?=['’]))",
+        "distinct": r"différente?s?|distincte?s?",
+        "per": r"pour chaque|dans chaque|par",
+    },
+    "spanish": {
+        "count": r"cu[aá]nt[oa]s|(?:el )?n[uú]mero de",
+        "top": r"top \d{1,3}",
+        "sum": r"en total|total(?:es)?|(?:la )?suma",
+        "average": r"en promedio|promedio|medi[oa]",
+        "highest": r"más (?:alt[oa]s?|grandes?|elevad[oa]s?)|máxim[oa]s?|mayor(?:es)?",
+        "lowest": r"más (?:baj[oa]s?|pequeñ[oa]s?)|mínim[oa]s?|menor(?:es)?",
+        "most": r"más",
+        "fewest": r"menos",
+        "distinct": r"diferentes|distint[oa]s",
+        "per": r"para cada|en cada|por",
+    },
+}
+_COMPARING: Final[Mapping[str, Mapping[str, str]]] = {
+    "english": {
+        "least": r"at least|no less than|since|from",
+        "over": r"(?:more|greater|higher|larger|later) than|over|above|exceeding|after",
+        "upto": r"at most|no more than|up to|until",
+        "under": r"(?:less|fewer|lower|smaller|earlier) than|under|below|before",
+    },
+    "german": {
+        "least": r"mindestens|wenigstens|ab|seit",
+        "over": r"(?:mehr|größer|höher|später) als|über|nach",
+        "upto": r"höchstens|maximal|bis",
+        "under": r"(?:weniger|kleiner|niedriger|geringer|früher) als|unter|vor",
+    },
+    "french": {
+        "least": r"au moins|depuis|à partir de",
+        "over": r"plus de|supérieure?s? à|après",
+        "upto": r"au plus|jusqu['’]en|jusqu['’]à",
+        "under": r"moins de|inférieure?s? à|avant",
+    },
+    "spanish": {
+        "least": r"al menos|por lo menos|desde|a partir de",
+        "over": r"más de|mayor(?:es)? (?:que|a|de)|después de",
+        "upto": r"como máximo|hasta",
+        "under": r"menos de|menor(?:es)? (?:que|a|de)|antes de",
+    },
+}
+
+_FILLERS: Final = {
+    "english": (
+        "a an the of in on at for from with to is are was were be been being do does did has have had having there "
+        "here we i me us you our my your all what which who whom whose that this these those it its they their them "
+        "please tell give show list let exist exists live lives living lived work works working based located situated "
+        "belong belongs come comes named called recorded listed registered stored record records row rows entry "
+        "entries table data file dataset spreadsheet sheet csv database value values amount currently now s m re"
+    ),
+    "german": (
+        "der die das den dem des ein eine einen einem einer eines es gibt ist sind war waren sein wird werden wurde "
+        "wurden hat haben hatte hatten wir ich uns unser unsere unserer unserem man alle allen aller im am zum zur von "
+        "vom für mit bei aus welche welcher welches welchen welchem wer was wie hoch wo dort hier bitte zeige nenne "
+        "leben lebt wohnen wohnt arbeiten arbeitet kommen kommt heißen datensatz datensätze zeile zeilen tabelle wert "
+        "werte"
+    ),
+    "french": (
+        "le la les l un une des du de d au aux en dans sur pour avec à il elle ils elles y t est sont était étaient "
+        "être ont avons avez nous vous notre nos quel quelle quels quelles qui que qu quoi ce cette ces c chaque tous "
+        "toutes tout toute habitent habite travaillent travaille vivent viennent ligne lignes valeur valeurs"
+    ),
+    "spanish": (
+        "el los las un una unos unas del al en con para hay es son era eran está están tiene tienen tenemos nuestro "
+        "nuestra nuestros nuestras qué cuál cuáles quién quiénes que lo todos todas todo toda viven vive trabajan "
+        "trabaja fila filas registro registros valor valores"
+    ),
+}
+#: Words that say nothing about which records are meant. What negates, and other verbs than these, do.
+FILLERS: Final = frozenset(word for words in _FILLERS.values() for word in words.split())
+
+#: What joins values, of which each will do.
+JOINING: Final = frozenset({"and", "or", "und", "oder", "et", "ou", "y", "o"})
+
+
+@cache
+def languages() -> tuple[Language, ...]:
+    """Return the languages, compiled."""
+    return tuple(
+        Language(
+            name,
+            _pattern(cues, ""),
+            _pattern(_COMPARING[name], _NUMBER),
+        )
+        for name, cues in _CUES.items()
+    )
+
+
+def _pattern(groups: Mapping[Cue, str] | Mapping[str, str], behind: str) -> re.Pattern[str]:
+    alternatives = "|".join(f"(?P<{name}>{words})" for name, words in groups.items())
+    return re.compile(rf"(?<!\w)(?:{alternatives})(?!\w){behind}".replace(" ", r"\s+"), re.IGNORECASE)

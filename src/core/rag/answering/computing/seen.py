@@ -1,0 +1,114 @@
+"""Looks through the records of a collection for what a question may name: fields, and values that stand in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from core.rag.answering.computing.asking import Question, name_words
+from core.rag.retrieval.tables.amounts import amount
+from core.rag.retrieval.tables.reading import read_records
+from core.rag.retrieval.tables.values import fields_of, is_missing, shown
+
+if TYPE_CHECKING:
+    from core.rag.dbhandler import MemGraphClient
+
+_DATE: Final = re.compile(r"\d{4}-\d\d(?:-\d\d(?:[T ].*)?)?", re.ASCII | re.DOTALL)
+#: Longest value that is compared with the words of a question, in characters.
+_LONGEST: Final = 120
+#: Values of a field that are looked at for what they are: numbers, dates or texts.
+_SAMPLED: Final = 1_000
+#: Names that filters read as something else.
+_RESERVED: Final = frozenset({"and", "or", "not"})
+
+
+@dataclass(slots=True)
+class SeenField:
+    """A field.
+
+    Attributes:
+        values: How many of its values were looked at for what they are.
+        numbers: How many of these are numbers.
+        dates: How many of these are dates.
+        spelled: Those that stand in the question, as they are in records, by how they stand there (casefolded).
+    """
+
+    values: int = 0
+    numbers: int = 0
+    dates: int = 0
+    spelled: dict[str, set[str]] = field(default_factory=dict)
+
+    @property
+    def is_number(self) -> bool:
+        """Whether most of its values are numbers."""
+        return 2 * self.numbers > self.values
+
+    @property
+    def is_date(self) -> bool:
+        """Whether most of its values are dates."""
+        return 2 * self.dates > self.values
+
+
+@dataclass(slots=True)
+class Seen:
+    """A collection.
+
+    Attributes:
+        name: Its name.
+        records: How many there are.
+        fields: Its fields by name.
+    """
+
+    name: str
+    records: int = 0
+    fields: dict[str, SeenField] = field(default_factory=dict)
+
+    def take(self, records: Iterable[Mapping[str, Any]], spellings: Collection[str]) -> None:
+        """Take note of some records; ``spellings`` are those of values that are looked for."""
+        for data in records:
+            self.records += 1
+            for name, value in fields_of(data):
+                for item in value if isinstance(value, list) else [value]:
+                    if name.casefold() not in _RESERVED and not is_missing(item):
+                        self._take(self.fields.setdefault(name, SeenField()), item, spellings)
+
+    @staticmethod
+    def _take(seen: SeenField, value: Any, spellings: Collection[str]) -> None:
+        text = shown(value)
+        if len(text) > _LONGEST:
+            return
+        if seen.values < _SAMPLED:
+            seen.values += 1
+            seen.numbers += amount(value) is not None
+            seen.dates += _DATE.fullmatch(text) is not None
+        spelled = text.strip().casefold()
+        if spelled in spellings:
+            seen.spelled.setdefault(spelled, set()).add(text)
+
+    def named(self, question: Question) -> bool:
+        """Whether a question names one of its fields."""
+        return any(True for name in self.fields for _ in question.named(name))
+
+
+def collection_named(question: Question, name: str) -> bool:
+    """Return whether a question names a collection; what stands in it as numbers (``sales-2024``) it may leave out."""
+    return any(True for _ in question.named(plain_name(name)))
+
+
+def plain_name(name: str) -> str:
+    """Return the words of the name of a collection, without numbers."""
+    return " ".join(word for word in name_words(name) if not word.isdigit())
+
+
+async def look(client: MemGraphClient, collection: str, spellings: Collection[str]) -> Seen:
+    """Look through all records of a collection.
+
+    Raises:
+        NotFoundError: if there is no such collection (any more).
+    """
+    seen = Seen(collection)
+    async for part in read_records(client, collection):
+        seen.take((record["data"] for record in part), spellings)
+    return seen

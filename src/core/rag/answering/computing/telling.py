@@ -1,0 +1,151 @@
+"""Works out a plan, and tells the result in a line that says what was counted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from core.rag.answering.computing.planning import Condition, Plan
+from core.rag.answering.computing.seen import Seen
+from core.rag.retrieval.tables.asked import Asked
+from core.rag.retrieval.tables.table import RecordTable
+from core.rag.retrieval.tables.tabulating import tabulate
+from core.rag.retrieval.tables.values import is_missing, same, shown
+
+if TYPE_CHECKING:
+    from core.rag.dbhandler import MemGraphClient
+
+#: Maximum number of groups and records that are told, of records that share the highest value, and of fields of a
+#: record and characters of a value.
+_GROUPS: Final = 20
+_LISTED: Final = 10
+_TIED: Final = 3
+_FIELDS: Final = 8
+_LONGEST: Final = 100
+_CALLED: Final = {"sum": "sum of", "avg": "average", "distinct": "different values of"}
+
+
+async def told(client: MemGraphClient, plan: Plan, seen: Seen) -> str:
+    """Return what a plan comes to, as one line; empty if there is nothing to tell.
+
+    Raises:
+        InvalidInputError: if there are too many groups.
+        NotFoundError: if the collection is gone.
+    """
+    table = await tabulate(client, seen.name, _asked(plan))
+    where = f"{seen.name}{_conditions(plan.conditions)}"
+    if plan.kind in {"highest", "lowest"} and not plan.group_by:
+        return _extreme(plan, table, where)
+    if plan.kind in {"list", "top"}:
+        return _listed(plan, table, where, seen)
+    if plan.group_by:
+        return _groups(plan, table, where)
+    value = table.rows[0][table.columns[0]] if table.rows else None
+    if plan.kind == "count":
+        of = f" of {seen.records}" if plan.conditions else ""
+        return f"{where}: {value or 0}{of} {_records(seen.records)}"
+    if value is None or (plan.conditions and table.records == 1):  # a passage has that record, as it is written
+        return ""
+    return f"{_CALLED[plan.kind]} {plan.field} in {where}: {_number(value)} ({_basis(table, seen)})"
+
+
+def _asked(plan: Plan) -> Asked:
+    rank = plan.first or plan.kind
+    least_first = "" if rank in {"lowest", "fewest"} else "-"
+    measures, limit = [_measure(plan)], _TIED + 1 if _is_ranked(plan) else _GROUPS
+    order = [f"{least_first}{measures[0]}", plan.group_by] if plan.group_by else []
+    if not plan.group_by and rank in {"list", "top", "highest", "lowest"}:  # single records
+        measures, order = [], [f"{least_first}{plan.field or plan.conditions[-1].field}"]
+        limit = {"list": _LISTED, "top": min(plan.limit, _GROUPS)}.get(rank, _TIED + 1)
+    tests = [{one.field: {one.sign: list(one.values) if one.sign == "=" else one.values[0]}} for one in plan.conditions]
+    return Asked.parse(
+        fields=None,
+        filters={"and": tests} if tests else None,
+        group_by=plan.group_by or None,
+        measures=measures,
+        order_by=order,
+        limit=limit,
+    )
+
+
+def _is_ranked(plan: Plan) -> bool:
+    """Whether only the first of all groups is asked for."""
+    return plan.first is not None or plan.kind in {"most", "fewest"}
+
+
+def _measure(plan: Plan) -> str:
+    kind = {"highest": "max", "lowest": "min", "most": "count", "fewest": "count"}.get(plan.kind, plan.kind)
+    return kind if kind == "count" else f"{kind}:{plan.field}"
+
+
+def _conditions(conditions: tuple[Condition, ...]) -> str:
+    parts = [f"{one.field} {one.sign} {' or '.join(map(shown, one.values))}" for one in conditions]
+    return f" with {' and '.join(parts)}" if parts else ""
+
+
+def _extreme(plan: Plan, table: RecordTable, where: str) -> str:
+    """Tell the highest or lowest value, and the records that have it."""
+    rows = [row for row in table.rows if not is_missing(row.get(plan.field))]
+    if not rows:
+        return ""
+    value = rows[0][plan.field]
+    tied = [row for row in rows if same(row[plan.field]) == same(value)]
+    records = "; ".join(map(_record, tied[:_TIED]))
+    more = "; and others" if len(tied) > _TIED else ""
+    return f"{plan.kind} {plan.field} in {where}: {shown(value)} ({records}{more})"
+
+
+def _listed(plan: Plan, table: RecordTable, where: str, seen: Seen) -> str:
+    """Tell the records that fulfil the conditions, or the first of them."""
+    if not table.rows:
+        return f"{where}: none of {seen.records} {_records(seen.records)}"
+    records = "; ".join(map(_record, table.rows))
+    if plan.kind == "top":
+        return f"top {len(table.rows)} of {where} by {plan.field}: {records}"
+    more = f"; and {table.total - len(table.rows)} more" if table.total > len(table.rows) else ""
+    return f"{where}: {table.records} of {seen.records} {_records(seen.records)} ({records}{more})"
+
+
+def _record(row: Mapping[str, Any]) -> str:
+    told = [
+        (name, value) for name, value in row.items() if not is_missing(value) and not isinstance(value, dict | list)
+    ]
+    return " | ".join(f"{name}: {shown(value)[:_LONGEST]}" for name, value in told[:_FIELDS])
+
+
+def _groups(plan: Plan, table: RecordTable, where: str) -> str:
+    """Tell the groups, or those that have most, least, or the highest or lowest of something."""
+    column = table.columns[-1]
+    rows = [row for row in table.rows if row[column] is not None]
+    only = _is_ranked(plan)
+    if only:  # records without a value of the field are no group to name
+        rows = [row for row in rows if row[plan.group_by] is not None]
+        rows = [row for row in rows if row[column] == rows[0][column]][:_TIED]
+    if not rows:
+        return ""
+    groups = ", ".join(f"{_group(row[plan.group_by])}: {_number(row[column])}" for row in rows)
+    more = f", and {table.total - len(rows)} more" if table.total > len(rows) and not only else ""
+    measured = "records" if not plan.field else f"{_CALLED.get(plan.kind, plan.kind)} {plan.field}"
+    first = {"most": "most ", "fewest": "fewest ", "highest": "highest ", "lowest": "lowest "}
+    rank = first.get(plan.first or plan.kind if only else "", "")
+    return f"{rank}{measured} in {where}, by {plan.group_by}: {groups}{more}"
+
+
+def _group(value: Any) -> str:
+    return "none" if value is None else shown(value)[:_LONGEST]
+
+
+def _basis(table: RecordTable, seen: Seen) -> str:
+    """Return what a result is from: how many records, and what was left out."""
+    left_out = sum(table.left_out.values())
+    of = f" of {seen.records}" if table.records < seen.records else ""
+    left = f"; {left_out} {'value is no number' if left_out == 1 else 'values are no numbers'}" if left_out else ""
+    return f"{table.records}{of} {_records(seen.records)}{left}"
+
+
+def _records(number: int) -> str:
+    return "record" if number == 1 else "records"
+
+
+def _number(value: Any) -> str:
+    return shown(round(value, 2)) if isinstance(value, float) and abs(value) >= 1 else shown(value)

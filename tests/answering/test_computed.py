@@ -1,0 +1,219 @@
+"""Questions that count, add up or compare records are answered from all of them, or not as such at all."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from answering.models import Talking
+from core.rag import KnowledgeBase
+from core.rag.answering.computing.asking import questions
+from core.rag.answering.computing.planning import plan
+from core.rag.answering.computing.seen import Seen
+from core.rag.answering.response import WORKED_OUT
+from dbhandler.kit import Engine
+from libs.dataloader import Document
+
+CUSTOMERS = """name,city,country,revenue,since
+Acme,Berlin,DE,"$5,000",2019-03-01
+Brix,Ulm,DE,1200,2020-05-01
+Cobb,Berlin,DE,n/a,2020-06-01
+Dorn,St. Gallen,CH,800,2021-01-15
+Ekko,Salem,US,5000,2022-02-01
+"""
+ORDERS = [
+    {"id": 1, "customer": "Acme", "unitPrice": 3.5, "units": 10, "status": "open", "placedIn": "Berlin"},
+    {"id": 2, "customer": "Acme", "unitPrice": 2.5, "units": 1, "status": "shipped", "placedIn": "Ulm"},
+    {"id": 3, "customer": "Brix", "unitPrice": 9, "units": 3, "status": "shipped", "placedIn": "Berlin"},
+]
+NOTES = "# Notes\n\nThe office in Berlin has 12 employees and 2 dogs. Acme delivers stones to the mill in Ulm.\n"
+
+
+async def fill(kb: KnowledgeBase, folder: Path) -> None:
+    (folder / "customers.csv").write_text(CUSTOMERS)
+    (folder / "notes.md").write_text(NOTES)
+    await kb.ingest([folder / "customers.csv", folder / "notes.md"])
+    await kb.insert_many("orders", ORDERS)
+
+
+@pytest.fixture
+async def kb(engine: Engine, tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
+    async with engine.knowledge() as opened:
+        await fill(opened, tmp_path)
+        yield opened
+
+
+ANSWERED = {
+    "How many customers are there?": "customers: 5 records",
+    "How many customers are there in Berlin?": "customers with city = Berlin: 2 of 5 records",
+    "How many customers do we have in St. Gallen?": "customers with city = St. Gallen: 1 of 5 records",
+    "How many customers are in Berlin or Ulm?": "customers with city = Berlin or Ulm: 3 of 5 records",
+    "How many customers are in the US?": "customers with country = US: 1 of 5 records",
+    "How many customers since 2021?": "customers with since >= 2021: 2 of 5 records",
+    "How many different cities are there?": "different values of city in customers: 4 (5 records)",
+    "How many customers per country?": "records in customers, by country: DE: 3, CH: 1, US: 1",
+    "What is the total revenue of customers in Berlin?": (
+        "sum of revenue in customers with city = Berlin: 5000 (2 of 5 records; 1 value is no number)"
+    ),
+    "What is the average revenue?": "average revenue in customers: 3000 (5 records; 1 value is no number)",
+    "How many customers ordered in Berlin?": (
+        "different values of customer in orders with placedIn = Berlin: 2 (2 of 3 records)"
+    ),
+    "Which city has the most customers?": "most records in customers, by city: Berlin: 2",
+    "Which country has the lowest average revenue?": "lowest average revenue in customers, by country: CH: 800",
+    "Which customer has the lowest revenue?": (
+        "lowest revenue in customers: 800"
+        " (city: St. Gallen | country: CH | name: Dorn | revenue: 800 | since: 2021-01-15)"
+    ),
+    "How many customers have a revenue of at least 1,200?": "customers with revenue >= 1200: 3 of 5 records",
+    "Which orders have a unit price over 3?": (
+        "orders with unitPrice > 3: 2 of 3 records (customer: Brix | id: 3 | placedIn: Berlin | status: shipped"
+        " | unitPrice: 9 | units: 3; customer: Acme | id: 1 | placedIn: Berlin | status: open | unitPrice: 3.5"
+        " | units: 10)"
+    ),
+    "Customers with revenue below 100": "customers with revenue < 100: none of 5 records",
+    "What are the top 2 customers in CH or the US by revenue?": (
+        "top 2 of customers with country = CH or US by revenue: city: Salem | country: US | name: Ekko | revenue: 5000"
+        " | since: 2022-02-01; city: St. Gallen | country: CH | name: Dorn | revenue: 800 | since: 2021-01-15"
+    ),
+    "Number of orders with status shipped": "orders with status = shipped: 2 of 3 records",
+    "How many units were there in total?": "sum of units in orders: 14 (3 records)",
+    "What is the maximum unit price of orders by status?": (
+        "highest unitPrice in orders, by status: shipped: 9, open: 3.5"
+    ),
+    "Wie viele Orders gibt es insgesamt mit Status open?": "orders with status = open: 1 of 3 records",
+    "Combien de customers y a-t-il dans la city Berlin ?": "customers with city = Berlin: 2 of 5 records",
+    "¿Cuántos orders hay con status shipped?": "orders with status = shipped: 2 of 3 records",
+}
+
+
+async def test_records_are_counted_added_up_and_compared(kb: KnowledgeBase) -> None:
+    for question, line in ANSWERED.items():
+        answer = await kb.ask(question)
+        assert answer.text.startswith(f"{WORKED_OUT} (no language model is set):\n\n- {line} [1]"), question
+        assert (answer.found, answer.supported, answer.extracts) == (True, True, True)
+        assert answer.citations[0].quote == line
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How many happy customers are in Berlin?",  # not what records tell
+        "How many customers are not in Berlin?",
+        "How many customers are in Berlin and since when?",
+        "How many employees does the office in Berlin have?",
+        "How many dogs are there?",
+        "What is the total?",
+        "What does revenue mean?",
+        "How many orders did the customer Acme cancel?",
+        "How many customers in Berlin in Ulm?",  # none can be in both
+        "Which city has the most revenue?",  # of one customer, or of all
+        "What is the average city?",
+        "How many of us are customers of the mill?",
+        "Who is the biggest customer?",
+    ],
+)
+async def test_a_question_that_is_not_surely_about_records_is_not_answered_with_a_number(
+    kb: KnowledgeBase, question: str
+) -> None:
+    answer = await kb.ask(question)
+    assert WORKED_OUT not in answer.text
+
+
+async def test_what_was_worked_out_is_cited_with_the_document_and_follows_every_change(
+    kb: KnowledgeBase, tmp_path: Path
+) -> None:
+    cited = (await kb.ask("How many customers are there?")).citations[0]
+    file = next(one for one in await kb.documents() if one["path"].endswith("customers.csv"))
+    chunks = await kb.client.get_document_chunks(file["path"])
+    assert (cited.document_id, cited.path, cited.chunk_id) == (file["id"], file["path"], chunks[0]["chunk_id"])
+    assert (cited.start_char, cited.end_char) == (0, chunks[-1]["end_char"])
+    assert cited.heading == "all 5 records"
+    inserted = (await kb.ask("How many orders are there?")).citations[0]
+    assert (inserted.path, inserted.document_id, inserted.chunk_id, inserted.end_char) == ("orders", "", "", 0)
+    (tmp_path / "customers.csv").write_text(CUSTOMERS + "Faro,Ulm,DE,1,2023-01-01\n")
+    await kb.ingest([tmp_path / "customers.csv"])
+    await kb.insert("orders", ORDERS[0] | {"id": 4})
+    assert (await kb.ask("How many customers are there?")).citations[0].quote == "customers: 6 records"
+    assert (await kb.ask("How many orders are there?")).citations[0].quote == "orders: 4 records"
+
+
+async def test_texts_that_answer_too_are_told_below(kb: KnowledgeBase) -> None:
+    await kb.ingest(Document(path="best", content="In the best year there were 900 customers in Berlin alone."))
+    answer = await kb.ask("How many customers are there in Berlin?")
+    assert answer.text.startswith(f"{WORKED_OUT} (no language model is set):\n\n- customers with city = Berlin: 2 of 5")
+    assert "- In the best year there were 900 customers in Berlin alone. [2]" in answer.text
+    assert [one.number for one in answer.citations][:2] == [1, 2]
+    assert not {one.path for one in answer.citations[1:]} & {answer.citations[0].path}  # no single rows
+
+
+async def test_filters_of_documents_leave_records_out(kb: KnowledgeBase) -> None:
+    answer = await kb.ask("How many customers are there?", filters="title:Notes")
+    assert "5" not in answer.text
+
+
+async def test_in_a_conversation_it_is_recorded_without_references_to_what_is_no_passage(kb: KnowledgeBase) -> None:
+    answer = await kb.ask("How many orders are there?", conversation_id="talk")
+    assert "orders: 3 records" in answer.text
+    question, said = await kb.client.get_conversation_messages("talk")
+    assert (question["role"], said["content"]) == ("user", answer.text)
+    left = await kb.client.query("MATCH (r:Resource) WHERE r.namespace = $namespace RETURN count(r) AS n", {})
+    assert left[0]["n"] == 0
+
+
+async def test_a_model_is_given_the_number_and_its_citation_holds(
+    engine: Engine, said: Talking, tmp_path: Path
+) -> None:
+    async with engine.knowledge(language_model=said.model) as kb:
+        await fill(kb, tmp_path)
+        said.chat.then(json.dumps({"entities": [], "intent": "factual"}), "There are 2 customers in Berlin [1].")
+        answer = await kb.ask("How many customers are there in Berlin?")
+    assert "customers with city = Berlin: 2 of 5 records" in answer.context
+    assert (answer.text, answer.supported) == ("There are 2 customers in Berlin [1].", True)
+    assert answer.citations[0].quote == "customers with city = Berlin: 2 of 5 records"
+
+
+FIELDS = ["city", "unit price", "unitPrice", "since", "a.b", "größe", "or", "名前", ""]
+RECORDS = st.lists(
+    st.dictionaries(
+        st.sampled_from(FIELDS) | st.text(max_size=5),
+        st.none() | st.integers() | st.text(max_size=8) | st.sampled_from(["Ulm", "in", "2020-01-01", "3,5"]),
+        max_size=5,
+    ),
+    max_size=8,
+)
+WORDS = st.sampled_from(
+    (
+        "how many",
+        "average",
+        "total",
+        "most",
+        "top 5",
+        "by",
+        "in",
+        "or",
+        "more than",
+        "5",
+        "2020",
+        "Ulm",
+        "us",
+        "city",
+        "?",
+    )
+)
+
+
+@given(st.lists(WORDS | st.text(max_size=6), max_size=12).map(" ".join), RECORDS)
+def test_whatever_is_asked_of_whatever_records_is_read_or_not(text: str, records: list[dict[str, object]]) -> None:
+    for question in questions(text):
+        seen = Seen("dogs")
+        seen.take(records, question.spellings())
+        found = plan(question, seen)
+        if found is not None:
+            named = {found.field, found.group_by, *(one.field for one in found.conditions)} - {""}
+            assert named <= seen.fields.keys()
