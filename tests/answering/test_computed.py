@@ -31,13 +31,22 @@ ORDERS = [
     {"id": 2, "customer": "Acme", "unitPrice": 2.5, "units": 1, "status": "shipped", "placedIn": "Ulm"},
     {"id": 3, "customer": "Brix", "unitPrice": 9, "units": 3, "status": "shipped", "placedIn": "Berlin"},
 ]
+GRANTS = """year,donor,purpose,amount_eur,status
+2019,Lighthouse Fund,Survey of the dam,18500,paid
+2020,Town Council,Repair of the roof,42000,paid
+2020,Wilk Carpentry,Oak for the wheel,9600,in kind
+2021,Lighthouse Fund,Clay for the gate,7200,promised
+2022,Museum,Books,100,paid
+2022,School,Paint,100,promised
+"""
 NOTES = "# Notes\n\nThe office in Berlin has 12 employees and 2 dogs. Acme delivers stones to the mill in Ulm.\n"
 
 
 async def fill(kb: KnowledgeBase, folder: Path) -> None:
     (folder / "customers.csv").write_text(CUSTOMERS)
+    (folder / "grants.csv").write_text(GRANTS)
     (folder / "notes.md").write_text(NOTES)
-    await kb.ingest([folder / "customers.csv", folder / "notes.md"])
+    await kb.ingest([folder])
     await kb.insert_many("orders", ORDERS)
 
 
@@ -81,6 +90,15 @@ ANSWERED = {
         "top 2 of customers with country = CH or US by revenue: city: Salem | country: US | name: Ekko | revenue: 5000"
         " | since: 2022-02-01; city: St. Gallen | country: CH | name: Dorn | revenue: 800 | since: 2021-01-15"
     ),
+    "What is the total amount of grants from the Lighthouse Fund?": (
+        "sum of amount_eur in grants with donor = Lighthouse Fund: 25700 (2 of 6 records)"
+    ),
+    "How many grants were paid?": "grants with status = paid: 3 of 6 records",
+    "How many grants were given in kind in 2020?": ("grants with status = in kind and year = 2020: 1 of 6 records"),
+    "Which donor has the fewest grants?": (
+        "fewest records in grants, by donor: Museum: 1, School: 1, Town Council: 1, and others"
+    ),
+    "average amount by status": "average amount_eur in grants, by status: paid: 20200, in kind: 9600, promised: 3650",
     "Number of orders with status shipped": "orders with status = shipped: 2 of 3 records",
     "How many units were there in total?": "sum of units in orders: 14 (3 records)",
     "What is the maximum unit price of orders by status?": (
@@ -116,6 +134,7 @@ async def test_records_are_counted_added_up_and_compared(kb: KnowledgeBase) -> N
         "What is the average city?",
         "How many of us are customers of the mill?",
         "Who is the biggest customer?",
+        "Who repaired the roof for the largest amount?",
     ],
 )
 async def test_a_question_that_is_not_surely_about_records_is_not_answered_with_a_number(

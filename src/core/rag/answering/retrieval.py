@@ -167,8 +167,9 @@ class _Retrieval:
         entities = best_entities({one.id: one for one in (*entities, *others, *asked)}.values())
         hits += await self._fact_passages(facts, hits)
         self._counts.passages = len(hits)
-        counted = {document for one in worked_out for document in one.documents}
-        hits = [hit for hit in hits if hit.document_id not in counted]  # single rows say nothing beside all of them
+        if worked_out:  # beside which single rows say nothing
+            counted = {document for one in worked_out for document in one.documents}
+            hits = [hit for hit in hits if hit.document_id not in counted and "row" not in hit.metadata]
         knowledge = Knowledge(entities, facts, hits, errors=self._counts.failed)
         if filters := self._options.search.get("filters"):
             knowledge = await _narrowed(knowledge, self._kb.client, filters)

@@ -79,7 +79,7 @@ async def _candidates(
         peeked = Seen(name)
         records = await client.list_records(name, limit=_PEEKED_RECORDS)
         peeked.take((record["data"] for record in records), ())
-        if any(peeked.named(one) for one in asked):
+        if any(True for one in asked for _ in peeked.named(one)):
             yield name
 
 

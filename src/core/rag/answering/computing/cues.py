@@ -116,7 +116,8 @@ _FILLERS: Final = {
     "english": (
         "a an the of in on at for from with to is are was were be been being do does did has have had having there "
         "here we i me us you our my your all what which who whom whose that this these those it its they their them "
-        "please tell give show list let exist exists live lives living lived work works working based located situated "
+        "please tell give gives gave given show list let "
+        "exist exists live lives living lived work works working based located situated "
         "belong belongs come comes named called recorded listed registered stored record records row rows entry "
         "entries table data file dataset spreadsheet sheet csv database value values amount currently now s m re"
     ),

@@ -103,10 +103,7 @@ class _Reading:
         """Find collection, fields and values; the longest first, names before values."""
         found: list[tuple[int, int, Span, str]] = []
         found += [(-len(span), 0, span, "") for span in self._question.named(plain_name(self._seen.name))]
-        for name in self._seen.fields:
-            short = name.rpartition(".")[2]
-            spans = set(self._question.named(name)) | set(self._question.named(short))
-            found += [(-len(span), 1, span, name) for span in spans]
+        found += [(-len(span), 1, span, name) for span, name in self._seen.named(self._question)]
         for spelled, places in self._spelled().items():
             found += [(-len(span), 2, span, spelled) for span in places if not self._is_only_filling(span, spelled)]
         for _, kind, span, name in sorted(found, key=lambda one: (one[0], one[1], one[2].start, len(one[3]))):

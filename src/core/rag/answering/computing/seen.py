@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from core.rag.answering.computing.asking import Question, name_words
+from core.rag.answering.computing.asking import Question, Span, name_words
 from core.rag.retrieval.tables.amounts import amount
 from core.rag.retrieval.tables.reading import read_records
 from core.rag.retrieval.tables.values import fields_of, is_missing, shown
@@ -20,6 +20,34 @@ _DATE: Final = re.compile(r"\d{4}-\d\d(?:-\d\d(?:[T ].*)?)?", re.ASCII | re.DOTA
 _LONGEST: Final = 120
 #: Values of a field that are looked at for what they are: numbers, dates or texts.
 _SAMPLED: Final = 1_000
+#: What the name of a field may end with, and a question leaves out.
+_UNITS: Final = frozenset(
+    {
+        "eur",
+        "euro",
+        "euros",
+        "usd",
+        "dollar",
+        "dollars",
+        "gbp",
+        "chf",
+        "pct",
+        "percent",
+        "kg",
+        "g",
+        "t",
+        "km",
+        "m",
+        "cm",
+        "mm",
+        "ha",
+        "l",
+        "ms",
+        "s",
+        "min",
+        "h",
+    }
+)
 #: Names that filters read as something else.
 _RESERVED: Final = frozenset({"and", "or", "not"})
 
@@ -87,9 +115,25 @@ class Seen:
         if spelled in spellings:
             seen.spelled.setdefault(spelled, set()).add(text)
 
-    def named(self, question: Question) -> bool:
-        """Whether a question names one of its fields."""
-        return any(True for name in self.fields for _ in question.named(name))
+    def named(self, question: Question) -> Iterator[tuple[Span, str]]:
+        """Yield where a question names a field, and which: in full, without what it leads through and the unit, or by
+        the last word of that, if only one field has it."""
+        by_name: dict[str, set[str]] = {}
+        for field_name in self.fields:
+            for short in _short_names(field_name):
+                by_name.setdefault(short, set()).add(field_name)
+        for short, names in by_name.items():
+            if len(names) == 1 or short in names:
+                yield from ((span, short if short in names else min(names)) for span in question.named(short))
+
+
+def _short_names(name: str) -> set[str]:
+    """Return how a question may call a field: ``order.amount_eur`` also ``amount_eur``, ``amount eur``, ``amount``."""
+    inner = name.rpartition(".")[2]
+    words = name_words(inner)
+    while len(words) > 1 and words[-1] in _UNITS:
+        words.pop()
+    return {name, inner, " ".join(words), *words[-1:]}
 
 
 def collection_named(question: Question, name: str) -> bool:

@@ -120,11 +120,13 @@ def _groups(plan: Plan, table: RecordTable, where: str) -> str:
     only = _is_ranked(plan)
     if only:  # records without a value of the field are no group to name
         rows = [row for row in rows if row[plan.group_by] is not None]
-        rows = [row for row in rows if row[column] == rows[0][column]][:_TIED]
+        rows = [row for row in rows if row[column] == rows[0][column]]
     if not rows:
         return ""
+    others = ", and others" if only and len(rows) > _TIED else ""
+    rows = rows[:_TIED] if only else rows
     groups = ", ".join(f"{_group(row[plan.group_by])}: {_number(row[column])}" for row in rows)
-    more = f", and {table.total - len(rows)} more" if table.total > len(rows) and not only else ""
+    more = f", and {table.total - len(rows)} more" if table.total > len(rows) and not only else others
     measured = "records" if not plan.field else f"{_CALLED.get(plan.kind, plan.kind)} {plan.field}"
     first = {"most": "most ", "fewest": "fewest ", "highest": "highest ", "lowest": "lowest "}
     rank = first.get(plan.first or plan.kind if only else "", "")
