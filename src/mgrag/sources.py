@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -13,6 +14,7 @@ from core.rag.identity import standardize_resource_uri
 from core.rag.indexing.sources import is_web
 from libs.dataloader import Document
 from libs.dataloader.formats import FileData, read_document
+from libs.dataloader.paths import path_given
 
 
 def read_text(
@@ -61,12 +63,9 @@ class Allowed:
         """
         if is_web(source):
             return source, {"max_urls": max_pages, "url_pattern": url_pattern, "allow_private": self._allow_private}
-        try:
-            place = Path(source).expanduser()
-        except (RuntimeError, ValueError):  # ~NAME, and there is no such user, or cannot be: it has a NUL
-            place = Path(source)
+        place = _place_of(source)
         if self._is_allowed(place):
-            return source, {"within": self._roots}
+            return place, {"within": self._roots}
         below = (root / place for root in self._roots if source)
         # Not Path.exists, which raises an error on names that are too long.
         found = next((file for file in below if os.path.exists(file) and self._is_allowed(file)), None)  # noqa: PTH110
@@ -84,9 +83,18 @@ class Allowed:
             " page begins with https://; a text can be stored as a document."
         )
 
-    def _is_allowed(self, place: Path) -> bool:
+    def _is_allowed(self, place: str | Path) -> bool:
         try:
-            resolved = place.resolve()
+            # As it is loaded: ".." is taken back before links are followed.
+            resolved = Path(os.path.abspath(place)).resolve()  # noqa: PTH100
         except (OSError, RuntimeError, ValueError):  # no place that there can be: NUL in its name, links in a circle
             return False
         return any(resolved.is_relative_to(root) for root in self._roots)
+
+
+def _place_of(source: str) -> str:
+    """Return the path that a client means. It is no ``file`` URI, which would mean another one where it is loaded."""
+    place = path_given(source)
+    with contextlib.suppress(ValueError):  # ~NAME with a NUL
+        place = os.path.expanduser(place)  # noqa: PTH111 - leaves ~NAME as it is if there is no such user
+    return place if place == source else os.path.abspath(place)  # noqa: PTH100

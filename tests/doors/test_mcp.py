@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
 from mcp import Client, StdioServerParameters
 
 from core.rag import KnowledgeBase
@@ -325,6 +326,26 @@ async def test_files_come_from_allowed_folders_only(tmp_path: Path) -> None:
         for place in (secret, allowed / ".." / "secret", allowed / "way-out", "~", "/etc/passwd", f"{allowed}-other"):
             assert str(allowed) in await agent.fails("ingest", source=str(place)), place
         assert (await agent("ingest", source=str(allowed / "a.md")))["documents"]["added"] == 1
+
+
+async def test_an_address_of_a_file_leads_no_further_than_its_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    allowed, secret = tmp_path / "allowed", tmp_path / "secret.md"
+    (allowed / "deep" / "er").mkdir(parents=True)
+    (allowed / "a b.md").write_text("# A\n\nThe heron stands.\n")
+    secret.write_text("A secret.\n")
+    (allowed / "down").symlink_to(allowed / "deep" / "er")
+    monkeypatch.chdir(allowed)  # where the server is started: in the folder itself, with --root .
+    monkeypatch.setenv("HOME", str(allowed))
+    async with serving("embedded::memory:", roots=[Path()]) as agent:
+        for outside in (f"file://{secret}", f"FILE://localhost{secret}", f"file://{tmp_path}", "file://../secret.md",
+                        "down/../../secret.md", f"{allowed}/down/../../secret.md"):  # fmt: skip
+            assert "is not in a folder" in await agent.fails("ingest", source=outside), outside
+        assert "no such file" in await agent.fails("ingest", source=f"file://file://{secret}")
+        assert not (await agent("list_documents"))["documents"]
+        assert (await agent("ingest", source=f"file://{allowed}/a%20b.md"))["documents"]["added"] == 1
+        assert (await agent("ingest", source="~/a b.md"))["documents"]["unchanged"] == 1
 
 
 async def test_links_do_not_lead_out_of_a_folder_that_is_ingested(tmp_path: Path) -> None:

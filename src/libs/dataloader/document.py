@@ -13,13 +13,12 @@ from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any, Self
-from urllib.parse import unquote_to_bytes
 
 from libs.dataloader.batches import in_batches
 from libs.dataloader.errors import InvalidSourceError, LoadError, NothingMatchedError, SourceNotFoundError
 from libs.dataloader.formats import FORMATS
 from libs.dataloader.notes import Notes
-from libs.dataloader.paths import namesake, printable, uri_of_path
+from libs.dataloader.paths import namesake, path_given, printable, uri_of_path
 from libs.dataloader.reading import File, FileReader
 from libs.dataloader.types import Known, LoadResult, SourceInfo
 from libs.dataloader.walk import Found, Selection, Walker, describe_os_error
@@ -87,7 +86,7 @@ class DocumentLoader:
     ) -> None:
         if not isinstance(path, str | os.PathLike):
             raise InvalidSourceError(repr(path)[:100], f"a path must be text or a Path, not {type(path).__name__}")
-        self._given = _named_by(os.fspath(path))
+        self._given = path_given(os.fspath(path))
         if not self._given:
             raise InvalidSourceError('""', "the path is empty: give that of a file or folder, or . for this folder")
         if "\x00" in self._given:
@@ -301,15 +300,6 @@ class DocumentLoader:
 
     def _convert(self, group: Sequence[File]) -> list[LoadResult]:
         return [self._reader.result(file) for file in group]
-
-
-def _named_by(given: str) -> str:
-    """Return the given path; it may be a ``file`` URI, as in the graph, or percent-encoded, as in browsers."""
-    if not given.lower().startswith("file://"):
-        return given
-    path = given[7:]
-    decoded = os.fsdecode(unquote_to_bytes(path.removeprefix("localhost")))  # which means this machine: RFC 8089
-    return decoded if not os.path.lexists(path) and os.path.lexists(decoded) else path
 
 
 def _looks_like_text(given: str) -> bool:

@@ -7,6 +7,7 @@ import errno
 import os
 import re
 import stat
+from urllib.parse import unquote_to_bytes
 
 _NOT_UTF8 = re.compile("[\udc80-\udcff]")  # how Python writes such bytes of a name
 # How they are written here, and with them ``%``:
@@ -29,6 +30,15 @@ def printable(path: str) -> str:
 def uri_of_path(path: str) -> str:
     """Return the URI of an absolute path."""
     return "file://" + printable(path).replace("\\", "/")
+
+
+def path_given(given: str) -> str:
+    """Return the given path; it may be a ``file`` URI, as in the graph, or percent-encoded, as in browsers."""
+    if not given.lower().startswith("file://"):
+        return given
+    path = given[7:]
+    decoded = os.fsdecode(unquote_to_bytes(path.removeprefix("localhost")))  # which means this machine: RFC 8089
+    return decoded if not os.path.lexists(path) and os.path.lexists(decoded) else path
 
 
 def namesake(place: str) -> str | None:
