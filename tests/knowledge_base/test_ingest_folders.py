@@ -93,6 +93,52 @@ async def test_prune_keeps_a_file_that_could_not_be_read_this_time(kb: Knowledge
     assert await kb.client.find_document(str(tmp_path / "a.md")) is not None
 
 
+@pytest.mark.parametrize("prune", [True, False])
+async def test_an_empty_folder_may_be_a_drive_that_is_not_mounted(
+    kb: KnowledgeBase, tmp_path: Path, prune: bool
+) -> None:
+    drive = tmp_path / "drive"
+    drive.mkdir()
+    for number in range(3):
+        (drive / f"{number}.md").write_text(text(number))
+    await kb.ingest(drive)
+    drive.rename(tmp_path / "elsewhere")
+    drive.mkdir()
+
+    report = await kb.ingest(drive, prune=prune)
+
+    assert report.documents.deleted == 0 and len(await kb.documents()) == 3
+    advice = f"A drive may not be mounted. If they are gone, delete them (mgrag delete --source {drive.as_uri()})."
+    assert sum(advice in warning for warning in report.warnings) == 1
+    (drive / "0.md").write_text(text(0))
+    assert (await kb.ingest(drive, prune=prune)).documents.deleted == 2 * prune
+
+
+async def test_what_lies_behind_a_link_that_leads_nowhere_for_now_stays(
+    kb: KnowledgeBase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drive, notes = tmp_path / "drive", tmp_path / "notes"
+    for number, folder in enumerate((drive, notes)):
+        folder.mkdir()
+        (folder / f"{folder.name}.md").write_text(text(number))
+    (drive / "single.md").write_text(text(0))
+    (notes / "folder").symlink_to(drive)
+    (notes / "file.md").symlink_to(tmp_path / "single.md")
+    (tmp_path / "single.md").write_text(text(1))
+    monkeypatch.chdir(tmp_path)
+    assert (await kb.ingest("notes")).documents.added == 4
+    for away in (drive, tmp_path / "single.md"):
+        away.rename(tmp_path / f"{away.name} of before")
+
+    report = await kb.ingest("notes", prune=True)
+
+    assert report.documents.deleted == 0 and len(await kb.documents()) == 4
+    assert [item.reason for item in report.documents.failed] == ["it is a broken symbolic link"] * 2
+    for link in ("folder", "file.md"):
+        (notes / link).unlink()
+    assert (await kb.ingest("notes", prune=True)).documents.deleted == 3
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="names that are no UTF-8, and at most 255 bytes long")
 async def test_prune_sees_a_file_whatever_its_name_and_not_a_folder_in_its_place(
     kb: KnowledgeBase, tmp_path: Path

@@ -79,7 +79,18 @@ def _paths(uri: str) -> list[bytes]:
 def _is_there(path: bytes) -> bool:
     try:
         return stat.S_ISREG(os.stat(path).st_mode)  # noqa: PTH116 a path of bytes
-    except (FileNotFoundError, NotADirectoryError, ValueError):
+    except (FileNotFoundError, NotADirectoryError):
+        return _leads_nowhere(path)
+    except ValueError:
         return False
     except OSError as error:
         return error.errno != errno.ENAMETOOLONG
+
+
+def _leads_nowhere(path: bytes) -> bool:
+    """Return whether a path ends at a link to what is not there now: a drive may not be mounted."""
+    while not os.path.lexists(path):
+        path, last = os.path.dirname(path), path  # noqa: PTH120
+        if path == last:
+            return False
+    return os.path.islink(path) and not os.path.exists(path)  # noqa: PTH110, PTH114

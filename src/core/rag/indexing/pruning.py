@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from core.rag.indexing.state import StateReader
     from libs.dataloader import Loader, SourceInfo
 
-#: So many stored pages are not given up for a site of which one page was found. One alone may have been that page,
-#: under another address.
+#: So many stored documents are not given up for a source in which nothing was found, or a site of which one page was.
+#: One alone may have been that page, under another address.
 _OTHERS = 2
 
 #: If so many were not found for each page that was, the site is asked for some of them.
@@ -29,6 +29,8 @@ _SHUT = (
     "as when a site is down or asks for a login. If they are gone, delete them (mgrag delete --source) and ingest the"
     " site again"
 )
+
+_EMPTY = "A drive may not be mounted. If they are gone, delete them (mgrag delete --source {})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,7 @@ async def prune(client: MemGraphClient, state: StateReader, read: Sequence[ReadS
             report.warnings.append("Documents passed directly are not pruned: they have no source to disappear from.")
             continue
         only = None
-        if why := await _why_not_all(client, one):
+        if why := await _why_not_all(state, one):
             report.warnings.append(f"Of {source.uri} only what is certainly gone was pruned: {why}.")
             moved = (standardize_resource_uri(uri) for uri in getattr(one.loader, "moved", ()))
             only = one.gone.union(document_id(client.namespace, uri) for uri in moved)
@@ -87,9 +89,11 @@ async def kept_though_gone(client: MemGraphClient, state: StateReader, read: Seq
         if gone:
             first = min(row["uri"] for row in gone).removeprefix(one.source.uri).lstrip("/")
             which = f"{len(gone):,} documents, among them {first}, have" if len(gone) > 1 else f"{first} has"
+            way = "Ingest again with --prune (prune=True) to delete what is gone"
+            if len(gone) >= _OTHERS and not one.seen:
+                way = _EMPTY.format(one.source.uri)
             notes.append(
-                f"Of {one.source.uri}, {which} no file any more, but searches still find what was in it."
-                " Ingest again with --prune (prune=True) to delete what is gone."
+                f"Of {one.source.uri}, {which} no file any more, but searches still find what was in it. {way}."
             )
     return notes
 
@@ -130,22 +134,18 @@ async def _renamed(client: MemGraphClient, gone: str, folders: Sequence[ReadSour
     return []
 
 
-async def _why_not_all(client: MemGraphClient, one: ReadSource) -> str | None:
+async def _why_not_all(state: StateReader, one: ReadSource) -> str | None:
     """Why a source may have documents that were not seen; ``None`` if it has none."""
     if not getattr(one.loader, "complete", True):
         return getattr(one.loader, "why_incomplete", None) or "it was not read to the end"
-    if one.source.type != "web":
-        return None
-    # A site that is down, or wants a login, often answers every address with one page, which leads nowhere or to a few
-    # others.
-    covers = getattr(one.loader, "covers", None)
-    others = [
-        row["uri"]
-        for row in await client.documents_of_source(one.source_id)
-        if row["id"] not in one.seen and (covers is None or covers(row["uri"]))
-    ]
+    others = [row["uri"] for row in await state.gone(one.source_id, one.seen, getattr(one.loader, "covers", None))]
     if len(others) < _OTHERS:
         return None
+    if one.source.type != "web":
+        there = f"nothing was found in it, and {len(others):,} documents are stored. {_EMPTY.format(one.source.uri)}"
+        return None if one.seen else there
+    # A site that is down, or wants a login, often answers every address with one page, which leads nowhere or to a few
+    # others.
     if len(one.seen) <= 1:
         return f"only one page was found, and {len(others):,} others are stored, {_SHUT}"
     ask = getattr(one.loader, "why_doubtful", None)
