@@ -376,6 +376,18 @@ def test_delete_guesses_nothing(mgrag: Command) -> None:
     assert mgrag("delete", "in/one.md").code == 0
 
 
+def test_delete_of_a_path_that_several_documents_have(mgrag: Command) -> None:
+    db = f"--db={mgrag.folder / 'graph.grafeo'}"
+    for place in ("first", "second"):
+        (mgrag.folder / place / "in").mkdir(parents=True)
+        for name in ("one.md", f"{place}.md"):
+            (mgrag.folder / place / "in" / name).write_text("It turns.\n")
+        assert Command(mgrag.folder / place)("ingest", "in", db).code == 0
+    done = mgrag("delete", "in/one.md", "in/first.md", db, "--json")
+    assert (done.code, done.json) == (4, {"deleted": ["in/first.md"], "missing": ["in/one.md"]})
+    assert "Several documents" in done.err and "/second/in/one.md" in done.err
+
+
 def test_delete(mgrag: Command, graph: Path) -> None:
     done = mgrag("delete", "corpus/diary.txt", "nothing", "corpus/talk.pptx", "--json")
     assert done.code == 4

@@ -13,7 +13,7 @@ from tests.graphs import orphans
 from tests.knowledge_base.notes import document, text
 
 from core.rag import KnowledgeBase
-from core.rag.errors import SourceError
+from core.rag.errors import NotFoundError, SourceError
 from libs.dataloader.walk import Found, Walker
 
 
@@ -218,3 +218,32 @@ async def test_the_folder_around_files_that_are_named_one_by_one_is_listed_once(
         report = await kb.ingest(files)
     assert report.documents.unchanged == 6
     assert len(listed) == 1
+
+
+async def test_a_relative_path_never_means_a_document_of_elsewhere(
+    kb: KnowledgeBase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("first", "second", "third"):
+        (tmp_path / name / "docs").mkdir(parents=True)
+        monkeypatch.chdir(tmp_path / name)
+        for file in ("a.md", "b.md") if name != "third" else ():
+            Path("docs", file).write_text(text(0))
+        await kb.ingest("docs")
+    for name in ("second", "first"):
+        (tmp_path / name / "docs" / "a.md").unlink()
+
+    for where in (tmp_path / "third", tmp_path):
+        monkeypatch.chdir(where)
+        for use in (kb.delete, kb.show):
+            with pytest.raises(NotFoundError, match="Several documents have the path"):
+                await use("docs/a.md")
+    for name in ("second", "first"):
+        monkeypatch.chdir(tmp_path / name)
+        shown = await kb.show("docs/a.md")
+        assert shown["uri"] == (tmp_path / name / "docs" / "a.md").as_uri()
+        assert await kb.delete("docs/a.md")
+        assert shown["uri"] not in {row["uri"] for row in await kb.documents()}
+    assert len(await kb.documents()) == 2
+    monkeypatch.chdir(tmp_path)
+    assert await kb.delete((tmp_path / "first" / "docs" / "b.md").as_uri())
+    assert await kb.delete("docs/b.md"), "the only one that is left"

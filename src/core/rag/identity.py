@@ -6,6 +6,7 @@ on every engine, and nothing of one namespace can collide with anything of anoth
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import posixpath
@@ -137,6 +138,19 @@ def standardize_resource_uri(path: str | os.PathLike[str]) -> str:
     if path.startswith("/") or _DRIVE.match(path):
         return "file://" + posixpath.normpath(path)
     return path
+
+
+def uris_of(name: str) -> list[str]:
+    """Return the standardized URIs that a document may have that somebody names by its path, URL or name.
+
+    A relative path also means a file of the working directory that is not there any more.
+    """
+    uri = standardize_resource_uri(name)
+    if _SCHEME.match(uri) or _DRIVE.match(uri):
+        return [uri]
+    with contextlib.suppress(OSError, ValueError):  # the working directory was removed; a NUL
+        return [uri, "file://" + os.path.abspath(uri).replace("\\", "/")]  # noqa: PTH100 Path leaves ".."
+    return [uri]
 
 
 def _standardize_url(url: str) -> str:

@@ -25,6 +25,9 @@ class Removal:
 
         Returns:
             Whether it existed.
+
+        Raises:
+            NotFoundError: if several documents have this path; the message names their URIs.
         """
         return await self._client.delete_document(path)
 

@@ -160,11 +160,15 @@ def _print_matching(chosen: Common, paths: list[str]) -> None:
 
 
 async def _delete_each(kb: KnowledgeBase, paths: list[str]) -> dict[str, list[str]]:
+    from core.rag.errors import NotFoundError
+
     result: dict[str, list[str]] = {"deleted": [], "missing": []}
     for path in paths:
-        if await kb.delete(path):
-            result["deleted"].append(path)
-        else:
-            result["missing"].append(path)
-            note(f"mgrag: {await kb.explain_missing(path)}")
+        try:
+            why = "" if await kb.delete(path) else await kb.explain_missing(path)
+        except NotFoundError as error:  # several have it; the others of the command are deleted nevertheless
+            why = str(error)
+        result["missing" if why else "deleted"].append(path)
+        if why:
+            note(f"mgrag: {why}")
     return result

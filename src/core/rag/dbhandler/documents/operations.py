@@ -38,11 +38,15 @@ from core.rag.identity import (
     content_hash,
     document_id,
     standardize_resource_uri,
+    uris_of,
     vector_id,
 )
 from core.rag.schema import Label
 from core.rag.times import utc_now
 from libs.dataloader import Document, DocumentChunk, SourceInfo
+
+#: How many documents of one path an error names.
+_NAMESAKES = 10
 
 
 class DocumentOperations(IngestOperations):
@@ -79,7 +83,7 @@ class DocumentOperations(IngestOperations):
                 :meth:`upsert_document`.
         """
         check_text("The content of a document", content)
-        existing = await self.find_document(path)
+        existing = await self.find_document(document_id(self._namespace, standardize_resource_uri(path)))
         if existing is not None and existing["content"] != content:
             raise InvalidInputError(
                 f"The document {path!r} already exists with other content; use upsert_document to replace it."
@@ -131,7 +135,7 @@ class DocumentOperations(IngestOperations):
             chunk = DocumentChunk(path=path, content=content, start_char=0, end_char=len(content))
             row.chunks = chunk_rows(row.id, display_title(document), [chunk])
             give_vector(row.chunks[0], embedding, store)
-        existing = await self.find_document(path)
+        existing = await self.find_document(row.id)
         if embedding is None and existing is not None and existing["content"] == content:
 
             async def work(tx: Transaction) -> None:
@@ -153,24 +157,30 @@ class DocumentOperations(IngestOperations):
 
         Raises:
             InvalidInputError: if ``path`` is not text, or has a lone surrogate.
+            NotFoundError: if several documents have this path, as when folders were ingested by relative paths from
+                different places, and none of them is in the working directory.
         """
         check_characters(check_text("The path, URL, name or id of a document", path), "path")
-        by_uri = document_id(self._namespace, standardize_resource_uri(path))
+        known = [*(document_id(self._namespace, uri) for uri in uris_of(path)), path]
         rows = await self.read(
             f"UNWIND $ids AS i MATCH (d:Document {{id: i}}) RETURN {DOCUMENT_COLUMNS}, {CONTENT_COLUMNS}, "
             "d.namespace AS namespace",
-            ids=list(dict.fromkeys((by_uri, path))),
+            ids=list(dict.fromkeys(known)),
         )
         rows = [row for row in rows if row["namespace"] == self._namespace]
+        rows = sorted(rows, key=lambda row: known.index(row["id"]))[:1]
         if not rows:
             rows = await self.read(
                 "MATCH (d:Document {path: $path}) WHERE d.namespace = $namespace "
-                f"RETURN {DOCUMENT_COLUMNS}, {CONTENT_COLUMNS}, d.namespace AS namespace LIMIT 1",
+                f"RETURN {DOCUMENT_COLUMNS}, {CONTENT_COLUMNS}, d.namespace AS namespace LIMIT {_NAMESAKES}",
                 path=path,
             )
+        if len(rows) > 1:
+            uris = ", ".join(sorted(row["uri"] for row in rows))
+            raise NotFoundError(f"Several documents have the path {path[:200]!r}; name one by its URI or id: {uris}.")
         if not rows:
             return None
-        [found] = await with_content(rows[:1], self.read)
+        [found] = await with_content(rows, self.read)
         del found["namespace"]
         return as_found(found)
 
@@ -244,6 +254,9 @@ class DocumentOperations(IngestOperations):
 
         Returns:
             Whether it existed.
+
+        Raises:
+            NotFoundError: if several documents have this path; see :meth:`find_document`.
         """
         document = await self.find_document(path)
         return document is not None and await self.delete_documents([document["id"]]) == 1
