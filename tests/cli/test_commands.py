@@ -376,7 +376,7 @@ def test_delete_guesses_nothing(mgrag: Command) -> None:
     assert mgrag("delete", "in/one.md").code == 0
 
 
-def test_delete_of_a_path_that_several_documents_have(mgrag: Command) -> None:
+def test_delete_of_a_path_or_source_of_which_there_are_several(mgrag: Command) -> None:
     db = f"--db={mgrag.folder / 'graph.grafeo'}"
     for place in ("first", "second"):
         (mgrag.folder / place / "in").mkdir(parents=True)
@@ -386,6 +386,12 @@ def test_delete_of_a_path_that_several_documents_have(mgrag: Command) -> None:
     done = mgrag("delete", "in/one.md", "in/first.md", db, "--json")
     assert (done.code, done.json) == (4, {"deleted": ["in/first.md"], "missing": ["in/one.md"]})
     assert "Several documents" in done.err and "/second/in/one.md" in done.err
+
+    both = mgrag("delete", "--source", "in", db, "--yes")  # of both folders, before
+    assert both.code == 2 and "Several sources are called 'in'" in both.err and "/first/in" in both.err
+    first = (mgrag.folder / "first" / "in").as_uri()
+    assert mgrag("delete", "--source", first, db, "--yes", "--json").json["deleted"] == ["in/one.md"]
+    assert mgrag("delete", "--source", "in", db, "--yes", "--json").json["deleted"] == ["in/one.md", "in/second.md"]
 
 
 def test_delete(mgrag: Command, graph: Path) -> None:

@@ -38,14 +38,15 @@ class Removal:
 
         Args:
             prefix: Their paths begin with it.
-            source: The name, URI or id of the source that they come from.
+            source: The name, if there is no other of that name, URI or id of the source that they come from.
             filters: They pass it; see :func:`core.rag.retrieval.filters.parse_filter`.
 
         Returns:
             ``id`` and ``path`` of each, by path.
 
         Raises:
-            InvalidInputError: unless exactly one of the three is given, or on a filter that does not parse.
+            InvalidInputError: unless exactly one of the three is given; on a filter that does not parse; or if several
+                sources have this name.
         """
         check_text("prefix", prefix)
         check_text("source", source)

@@ -34,6 +34,9 @@ _EMPTYING = (
     Label.SOURCE,
 )
 
+#: How many sources of one name an error names.
+_NAMED = 10
+
 #: How often to look for what others wrote while a namespace was emptied.
 _LOOKS = 5
 
@@ -188,14 +191,22 @@ class AdminOperations(RevectoringOperations):
             await self._write(lambda tx: remove_unused_sources(tx, [row["id"] for row in rows]))
 
     async def documents_from(self, source: str) -> list[dict[str, Any]]:
-        """List ``id`` and ``path`` of the documents of a source (given by name, URI or id), by path."""
+        """List ``id`` and ``path`` of the documents of a source (given by name, URI or id), by path.
+
+        Raises:
+            InvalidInputError: if documents come from several sources of this name, such as folders called ``docs``.
+        """
         rows = await self.read(
             "MATCH (s:Source) WHERE s.namespace = $namespace "
             "AND (s.name = $source OR s.uri = $source OR s.id = $source) "
-            "MATCH (s)<-[:SOURCED_FROM]-(d:Document) RETURN DISTINCT d.id AS id, d.path AS path",
+            "MATCH (s)<-[:SOURCED_FROM]-(d:Document) RETURN d.id AS id, d.path AS path, s.id AS source, s.uri AS uri",
             source=source,
         )
-        return sorted(rows, key=lambda row: row["path"])
+        rows = [row for row in rows if source in (row["uri"], row["source"])] or rows
+        if len(several := sorted({row["uri"] for row in rows})) > 1:
+            told = ", ".join(several[:_NAMED]) + (" …" if len(several) > _NAMED else "")
+            raise InvalidInputError(f"Several sources are called {source[:200]!r}; name one by its URI: {told}.")
+        return sorted(({"id": row["id"], "path": row["path"]} for row in rows), key=lambda row: row["path"])
 
     async def folder_uris(self) -> list[str]:
         """Return the URIs of all sources that are folders, in order."""
