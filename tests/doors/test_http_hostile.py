@@ -62,6 +62,14 @@ async def test_json_that_cannot_be_read_is_told(body: bytes) -> None:
         assert "UTF-8" in told["error"] and "digits" in told["error"]
 
 
+@pytest.mark.parametrize("digits", [50, 5000])
+async def test_a_position_of_more_digits_than_a_number_has_is_told(digits: int) -> None:
+    async with serving() as client:
+        await ok(await client.post("/db/default/conversations", json={"conversationId": "talk"}))
+        told = await ok(await client.get(f"/db/default/conversations/talk?before={'9' * digits}"), 404)
+        assert "There is no message '999" in told["error"]
+
+
 @pytest.mark.parametrize(
     "source", ["~nobody-of-this-name/a.md", "~a\0b", "a\0b", "a" * 300, f"/{'a' * 300}", "circle/a"]
 )

@@ -37,6 +37,7 @@ from mgrag.pages import page
 router = APIRouter(tags=["memory"])
 
 _AT_ONCE = 1000
+_DIGITS = 18  # what 64 bits hold
 _Limit = Annotated[int | None, Query(ge=1, le=10_000)]
 _Before = Annotated[str | None, Query(description="Id of a memory: only those before it.")]
 
@@ -319,7 +320,8 @@ async def read_conversation(
     found = await kb.client.find_conversation(conversation)
     if found is None:
         raise NotFoundError(f"There is no conversation {conversation[:200]!r}.")
-    position = int(before) if before is not None and before.isdecimal() else before
+    # More digits are no position: an id, if anything.
+    position = int(before) if before is not None and before.isdecimal() and len(before) <= _DIGITS else before
     messages = await kb.client.get_conversation_messages(conversation, limit, before=position)
     return cast("WholeConversation", {**found, "messages": messages})
 
