@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from core.rag.errors import InvalidInputError
-from core.rag.identity import standardize_resource_uri
+from core.rag.identity import uri_of_name
 from core.rag.indexing.sources import is_web
 from libs.dataloader import Document
 from libs.dataloader.formats import FileData, read_document
@@ -33,7 +33,7 @@ def read_text(
         UnreadableError: if it is empty, or cannot be read as this type.
     """
     # With a mark in front, it is UTF-8, whatever a page says that it is in.
-    read = read_document(FileData(path, content.encode("utf-8-sig"), standardize_resource_uri(path)), mime_type)
+    read = read_document(FileData(path, content.encode("utf-8-sig"), uri_of_name(path)), mime_type)
     return replace(read, title=title or read.title, metadata={**read.metadata, **(metadata or {})})
 
 

@@ -754,6 +754,30 @@ async def test_pages_are_fetched_from_public_addresses_only_and_files_from_roots
         assert relative["documents"]["unchanged"] == 1
 
 
+async def test_the_names_of_documents_are_no_files_of_the_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # where the server was started
+    there = [Path("notes/heron.md"), Path("notes/list.txt"), Path("notes/tern.md")]
+    Path("notes").mkdir()
+    for file in there:
+        file.write_text("What the server has.\n")
+    plain = {"path": "notes/list.txt", "content": "Heron, tern."}
+    upload = ("files", ("notes/tern.md", b"# Tern\n\nSee [the heron](heron.md) and [all](https://example.org/).\n"))
+    async with serving() as client:
+        for made in (True, False):
+            for file in there if not made else ():
+                file.unlink()
+            stored = await ok(await client.post("/db/default/documents", json={"documents": [*NOTES, plain]}))
+            assert stored["documents"]["added" if made else "unchanged"] == 3
+            uploaded = await ok(await client.post("/db/default/files", files=[upload]))
+            assert uploaded["documents"]["added" if made else "unchanged"] == 1
+        documents = (await ok(await client.get("/db/default/documents")))["documents"]
+        assert len(documents) == 4 and all(document["uri"] == document["path"] for document in documents)
+        tern = await ok(await client.get("/db/default/documents/notes/tern.md"))
+        assert {link["target"] for link in tern["references"]} == {"notes/heron.md", "https://example.org/"}
+
+
 async def test_a_request_that_is_too_large_is_refused_also_without_saying_so() -> None:
     async with serving(max_bytes=1000) as client:
         large = json.dumps({"documents": [{"path": "a", "content": "x" * 1_100_000}]}).encode()

@@ -140,17 +140,30 @@ def standardize_resource_uri(path: str | os.PathLike[str]) -> str:
     return path
 
 
+def uri_of_name(name: str) -> str:
+    """Standardize a path or URL that somebody elsewhere gave: what files this machine has does not matter.
+
+    Otherwise, as :func:`standardize_resource_uri`.
+    """
+    text = name.replace("\\", "/")
+    return standardize_resource_uri(name) if has_scheme(name) or text.startswith("/") else text
+
+
+def has_scheme(name: str) -> bool:
+    """Return whether a text is a URI, or a path that begins with a drive, not a relative path or another name."""
+    return _SCHEME.match(name) is not None or _DRIVE.match(name) is not None
+
+
 def uris_of(name: str) -> list[str]:
     """Return the standardized URIs that a document may have that somebody names by its path, URL or name.
 
     A relative path also means a file of the working directory that is not there any more.
     """
-    uri = standardize_resource_uri(name)
-    if _SCHEME.match(uri) or _DRIVE.match(uri):
-        return [uri]
-    with contextlib.suppress(OSError, ValueError):  # the working directory was removed; a NUL
-        return [uri, "file://" + os.path.abspath(uri).replace("\\", "/")]  # noqa: PTH100 Path leaves ".."
-    return [uri]
+    uris = [standardize_resource_uri(name), uri_of_name(name)]
+    if not has_scheme(uris[-1]):
+        with contextlib.suppress(OSError, ValueError):  # the working directory was removed; a NUL
+            uris.append("file://" + os.path.abspath(uris[-1]).replace("\\", "/"))  # noqa: PTH100 Path leaves ".."
+    return list(dict.fromkeys(uris))
 
 
 def _standardize_url(url: str) -> str:

@@ -18,6 +18,7 @@ from core.rag.answering.asking import MAX_PASSAGES, StrategyName
 from core.rag.answering.events import DoneEvent, Event
 from core.rag.answering.types import Answer
 from core.rag.errors import InvalidInputError, MGRagError, NotFoundError
+from core.rag.identity import uri_of_name
 from core.rag.indexing.report import FailedDocument, IngestReport
 from core.rag.knowledge_base import KnowledgeBase
 from core.rag.retrieval.hits import SearchMode
@@ -156,7 +157,7 @@ async def upload_files(
             failed.append(FailedDocument(path, "another file of this request has the same name"))
             continue
         taken.add(path)
-        data = FileData(path, await file.read(), max_bytes=bases_of(request).max_bytes)
+        data = FileData(path, await file.read(), uri_of_name(path), max_bytes=bases_of(request).max_bytes)
         try:
             documents.append(await asyncio.to_thread(read_document, data, file.content_type))
         except UnreadableError as error:
@@ -293,7 +294,7 @@ def _read(given: NewDocument) -> Document:
     """The document that is meant: Markdown and HTML are read as files of them are, everything else is plain text."""
     kind = given.mime_type or guess_type(given.path)[0] or ""
     if kind.partition(";")[0].strip().lower() not in _MARKUP:
-        return Document(**given.model_dump())
+        return Document(**given.model_dump(), uri=uri_of_name(given.path))
     return read_text(given.path, given.content, kind, title=given.title, metadata=given.metadata)
 
 

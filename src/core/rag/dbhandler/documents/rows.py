@@ -18,7 +18,7 @@ from core.rag.dbhandler.documents.writing import ChunkRow, DocumentRow
 from core.rag.dbhandler.store import Row
 from core.rag.errors import InvalidInputError
 from core.rag.headings import last_heading
-from core.rag.identity import chunk_id, content_hash, document_id, standardize_resource_uri
+from core.rag.identity import chunk_id, content_hash, document_id, has_scheme, standardize_resource_uri, uri_of_name
 from libs.dataloader import Document, DocumentChunk
 from libs.dataloader.types import STRUCTURAL_KEYS
 
@@ -190,10 +190,11 @@ def document_row(
     """
     metadata = checked_metadata(document)
     uri = uri_of(document)
+    standardize = standardize_resource_uri if has_scheme(uri) else uri_of_name  # a name links to names
     links = [
         LinkRow(uri=link_uri, type=resource_type(link_uri), text=link.text[:500])
         for link in document.links
-        if len(link_uri := standardize_resource_uri(link.target)) <= MAX_PATH_CHARS
+        if len(link_uri := standardize(link.target)) <= MAX_PATH_CHARS
     ]
     return DocumentRow(
         id=document_id(namespace, uri),
