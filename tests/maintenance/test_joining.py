@@ -313,3 +313,17 @@ async def test_a_graph_goes_on_to_be_searched_by_its_own_model(tmp_path: Path) -
         stores = {store.model: store.status for store in await kb.client.vector_stores()}
         assert stores == {"words": "active", "other": "standby"}
         assert (await kb.search("Anna Berg met Karl Stein", mode="vector"))[0].path == "mill"
+
+
+async def test_a_record_of_the_file_has_the_entities_of_the_file(tmp_path: Path) -> None:
+    """Those of what it said before stayed with it."""
+    for name, city in (("before", "Jena"), ("after", "Ulm")):
+        async with opened(tmp_path / f"{name}.grafeo") as kb:
+            await kb.insert("people", {"_id": "1", "name": "Karl Stein", "city": city})
+            await kb.insert("people", {"_id": "2", "name": "Anna Berg", "city": "Ulm"})
+            await kb.export(tmp_path / f"{name}.jsonl")
+            wanted = await snapshot(kb.client)
+    async with opened(tmp_path / "before.grafeo") as kb:
+        await kb.import_(tmp_path / "after.jsonl")
+        assert _difference(await snapshot(kb.client), wanted) == ""
+        assert (await kb.doctor()).healthy

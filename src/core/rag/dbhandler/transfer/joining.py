@@ -149,6 +149,8 @@ async def join_nodes(tx: Transaction, label: Label, rows: Sequence[Row], namespa
     """Return the rows (``id``, ``props``) of nodes to write, joined with the stored nodes."""
     if label is Label.DISTINCTION:
         await _part(tx, rows, namespace)
+    if label is Label.RECORD:
+        await _release_entities(tx, rows)
     if label not in _NODES:
         return list(rows)
     found = await tx.run(
@@ -164,6 +166,21 @@ async def join_nodes(tx: Transaction, label: Label, rows: Sequence[Row], namespa
     if label is Label.ENTITY:
         return [{**row, "props": {**_ABSENT, **row["props"]}} for row in joined]
     return await _stand_by(tx, joined, namespace) if label is Label.VECTOR_STORE else joined
+
+
+async def _release_entities(tx: Transaction, records: Sequence[Row]) -> None:
+    """Take their entities from records that say something else in the file, which has the edges to those of its own."""
+    found = await run_for_ids(
+        tx,
+        "UNWIND $ids AS i MATCH (n:Record {id: i}) RETURN n.id AS id, n.data AS data",
+        [row["id"] for row in records],
+    )
+    came = {row["id"]: row["props"].get("data") for row in records}
+    await run_for_ids(
+        tx,
+        "UNWIND $ids AS i MATCH (n:Record {id: i})-[h:HAS_ENTITY]->(e:Entity) DELETE h",
+        [row["id"] for row in found if row["data"] != came[row["id"]]],
+    )
 
 
 async def _mark_other_facts(tx: Transaction, chunks: Sequence[Row], there: Mapping[str, Row]) -> None:
