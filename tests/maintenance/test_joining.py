@@ -11,7 +11,7 @@ from tests.embedders import HashEmbedder
 from tests.graphs import orphans, snapshot
 from tests.maintenance.conftest import opened
 
-from core.rag import KnowledgeBase
+from core.rag import KnowledgeBase, UndirectedNode
 from core.rag.dbhandler.knowledge.facts import Triple
 from core.rag.extraction.facts import ChunkFacts
 from libs.dataloader import Document, Link
@@ -306,13 +306,19 @@ async def test_a_session_of_somebody_else_does_not_become_theirs(tmp_path: Path)
 async def test_a_graph_goes_on_to_be_searched_by_its_own_model(tmp_path: Path) -> None:
     async with opened(tmp_path / "other.grafeo", embedder=HashEmbedder(16, "other")) as kb:
         await kb.ingest([*_TWO])
+        await kb.knowledge_graph.add_node(UndirectedNode("the copper kettle boils", "step"))
+        assert await kb.knowledge_graph.embed_pending() == 1
         await kb.export(tmp_path / "other.jsonl")
     async with opened(tmp_path / "graph.grafeo") as kb:
         await kb.ingest(_ONE)
+        await kb.knowledge_graph.add_node(UndirectedNode("the silver spoon", "step"))
+        assert await kb.knowledge_graph.semantic_search("silver spoon")
         await kb.import_(tmp_path / "other.jsonl")
         stores = {store.model: store.status for store in await kb.client.vector_stores()}
         assert stores == {"words": "active", "other": "standby"}
         assert (await kb.search("Anna Berg met Karl Stein", mode="vector"))[0].path == "mill"
+        found = await kb.knowledge_graph.semantic_search("copper kettle")
+        assert found[0].content == "the copper kettle boils"
 
 
 async def test_a_record_of_the_file_has_the_entities_of_the_file(tmp_path: Path) -> None:

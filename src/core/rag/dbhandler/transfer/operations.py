@@ -139,6 +139,7 @@ class TransferOperations(VectorStoreOperations):
             BackupError: if it is truncated or damaged.
         """
         joined = bool(await self._ids(Label.DOCUMENT))
+        searched = bool(await self.vector_stores())
         indexes: dict[tuple[str, str], VectorIndex] = {}
         pending: list[dict[str, Any]] = []
         kind: tuple[str, ...] = ()
@@ -148,10 +149,12 @@ class TransferOperations(VectorStoreOperations):
         owners = {row["id"]: row["user_id"] or "" for row in talks}
         made: dict[str, list[str]] = {}  # ids of documents by how they were made
         continued: list[str] = []  # conversations that may have new messages in both the graph and the file
+        concepts = False
         async with AsyncExitStack() as removing:
             for this, entry in with_guests(reader.entries(), owners):
                 if this[:2] == ("node", Label.CONVERSATION.value) and entry["id"] in owners:
                     continued.append(entry["id"])
+                concepts |= this[:2] == ("node", Label.CONCEPT.value)
                 if pending and (this != kind or len(pending) >= 2 * _PAGE):
                     await self._put_in(kind, pending, indexes)
                     pending = []
@@ -169,6 +172,8 @@ class TransferOperations(VectorStoreOperations):
             await self._write(partial(renumber_messages, conversation=conversation, now=utc_now()))
         if joined:
             await self._relink()
+        if searched and concepts:  # those of the file may have vectors of another model only
+            await self._write_one("MATCH (s:VectorStore) WHERE s.namespace = $namespace SET s.concepts_marked = false")
         for pipeline, ids in made.items():
             await self._complete(ids, pipeline)
 
