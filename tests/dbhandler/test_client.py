@@ -403,6 +403,13 @@ async def test_deleting_leaves_nothing_behind(client: MemGraphClient) -> None:
     assert (await client.counts()) == {"nodes": {"VectorStore": 1}, "edges": {}}
 
 
+async def test_documents_of_another_namespace_are_not_deleted(client: MemGraphClient) -> None:
+    document = await client.create_document("note", "The text.", embedding=axis(0))
+    before = await client.counts()
+    assert await client.in_namespace(f"{client.namespace}-other").delete_documents([document]) == 0
+    assert await client.counts() == before
+
+
 async def test_listing_pages_by_path(client: MemGraphClient) -> None:
     for name in ("b", "a", "c"):
         await client.create_document(name, name)

@@ -262,7 +262,7 @@ class DocumentOperations(IngestOperations):
         return document is not None and await self.delete_documents([document["id"]]) == 1
 
     async def delete_documents(self, ids: Sequence[str]) -> int:
-        """Remove documents by id, a few hundred per transaction.
+        """Remove documents by id, a few hundred per transaction; those of other namespaces stay.
 
         Returns:
             How many existed.

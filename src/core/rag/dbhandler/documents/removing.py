@@ -15,7 +15,7 @@ from core.rag.times import utc_now
 
 
 async def remove_documents(tx: Transaction, ids: Sequence[str], *, namespace: str) -> int:
-    """Remove documents with their chunks, and whatever nothing else refers to afterwards.
+    """Remove documents of a namespace with their chunks, and whatever nothing else refers to afterwards.
 
     Removed with them: vectors that no other chunk shares, symbols defined in them, resources, sources and entities that
     were made while ingesting and that nothing refers to any more. What other documents and messages said about them
@@ -27,15 +27,20 @@ async def remove_documents(tx: Transaction, ids: Sequence[str], *, namespace: st
     unique = sorted(set(ids))
     await lock(tx, Label.DOCUMENT, unique)
     # OPTIONAL MATCH would do both in one, but looks at every edge of the graph on the embedded engine.
-    found = await run_for_ids(tx, "UNWIND $ids AS i MATCH (d:Document {id: i}) RETURN d.id AS id, d.uri AS uri", unique)
-    sources = await run_for_ids(
+    found = await run_for_ids(
         tx,
-        "UNWIND $ids AS i MATCH (d:Document {id: i})-[:SOURCED_FROM]->(s:Source) RETURN DISTINCT s.id AS id",
+        "UNWIND $ids AS i MATCH (d:Document {id: i}) WHERE d.namespace = $namespace RETURN d.id AS id, d.uri AS uri",
         unique,
+        namespace=namespace,
     )
     present = [row["id"] for row in found]
     if not present:
         return 0
+    sources = await run_for_ids(
+        tx,
+        "UNWIND $ids AS i MATCH (d:Document {id: i})-[:SOURCED_FROM]->(s:Source) RETURN DISTINCT s.id AS id",
+        present,
+    )
     now = utc_now()
     chunks = await existing_chunks(tx, present)
     support = Support(namespace, now)
