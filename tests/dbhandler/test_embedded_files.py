@@ -199,6 +199,29 @@ async def test_a_graph_that_could_not_be_closed_can_be_opened_again(
     await store.close()
 
 
+async def test_a_client_whose_closing_was_cancelled_is_closed_the_next_time(graph_file: Path) -> None:
+    """The file stayed locked until the process ended."""
+    client = MemGraphClient(f"embedded:{graph_file}")
+    store = await client.connect()
+    writes, goes_on = asyncio.Event(), asyncio.Event()
+
+    async def work(_: Transaction) -> None:
+        writes.set()
+        await goes_on.wait()
+
+    writing = asyncio.create_task(store.transaction(work))
+    await writes.wait()
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(client.close(), 0.01)
+    goes_on.set()
+    await writing
+    with pytest.raises(StoreUnavailableError, match="This client is closed"):
+        await client.connect()
+    await client.close()
+    async with MemGraphClient(f"embedded:{graph_file}"):
+        pass
+
+
 def _fail_to_close(handles: list[Any]) -> None:
     handles.clear()
     raise StoreFullError("The disk is full.")

@@ -114,7 +114,7 @@ class ClientBase:
                 if this client was closed.
             NotFoundError: if the graph does not exist and must not be created.
         """
-        if self._store is not None:
+        if self._store is not None and not self._closed:
             return self._store
         async with self._opening.hold():
             if self._closed:
@@ -150,12 +150,12 @@ class ClientBase:
         return other
 
     async def close(self) -> None:
-        """Close the graph. Safe to call twice."""
+        """Close the graph. Safe to call twice; call it again if it was cancelled while it waited for a write."""
         async with self._opening.hold():
             self._closed = True
-            store, self._store = self._store, None
-            if store is not None:
-                await store.close()
+            if self._store is not None:
+                await self._store.close()
+                self._store = None
 
     async def __aenter__(self) -> Self:
         await self.connect()
