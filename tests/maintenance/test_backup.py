@@ -304,6 +304,23 @@ async def test_an_export_is_of_one_moment_or_fails(
             assert await snapshot(copy.client) == before
 
 
+async def test_an_export_does_not_hold_half_of_a_document_that_is_deleted_meanwhile(
+    kb: KnowledgeBase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its nodes were there without their edges: an ingest into a copy took it for unchanged, and no search found it."""
+    monkeypatch.setattr(EmbeddedStore, "undisturbed", lambda _: nullcontext())  # as on a server
+    write = MemGraphClient._write_edges
+
+    async def deleted_between(client: MemGraphClient, *given: Any) -> None:
+        await kb.delete("note/0")  # no other refers to it
+        await write(client, *given)
+
+    monkeypatch.setattr(MemGraphClient, "_write_edges", deleted_between)
+    with pytest.raises(BackupError, match=r"is not there any more\. Somebody wrote to the"):
+        await kb.export(tmp_path / "all.jsonl")
+    assert not (tmp_path / "all.jsonl").exists()
+
+
 async def test_an_export_replaces_no_file_that_has_appeared_meanwhile(
     kb: KnowledgeBase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

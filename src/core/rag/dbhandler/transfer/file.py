@@ -15,8 +15,8 @@ import math
 import os
 import zlib
 from array import array
-from collections import Counter
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -64,13 +64,13 @@ class ExportWriter:
         self._out = out
         self._digest = hashlib.sha256()
         self._report = TransferReport()
-        self._nodes: set[tuple[str, str]] = set()
+        self._nodes: defaultdict[str, set[str]] = defaultdict(set)  # ids by label
 
     def begin(self, namespace: str) -> None:
         """Begin the section of a namespace."""
         self._digest = hashlib.sha256()
         self._report = TransferReport()
-        self._nodes = set()
+        self._nodes = defaultdict(set)
         self._put({"format": FORMAT, "version": SCHEMA_VERSION, "namespace": namespace, "made": utc_now()})
 
     def node(self, label: Label, identifier: str, props: dict[str, Any], **more: Any) -> None:
@@ -83,7 +83,7 @@ class ExportWriter:
             # Inside of a text the quotes would be escaped.
             self._write(text.replace(_NO_VECTOR, f'"embedding":{numbers}', 1))
         self._report.nodes[label.value] += 1
-        self._nodes.add((label.value, identifier))
+        self._nodes[label.value].add(identifier)
 
     def edge(self, kind: str, start: list[str], end: list[str], props: dict[str, Any]) -> None:
         """Write an edge between two ends, each a label and an id.
@@ -92,13 +92,19 @@ class ExportWriter:
             BackupError: if one end was not written, since an import would refuse such an edge.
         """
         for label, identifier in (start, end):
-            if (label, identifier) not in self._nodes:
-                raise BackupError(
-                    f"Nothing was exported: an edge {kind} leads to the {label} {identifier}, which came later."
-                    " Somebody wrote to the namespace meanwhile: export it again when nobody does."
-                )
+            if identifier not in self._nodes[label]:
+                raise _disturbed(f"an edge {kind} leads to the {label} {identifier}, which came later.")
         self._put({"edge": kind, "from": start, "to": end, "props": props})
         self._report.edges[kind] += 1
+
+    def check_there(self, label: Label, there: Iterable[str]) -> None:
+        """Check that the nodes of a label that were written are still there: the edges of others may be missing.
+
+        Raises:
+            BackupError: if one is not.
+        """
+        if gone := self._nodes[label.value].difference(there):
+            raise _disturbed(f"the {label} {min(gone)} is not there any more.")
 
     def end(self) -> TransferReport:
         """End the section; return what is in it."""
@@ -112,6 +118,12 @@ class ExportWriter:
         line = text + "\n"
         self._digest.update(line.encode("utf-8", "surrogatepass"))
         self._out.write(line)
+
+
+def _disturbed(how: str) -> BackupError:
+    return BackupError(
+        f"Nothing was exported: {how} Somebody wrote to the namespace meanwhile: export it again when nobody does."
+    )
 
 
 @contextmanager

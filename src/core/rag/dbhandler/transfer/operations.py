@@ -97,6 +97,8 @@ class TransferOperations(VectorStoreOperations):
             out.begin(self._namespace)
             await self._write_nodes(out)
             await self._write_edges(out)
+            for label in Label:
+                out.check_there(label, await self._ids(label))
             return out.end()
 
     async def check_ids(self, reader: ExportReader) -> None:
