@@ -13,7 +13,7 @@ from core.rag.dbhandler.messages.interactions import renumber_messages
 from core.rag.dbhandler.messages.removal import remove_message_vectors
 from core.rag.dbhandler.messages.rows import message_terms
 from core.rag.dbhandler.store import Row, Transaction
-from core.rag.maintenance.flaws import Checks, Flaw, Look, some
+from core.rag.maintenance.flaws import Checks, Flaw, Look, seen_twice, some
 from core.rag.schema import Label, text_partition
 from core.rag.times import utc_now
 
@@ -41,22 +41,24 @@ class ConversationSoundness(Checks):
         await self._mend(self._memory)
 
     async def _messages(self) -> AsyncIterator[Flaw]:
-        rows = await self._read(
-            "MATCH (m:Interaction) WHERE m.namespace = $namespace RETURN m.id AS id, m.session_id AS session"
-        )
         edges = await self._read(
             "MATCH (m:Interaction)-[:PART_OF]->(c:Conversation) WHERE m.namespace = $namespace "
-            "RETURN m.id AS id, c.id AS conversation, c.session_id AS session"
+            "RETURN m.id AS id, m.session_id AS own, c.id AS conversation, c.session_id AS session"
         )
-        homes: dict[str, dict[str, str]] = defaultdict(dict)
+        homes: dict[str, list[Row]] = defaultdict(list)
         for edge in edges:
-            homes[edge["id"]][edge["conversation"]] = edge["session"]
-        stray = [row for row in rows if not homes[row["id"]]]
-        foreign: list[Row] = []
-        for row in rows:
-            known = homes[row["id"]]
-            if len(known) > 1 and row["session"] in known.values():
-                foreign += [{"id": row["id"], "c": c} for c, session in known.items() if session != row["session"]]
+            homes[edge["id"]].append(edge)
+        foreign = [
+            {"id": edge["id"], "c": edge["conversation"]}
+            for known in homes.values()
+            if any(edge["session"] == edge["own"] for edge in known)
+            for edge in known
+            if edge["session"] != edge["own"]
+        ]
+        stray = await self._read(
+            "MATCH (m:Interaction) WHERE m.namespace = $namespace AND NOT (m)-[:PART_OF]->(:Conversation) "
+            "RETURN m.id AS id, m.session_id AS session"
+        )
         if foreign:
             yield Flaw(
                 f"{len({row['id'] for row in foreign})} messages are part of conversations other than their own.",
@@ -89,7 +91,7 @@ class ConversationSoundness(Checks):
         await self._renumber()
 
     async def _order(self) -> AsyncIterator[Flaw]:
-        broken = await self._out_of_order()
+        broken = await seen_twice(self._out_of_order)
         if not broken:
             return
         message = f"The messages of {len(broken)} conversations are out of order, or have a wrong count: "
@@ -219,7 +221,12 @@ def _revised(ids: Iterable[str]) -> list[Row]:
 
 
 async def _silence(tx: Transaction, ids: Sequence[str]) -> None:
-    """Remove messages from the keyword and vector indexes."""
-    await tx.run("UNWIND $ids AS i MATCH (m:Interaction {id: i}) SET m.terms = ''", {"ids": list(ids)})
-    await remove_message_vectors(tx, ids)
-    await tx.run(_REVISE, {"rows": _revised(ids)})
+    """Remove messages from the keyword and vector indexes, unless somebody has said them again meanwhile."""
+    rows = await tx.run(
+        "UNWIND $ids AS i MATCH (m:Interaction {id: i}) WHERE coalesce(m.compacted_into, '') <> '' RETURN m.id AS id",
+        {"ids": list(ids)},
+    )
+    replaced = [row["id"] for row in rows]
+    await tx.run("UNWIND $ids AS i MATCH (m:Interaction {id: i}) SET m.terms = ''", {"ids": replaced})
+    await remove_message_vectors(tx, replaced)
+    await tx.run(_REVISE, {"rows": _revised(replaced)})

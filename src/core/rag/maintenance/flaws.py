@@ -69,7 +69,7 @@ class Checks:
 
         await self._transact(rows, work)
 
-    async def _transact(self, items: Sequence[Any], work: Callable[[Transaction, Any], Awaitable[None]]) -> None:
+    async def _transact(self, items: Sequence[Any], work: Callable[[Transaction, Any], Awaitable[object]]) -> None:
         store = await self._client.connect()
         for part in batches(list(items)):
 
@@ -80,6 +80,17 @@ class Checks:
 
     async def _read(self, statement: str, **parameters: Any) -> list[Row]:
         return await self._client.read(statement, **parameters)
+
+
+async def seen_twice[T](look: Callable[[], Awaitable[dict[str, T]]]) -> dict[str, T]:
+    """Look for what is not as it should be, and again if there is any; return what is the same both times.
+
+    A check reads with several statements, between which others write: what one of them has not seen yet is no flaw, and
+    to repair it would undo what was written.
+    """
+    first = await look()
+    again = await look() if first else {}
+    return {key: found for key, found in first.items() if key in again and again[key] == found}
 
 
 def some(names: Any) -> str:

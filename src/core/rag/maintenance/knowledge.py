@@ -23,7 +23,7 @@ from core.rag.extraction.facts import ChunkFacts
 from core.rag.extraction.mentions import spellings
 from core.rag.extraction.records import RecordEntity, relations_of
 from core.rag.identity import entity_id
-from core.rag.maintenance.flaws import Checks, Flaw, Look
+from core.rag.maintenance.flaws import Checks, Flaw, Look, seen_twice
 from core.rag.schema import EdgeType, Label
 from core.rag.times import utc_now
 
@@ -40,6 +40,14 @@ class KnowledgeSoundness(Checks):
         await self._mend(self._entities, self._facts)
 
     async def _entities(self) -> AsyncIterator[Flaw]:
+        wrong = await seen_twice(self._miscounted)
+        if not wrong:
+            return
+        message = f"{len(wrong)} entities do not know what mentions or names them, or of which type that says they are."
+        yield Flaw(message, lambda: self._transact(list(wrong), _settle))
+
+    async def _miscounted(self) -> dict[str, bool]:
+        """Return the ids of entities whose counts are not what the graph says."""
         # Separate statements, since OPTIONAL MATCH would scan every edge for each of them.
         stored = await self._read(
             "MATCH (e:Entity) WHERE e.namespace = $namespace "
@@ -48,16 +56,12 @@ class KnowledgeSoundness(Checks):
         mentions = await self._edges_to_entities(Label.CHUNK, EdgeType.MENTIONS)
         titles = await self._edges_to_entities(Label.DOCUMENT, EdgeType.TITLED)
         kinds = await self._kinds()
-        wrong = [
-            row["id"]
+        return {
+            row["id"]: True
             for row in stored
             if (row["n"] or 0, row["titled"] or 0) != (mentions.get(row["id"], 0), titles.get(row["id"], 0))
             or json.loads(row["recorded"] or "{}") != kinds.get(row["id"], {})
-        ]
-        if not wrong:
-            return
-        message = f"{len(wrong)} entities do not know what mentions or names them, or of which type that says they are."
-        yield Flaw(message, lambda: self._transact(wrong, _settle))
+        }
 
     async def _edges_to_entities(self, label: Label, edge: EdgeType) -> dict[str, int]:
         """Count the edges to each entity, by its id; entities without any are left out."""
@@ -90,25 +94,11 @@ class KnowledgeSoundness(Checks):
         return [(row["id"], ChunkFacts.from_json(row["facts"])) for row in sorted(rows, key=lambda row: row["id"])]
 
     async def _facts(self) -> AsyncIterator[Flaw]:
-        wanted = {row["link"]: row for row in [*await self._of_records(), *await self._of_texts()]}
-        rows = await self._read(
-            "MATCH (a:Entity)-[r:RELATED]->(b:Entity) WHERE a.namespace = $namespace AND r.origin <> $caller "
-            "RETURN a.id AS a, b.id AS b, r.id AS link, r.weight AS weight, r.chunk_ids AS chunk_ids, r.facts AS facts",
-            caller=FROM_CALLER,
-        )
-        stored = {row["link"]: row for row in rows}
-        gone = [{name: row[name] for name in ("a", "b", "link")} for row in rows if row["link"] not in wanted]
-        wrong = [
-            row
-            for link, row in wanted.items()
-            if link not in stored
-            or any(
-                (row["props"].get(name) or None) != (stored[link][name] or None)
-                for name in ("weight", "chunk_ids", "facts")
-            )
-        ]
-        if not gone and not wrong:
+        different = await seen_twice(self._other_links)
+        if not different:
             return
+        gone = [row for row in different.values() if "props" not in row]
+        wrong = [row for row in different.values() if "props" in row]
 
         async def mend() -> None:
             await self._transact(gone, _unlink)
@@ -116,7 +106,30 @@ class KnowledgeSoundness(Checks):
             ends = {row[end] for row in gone for end in ("a", "b")}
             await self._transact(sorted(ends), remove_unused_entities)
 
-        yield Flaw(f"{len(gone) + len(wrong)} links between entities are not what records and texts say.", mend)
+        yield Flaw(f"{len(different)} links between entities are not what records and texts say.", mend)
+
+    async def _other_links(self) -> dict[str, Row]:
+        """Return links that are not what records and texts say, by id; those that they do not say have no ``props``."""
+        rows = await self._read(
+            "MATCH (a:Entity)-[r:RELATED]->(b:Entity) WHERE a.namespace = $namespace AND r.origin <> $caller "
+            "RETURN a.id AS a, b.id AS b, r.id AS link, r.weight AS weight, r.chunk_ids AS chunk_ids, r.facts AS facts",
+            caller=FROM_CALLER,
+        )
+        stored = {row["link"]: row for row in rows}
+        wanted = {row["link"]: row for row in [*await self._of_records(), *await self._of_texts()]}
+        gone = {
+            link: {name: row[name] for name in ("a", "b", "link")} for link, row in stored.items() if link not in wanted
+        }
+        wrong = {
+            link: row
+            for link, row in wanted.items()
+            if link not in stored
+            or any(
+                (row["props"].get(name) or None) != (stored[link][name] or None)
+                for name in ("weight", "chunk_ids", "facts")
+            )
+        }
+        return gone | wrong
 
     async def _of_records(self) -> list[Row]:
         rows = await self._read(

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.batches import batches, run_for_ids, run_for_rows
 from core.rag.dbhandler.documents.linking import remove_unused_resources
-from core.rag.dbhandler.documents.removing import remove_chunks, remove_unused_sources, remove_unused_vectors
+from core.rag.dbhandler.documents.removing import remove_strays, remove_unused_sources, remove_unused_vectors
 from core.rag.dbhandler.documents.rows import chunk_terms, from_json
 from core.rag.dbhandler.documents.writing import chain_chunks
+from core.rag.dbhandler.locking import lock
 from core.rag.dbhandler.store import Row, Transaction
-from core.rag.maintenance.flaws import Checks, Flaw, Look, some
+from core.rag.maintenance.flaws import Checks, Flaw, Look, seen_twice, some
 from core.rag.schema import FROM_TEXT, Label, check_name, text_partition
 
 if TYPE_CHECKING:
@@ -93,7 +94,9 @@ class Soundness(Checks):
         )
         stray = [row["id"] for row in rows]
         if stray:
-            yield Flaw(f"{len(stray)} chunks do not belong to any document.", lambda: self._transact(stray, _drop))
+            yield Flaw(
+                f"{len(stray)} chunks do not belong to any document.", lambda: self._transact(stray, remove_strays)
+            )
         rows = await self._read(
             "MATCH (c:DocumentChunk)-[r:CHUNK_OF]->(d:Document) WHERE c.namespace = $namespace "
             "WITH c.id AS id, count(r) AS k WHERE k > 1 RETURN id"
@@ -106,54 +109,31 @@ class Soundness(Checks):
             )
 
     async def _documents(self) -> AsyncIterator[Flaw]:
+        broken = sorted(await seen_twice(self._out_of_order))
+        if not broken:
+            return
+        paths = sorted(row["path"] for row in (await self._client.documents_by_id(broken)).values())
+        yield Flaw(
+            f"The chunks of {len(broken)} documents are incomplete or out of order: {some(paths)}.",
+            lambda: self._transact(broken, _put_in_order),
+            "Ingest them again.",
+        )
+
+    async def _out_of_order(self) -> dict[str, bool]:
+        """Return the ids of documents whose chunks are not chained, or have a wrong count."""
         chunks = await self._read(
-            "MATCH (c:DocumentChunk)-[:CHUNK_OF]->(d:Document) WHERE c.namespace = $namespace "
-            "RETURN d.id AS document, c.id AS id, c.chunk_index AS index, c.start_char AS start, c.chunk_count AS count"
+            f"MATCH (c:DocumentChunk)-[:CHUNK_OF]->(d:Document) WHERE c.namespace = $namespace RETURN {_PLACE}"
         )
         edges = await self._read(
             "MATCH (a:DocumentChunk)-[:NEXT]->(b:DocumentChunk) WHERE a.namespace = $namespace "
             "RETURN a.id AS a, b.id AS b"
         )
-        by_document: dict[str, list[Row]] = defaultdict(list)
-        for row in chunks:
-            by_document[row["document"]].append(row)
         following = {(row["a"], row["b"]) for row in edges}
-        miscounted: set[str] = set()
-        wanted: dict[str, set[tuple[str, str]]] = {}
-        for document, parts in by_document.items():
-            parts.sort(key=lambda row: (row["index"], row["start"], row["id"]))
-            wanted[document] = {(a["id"], b["id"]) for a, b in pairwise(parts)}
-            if any(row["count"] != len(parts) for row in parts):
-                miscounted.add(document)
         owner = {row["id"]: row["document"] for row in chunks}
+        wanted = {document: set(_pairs(parts)) for document, parts in _by_document(chunks).items()}
         unchained = {owner[a] for a, b in following if a in owner and (a, b) not in wanted[owner[a]]}
         unchained |= {document for document, pairs in wanted.items() if not pairs <= following}
-        broken = sorted(miscounted | unchained)
-        if not broken:
-            return
-        paths = sorted(row["path"] for row in (await self._client.documents_by_id(broken)).values())
-
-        async def mend() -> None:
-            counts = [{"id": row["id"], "n": len(by_document[d])} for d in broken for row in by_document[d]]
-            await self._in_parts(
-                counts, "UNWIND $rows AS row MATCH (c:DocumentChunk {id: row.id}) SET c.chunk_count = row.n"
-            )
-
-            async def chain(tx: Transaction, part: Sequence[str]) -> None:
-                await chain_chunks(tx, part, [{"a": a, "b": b} for d in part for a, b in sorted(wanted[d])])
-
-            await self._transact(broken, chain)
-            # What is missing is in the source only: the next ingest must not take them for unchanged.
-            await self._in_parts(
-                [{"id": identifier} for identifier in sorted(miscounted)],
-                "UNWIND $rows AS row MATCH (d:Document {id: row.id}) SET d.pipeline = '', d.state_hash = ''",
-            )
-
-        yield Flaw(
-            f"The chunks of {len(broken)} documents are incomplete or out of order: {some(paths)}.",
-            mend,
-            "Ingest them again.",
-        )
+        return dict.fromkeys(unchained | _miscounted(chunks), True)
 
     async def _vectors(self) -> AsyncIterator[Flaw]:
         rows = await self._read(
@@ -161,7 +141,8 @@ class Soundness(Checks):
         )
         idle = [row["id"] for row in rows]
         if idle:
-            yield Flaw(f"{len(idle)} vectors embed nothing.", lambda: self._delete(Label.VECTOR, idle))
+            mend = partial(self._transact, idle, remove_unused_vectors)  # a text may have come to share one meanwhile
+            yield Flaw(f"{len(idle)} vectors embed nothing.", mend)
         rows = await self._read(
             "MATCH (v:Vector) WHERE v.namespace = $namespace AND NOT (v)-[:STORED_IN]->(:VectorStore) "
             "RETURN v.id AS id, v.vector_store_id AS store"
@@ -186,13 +167,7 @@ class Soundness(Checks):
     async def _stores(self) -> AsyncIterator[Flaw]:
         for store in await self._client.vector_stores():
             label = check_name(store.index().label)
-            rows = await self._read(
-                "MATCH (v:Vector)-[:EMBEDDING_OF]->(c:DocumentChunk) WHERE v.namespace = $namespace "
-                "AND v.vector_store_id = $store RETURN DISTINCT v.id AS id",
-                store=store.id,
-            )
-            inside = await self._read(f"MATCH (v:{label}) RETURN v.id AS id")
-            outside = sorted({row["id"] for row in rows} - {row["id"] for row in inside})
+            outside = sorted(await seen_twice(partial(self._outside, store)))
             if outside:
                 yield Flaw(
                     f"{len(outside)} vectors of {store.model} are not in its index.",
@@ -202,12 +177,23 @@ class Soundness(Checks):
                         f"UNWIND $rows AS row MATCH (v:Vector {{id: row.id}}) SET v:{label}",
                     ),
                 )
+            inside = await self._read(f"MATCH (v:{label}) RETURN v.id AS id")
             broken = await self._broken_vectors([row["id"] for row in inside], store)
             if broken:
                 yield Flaw(
                     f"{len(broken)} vectors of {store.model} do not have {store.dimension} dimensions.",
                     partial(self._delete, Label.VECTOR, broken),
                 )
+
+    async def _outside(self, store: VectorStoreInfo) -> dict[str, bool]:
+        """Return the ids of vectors of chunks that lack the label of their vector store."""
+        rows = await self._read(
+            "MATCH (v:Vector)-[:EMBEDDING_OF]->(c:DocumentChunk) WHERE v.namespace = $namespace "
+            "AND v.vector_store_id = $store RETURN DISTINCT v.id AS id",
+            store=store.id,
+        )
+        inside = await self._read(f"MATCH (v:{check_name(store.index().label)}) RETURN v.id AS id")
+        return dict.fromkeys({row["id"] for row in rows} - {row["id"] for row in inside}, True)
 
     async def _broken_vectors(self, ids: Sequence[str], store: VectorStoreInfo) -> list[str]:
         broken = []
@@ -284,8 +270,47 @@ class Soundness(Checks):
             )
 
 
-async def _drop(tx: Transaction, chunks: Sequence[str]) -> None:
-    await remove_unused_vectors(tx, await remove_chunks(tx, chunks))
+#: What tells the place of a chunk ``c`` in its document ``d``.
+_PLACE = "d.id AS document, c.id AS id, c.chunk_index AS index, c.start_char AS start, c.chunk_count AS count"
+
+
+def _by_document(chunks: Iterable[Row]) -> dict[str, list[Row]]:
+    """Return the chunks of each document, in order."""
+    found: dict[str, list[Row]] = defaultdict(list)
+    for row in sorted(chunks, key=lambda row: (row["index"], row["start"], row["id"])):
+        found[row["document"]].append(row)
+    return found
+
+
+def _pairs(chunks: Iterable[Row]) -> list[tuple[str, str]]:
+    return [(a["id"], b["id"]) for a, b in pairwise(chunks)]
+
+
+def _miscounted(chunks: Iterable[Row]) -> set[str]:
+    """Return the documents of which a chunk has another number of chunks than there are."""
+    return {
+        document for document, parts in _by_document(chunks).items() if any(row["count"] != len(parts) for row in parts)
+    }
+
+
+async def _put_in_order(tx: Transaction, documents: Sequence[str]) -> None:
+    """Chain and count the chunks of documents, and let the next ingest complete those that lack some."""
+    await lock(tx, Label.DOCUMENT, documents)
+    chunks = await run_for_ids(
+        tx, f"UNWIND $ids AS i MATCH (d:Document {{id: i}})<-[:CHUNK_OF]-(c:DocumentChunk) RETURN {_PLACE}", documents
+    )
+    by_document = _by_document(chunks)
+    await chain_chunks(tx, documents, [{"a": a, "b": b} for parts in by_document.values() for a, b in _pairs(parts)])
+    miscounted = _miscounted(chunks)
+    await run_for_rows(
+        tx,
+        "UNWIND $rows AS row MATCH (c:DocumentChunk {id: row.id}) SET c.chunk_count = row.n",
+        [{"id": row["id"], "n": len(by_document[d])} for d in sorted(miscounted) for row in by_document[d]],
+    )
+    # What is missing is in the source only: the next ingest must not take them for unchanged.
+    await run_for_ids(
+        tx, "UNWIND $ids AS i MATCH (d:Document {id: i}) SET d.pipeline = '', d.state_hash = ''", sorted(miscounted)
+    )
 
 
 async def _make_single(tx: Transaction, ends: Sequence[Row], *, edge: str, start: Label, end: Label) -> None:

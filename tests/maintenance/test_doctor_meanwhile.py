@@ -1,0 +1,56 @@
+"""A doctor takes nothing for a flaw that others write meanwhile, and undoes none of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.graphs import orphans
+from tests.maintenance.conftest import PARAGRAPHS, documents, opened
+
+from core.rag import KnowledgeBase
+from core.rag.dbhandler.store import Row
+from core.rag.maintenance.flaws import Checks
+from libs.dataloader import Document
+
+#: How many statements the checks of a namespace read with, at least.
+_READS = 50
+
+
+async def _write(kb: KnowledgeBase, number: int) -> None:
+    """What ingests, callers and people may do between two statements of a check."""
+    text = "\n\n".join(PARAGRAPHS[: 1 + number % 4])
+    await kb.ingest([Document(path="note/1", content=f"# Note {number}\n\n{text}", format="markdown")])
+    await kb.insert("people", {"_id": str(number % 3), "name": f"Karl Stein {number % 5}", "city": "Ulm"})
+    await kb.remember("talk", "user", f"I live in street {number % 7}.")
+    if number % 2:
+        await kb.delete("note/2")
+        await kb.forget(session_id="old")
+    else:
+        await kb.ingest(documents()[2:3])
+        await kb.remember("old", "user", "This will be forgotten.")
+
+
+async def test_what_is_written_meanwhile_is_no_flaw(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read, seen, at = Checks._read, 0, -1
+
+    async def written_before(checks: Checks, statement: str, **parameters: Any) -> list[Row]:
+        nonlocal seen
+        if seen == at:
+            await _write(kb, at)
+        seen += 1
+        return await read(checks, statement, **parameters)
+
+    monkeypatch.setattr(Checks, "_read", written_before)
+    async with opened(file) as kb:
+        await kb.ingest(documents())
+        for at in range(_READS):
+            seen = 0
+            report = await kb.doctor(repair=True)
+            found = [check.message for check in report.checks if check.level in {"problem", "mended"}]
+            assert (at, found) == (at, [])
+        assert seen >= _READS
+        at = -1
+        assert (await kb.doctor()).healthy
+        assert not any((await orphans(kb.client)).values())
