@@ -13,6 +13,7 @@ from core.rag import KnowledgeBase
 from core.rag.dbhandler import MemGraphClient
 from core.rag.dbhandler.knowledge.facts import Triple
 from core.rag.dbhandler.transfer.file import ExportReader
+from core.rag.errors import StoreConflictError
 from core.rag.extraction.facts import ChunkFacts
 from core.rag.schema import Label
 from libs.dataloader import Document, Link
@@ -89,6 +90,30 @@ async def test_after_an_interrupted_import_an_ingest_completes_the_documents(
         await kb.doctor(repair=True)
         assert await snapshot(kb.client) == before
         assert (await kb.ingest(folder)).documents.unchanged == 4
+
+
+async def test_an_import_of_which_somebody_removes_a_part_is_not_complete(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a repair does, which finds chunks without their document. Nobody learned that these were missing."""
+    async with opened(tmp_path / "one.grafeo") as kb:
+        await kb.ingest([Document(path="note", content="\n\n".join(PARAGRAPHS))])
+        await kb.export(tmp_path / "all.jsonl")
+    put = MemGraphClient._put_in
+
+    async def repaired(self: MemGraphClient, kind: tuple[str, ...], *others: Any) -> None:
+        await put(self, kind, *others)
+        if kind[1] == Label.CHUNK:
+            await kb.doctor(repair=True)
+
+    async with opened(tmp_path / "two.grafeo") as kb:
+        with monkeypatch.context() as patch:
+            patch.setattr(MemGraphClient, "_put_in", repaired)
+            with pytest.raises(StoreConflictError, match="The import is not complete"):
+                await kb.import_(tmp_path / "all.jsonl")
+        await kb.import_(tmp_path / "all.jsonl")
+        assert (await kb.doctor()).healthy
+        assert (await kb.search("mill turned 5 times"))[0].path == "note"
 
 
 async def test_an_earlier_version_is_found_by_its_title_at_once(file: Path, tmp_path: Path) -> None:

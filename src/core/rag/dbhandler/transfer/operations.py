@@ -34,7 +34,7 @@ from core.rag.dbhandler.transfer.file import (
 )
 from core.rag.dbhandler.transfer.joining import join_edges, join_nodes, turned, with_guests
 from core.rag.dbhandler.vectors import VectorStoreOperations
-from core.rag.errors import BackupError
+from core.rag.errors import BackupError, StoreConflictError
 from core.rag.schema import Label, TextIndex, VectorIndex, check_name, text_partition
 from core.rag.times import utc_now
 
@@ -139,6 +139,7 @@ class TransferOperations(VectorStoreOperations):
 
         Raises:
             BackupError: if it is truncated or damaged.
+            StoreConflictError: if somebody else removes what it writes.
         """
         joined = bool(await self._ids(Label.DOCUMENT))
         searched = bool(await self.vector_stores())
@@ -304,26 +305,33 @@ class TransferOperations(VectorStoreOperations):
         _, edge, start, end, keyed = kind
         edges = EdgeKind(start, edge, end, *(("key", "key") if keyed else ()))
 
-        async def work(tx: Transaction) -> None:
+        async def work(tx: Transaction) -> bool:
+            complete = True
             rows = [
                 {"a": e["from"][1], "b": e["to"][1], "key": e["props"].get("key", ""), "props": e["props"]}
                 for e in entries
             ]
             for part in batches(rows):
                 for backward, alike in await directed(tx, edges, await turned(tx, edges, part)):
-                    await tx.run(
+                    written = await tx.run(
                         f"UNWIND $rows AS row MATCH (a:{start} {{id: row.a}}) MATCH (b:{end} {{id: row.b}}) "
                         "WHERE a.namespace = $namespace AND b.namespace = $namespace "
-                        f"{edges.merge(backward=backward)} SET r += row.props",
+                        f"{edges.merge(backward=backward)} SET r += row.props RETURN count(r) AS n",
                         {
                             "rows": await join_edges(tx, edges, alike, backward=backward),
                             "namespace": self._namespace,
                         },
                     )
+                    complete &= written[0]["n"] >= len(alike)
             if any(has_times(row["props"]) for row in rows):
                 await mark_dated(tx, self._namespace)
+            return complete
 
-        await self._write(work)
+        if not await self._write(work):
+            raise StoreConflictError(
+                f"The import is not complete: somebody has removed what it had just written, so that edges {edge} have"
+                " no ends. Repeat it when nobody else writes to the namespace."
+            )
 
 
 def _taken(label: str) -> str:
