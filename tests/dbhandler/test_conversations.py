@@ -15,7 +15,7 @@ from tests.embedders import HashEmbedder
 from tests.graphs import orphans, snapshot
 
 from core.rag import MemGraphClient
-from core.rag.dbhandler.messages.rows import beginning_of
+from core.rag.dbhandler.messages.rows import beginning_of, message_properties
 from core.rag.errors import InvalidInputError, NotFoundError
 from dbhandler.kit import Engine
 
@@ -134,6 +134,13 @@ async def test_pages_go_forwards_and_backwards(client: MemGraphClient) -> None:
         await page(before="no such message")
     with pytest.raises(InvalidInputError):
         await page(limit=0)
+
+
+async def test_more_than_a_hundred_of_the_last_messages_are_returned(client: MemGraphClient) -> None:
+    said = [message_properties(f"Number {number}", "user") for number in range(105)]
+    ids = await client.remember_messages("long", said)
+    for limit in (100, 103, 200):
+        assert [message["id"] for message in await client.recent_messages("long", limit)] == ids[-limit:]
 
 
 async def test_an_equal_message_id_adds_nothing_and_equal_texts_are_two_messages(client: MemGraphClient) -> None:

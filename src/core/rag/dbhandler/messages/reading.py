@@ -113,12 +113,14 @@ class MessageReading(UserOperations):
         return await self._messages(conversation["id"], rows)
 
     async def recent_messages(self, conversation_id: str, limit: int = 10) -> list[dict[str, Any]]:
-        """Return the last messages of a conversation, in order; the time does not depend on its length.
+        """Return the last messages of a conversation, in order; up to 100, the time does not depend on its length.
 
         Raises:
             NotFoundError: if there is no such conversation.
         """
         limit = check_limit(limit)
+        if limit > _LONGEST_WALK:
+            return await self.get_conversation_messages(conversation_id, limit)
         conversation = await self._require_conversation(conversation_id)
         return await self._messages(conversation["id"], await self._last_messages(conversation, limit))
 
@@ -127,7 +129,7 @@ class MessageReading(UserOperations):
         if limit < 1 or not conversation["last_id"]:
             return []
         rows = await self.read(
-            f"MATCH (l:Interaction {{id: $last}})-[:FOLLOWS*0..{int(min(limit, _LONGEST_WALK)) - 1}]->(m:Interaction) "
+            f"MATCH (l:Interaction {{id: $last}})-[:FOLLOWS*0..{int(limit) - 1}]->(m:Interaction) "
             f"WHERE m.session_id = $session RETURN {MESSAGE_COLUMNS}",
             last=conversation["last_id"],
             session=conversation["id"],
