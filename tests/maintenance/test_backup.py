@@ -241,6 +241,13 @@ async def test_an_export_is_restored_as_a_whole_graph(kb: KnowledgeBase, file: P
         assert (await again.ingest(documents())).documents.unchanged == 5
 
 
+async def test_an_export_of_all_namespaces_of_an_empty_graph_can_be_imported(tmp_path: Path) -> None:
+    """It was a file without anything in it; on a server, a backup failed, since it could not read that again."""
+    async with opened(tmp_path / "empty.grafeo") as kb:
+        written = await kb.export(tmp_path / "all.jsonl", namespaces=list(await kb.namespaces()))
+        assert await kb.import_(tmp_path / "all.jsonl", everything=True) == written
+
+
 async def test_a_compressed_export_unpacks_to_its_own_name(kb: KnowledgeBase, tmp_path: Path) -> None:
     """Programs that unpack it take a name in its header for that of the file: there is none, as of the part of it."""
     await kb.export(tmp_path / "all.jsonl.gz")

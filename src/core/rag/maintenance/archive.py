@@ -31,7 +31,7 @@ async def export_namespaces(
             raise NotFoundError(f"There is no namespace {missing[0][:200]!r} (there: {known}).")
     found = {}
     with writing_export(check_file(file)) as out:
-        for name in namespaces if namespaces is not None else [client.namespace]:
+        for name in namespaces or [client.namespace]:  # a file without any could not be imported
             found[name] = await client.in_namespace(name).write_section(out)
     return found
 

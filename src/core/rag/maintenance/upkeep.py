@@ -105,7 +105,7 @@ class Upkeep:
         Args:
             file: Must not exist; it is created only when complete. Writers to an embedded graph wait meanwhile; on a
                 server nothing should write to the namespaces.
-            namespaces: ``None``: the namespace of this knowledge base.
+            namespaces: ``None``, or none at all (an empty graph has none): the namespace of this knowledge base.
 
         Returns:
             What was written, by namespace.
@@ -133,6 +133,7 @@ class Upkeep:
 
         Raises:
             BackupError: if the file is not an export, is truncated or damaged, or contains other namespaces.
+            StoreConflictError: if somebody else removes what it writes; repeat it then.
         """
         from core.rag.maintenance.archive import import_namespaces
 
