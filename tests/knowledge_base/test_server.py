@@ -211,6 +211,30 @@ async def test_a_backup_of_a_server_is_an_export_that_a_server_takes_back(engine
         assert await snapshot(kb.client) == before
 
 
+async def test_a_restore_that_fails_says_where_the_graph_before_is(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    namespace = engine.namespace()
+    for name, value in variables(engine).items():
+        monkeypatch.setenv(name, value)
+    async with engine.knowledge(namespace) as kb:
+        await kb.ingest([Document(path="a", content="The tide mill turns.")])
+        await kb.export(tmp_path / "server.jsonl")
+        await kb.ingest([Document(path="b", content="It rests.")])
+        before = await snapshot(kb.client)
+
+        async def lost(*_: Any) -> None:
+            raise StoreConflictError("The server met a concurrent write.")
+
+        with monkeypatch.context() as patch, pytest.raises(BackupError, match="What was there before is in") as failed:
+            patch.setattr(type(kb.client), "read_section", lost)
+            await restore(None, tmp_path / "server.jsonl", force=True)
+        (aside,) = tmp_path.glob("*.before-restore-*")
+        assert str(aside) in str(failed.value)
+        await restore(None, aside, force=True)
+        assert await snapshot(kb.client) == before
+
+
 async def test_a_copy_of_an_embedded_graph_is_refused_by_a_server(engine: Engine, tmp_path: Path) -> None:
     uri, copy = f"embedded:{tmp_path / 'graph.grafeo'}", tmp_path / "graph.bak"
     async with KnowledgeBase.open(uri, embedder=HashEmbedder()) as kb:

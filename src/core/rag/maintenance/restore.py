@@ -26,6 +26,7 @@ from core.rag.dbhandler.transfer.file import GRAPH_MAGIC, check_export
 from core.rag.dbhandler.versions import check_version
 from core.rag.errors import (
     BackupError,
+    MGRagError,
     StoreDamagedError,
     StoreFullError,
     StoreLockedError,
@@ -302,10 +303,18 @@ async def _restore_into_server(uri: str | None, source: Path, settings: Settings
             stem = source.name.removesuffix(".gz").removesuffix(".jsonl")
             aside = source.with_name(f"{stem}.before-restore-{_stamp()}.jsonl.gz")
             await export_namespaces(client, aside, there)
+        try:
             for name in there:
                 await client.in_namespace(name).delete_everything()
-        await import_namespaces(client, source, everything=True)
-        await _compare(client, promised)
+            await import_namespaces(client, source, everything=True)
+            await _compare(client, promised)
+        except MGRagError as error:
+            if aside is None:
+                raise
+            raise BackupError(
+                f"{source} was not restored as a whole: {error} Repeat it with --force. What was there before is in"
+                f" {aside}, and can be restored in the same way."
+            ) from error
     nodes, edges = sums(promised)
     return BackupReport(source, "export", source.stat().st_size, nodes, edges, set_aside=aside)
 
