@@ -158,6 +158,27 @@ async def test_what_is_stored_and_then_repeated_by_the_engine_counts_once(
     assert set(ids) == {memory.id for memory in await kb.memories("s")}
 
 
+async def test_it_counts_once_also_where_the_same_words_were_revised_before(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for city in ("Bonn", "Jena"):  # both ids that the words may have are those of other words then
+        memory = await kb.remember("s", "user", "I live in Ulm.")
+        await kb.revise(memory, content=f"I live in {city}.")
+    write = kb.client._write
+
+    async def twice(work: Any) -> Any:
+        await write(work)
+        return await write(work)
+
+    monkeypatch.setattr(kb.client, "_write", twice)
+    await kb.remember("s", "user", "I live in Ulm.")
+    assert [(memory.content, memory.count) for memory in await kb.memories("s")] == [
+        ("I live in Bonn.", 1),
+        ("I live in Jena.", 1),
+        ("I live in Ulm.", 1),
+    ]
+
+
 async def test_sessions_that_are_remembered_at_the_same_time_are_each_in_order(kb: KnowledgeBase) -> None:
     talks = [[{"role": "user", "content": f"{who} says {number}."} for number in range(20)] for who in "abc"]
     await asyncio.gather(*(kb.remember_all("s", talk) for talk in talks))

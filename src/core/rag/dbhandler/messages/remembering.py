@@ -111,7 +111,8 @@ class RememberingOperations(ConversationOperations):
             now = utc_now()
             await lock_conversation(tx, node, now)
             known = await _known(tx, possible)
-            stored = any(row["token"] == token for row in known.values())
+            stored = False  # whether an earlier attempt has stored all of it
+            written: set[str] = set()
             places: list[str] = []
             new: list[InteractionRow] = []
 
@@ -124,8 +125,10 @@ class RememberingOperations(ConversationOperations):
                 place = await _place(tx, one, known, owner)
                 own = place in known
                 places.append(place)
+                stored = stored or (own and place not in written and known[place]["token"] == token)
                 if stored:
                     continue
+                written.add(place)
                 message = _at(one.message, place, indexes)
                 if own:
                     await append()  # it may be among them, and is to come after them
