@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.graphs import listen
 
-from core.rag import KnowledgeBase
+from core.rag import KnowledgeBase, MemGraphClient
 from core.rag.errors import FilterError, InvalidInputError
 from core.rag.retrieval import legs
 from core.rag.retrieval.chunk_names import fuzzy_index
@@ -135,6 +136,26 @@ async def test_expand_adds_the_neighbours_without_repeating_them(kb: KnowledgeBa
     assert wide.content == content[wide.start_char : wide.end_char]
     with pytest.raises(InvalidInputError, match="expand"):
         await kb.search("x", expand=-1)
+
+
+@pytest.mark.parametrize("reading", [1, 2])
+async def test_expand_keeps_a_hit_whose_document_is_removed_meanwhile(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch, reading: int
+) -> None:
+    """It may go before its neighbours are looked for, or before they are read."""
+    read, readings = MemGraphClient.chunks_by_id, 0
+
+    async def then_removed(client: MemGraphClient, ids: Iterable[str]) -> dict[str, dict[str, Any]]:
+        nonlocal readings
+        chunks = await read(client, ids)
+        readings += 1
+        if readings == reading:
+            await kb.delete("docs/mill.md")
+        return chunks
+
+    monkeypatch.setattr(MemGraphClient, "chunks_by_id", then_removed)
+    hits = await kb.search("the tide mill", k=1, mode="keyword", expand=1)
+    assert [(hit.path, hit.content) for hit in hits] == [("docs/mill.md", TEXTS["docs/mill.md"][1])]
 
 
 async def test_an_empty_graph_finds_nothing(engine: Engine) -> None:

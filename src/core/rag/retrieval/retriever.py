@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from core.rag.analysis import asked_name, asked_words, joined_terms, query_terms
 from core.rag.dbhandler.checks import check_k, check_number
 from core.rag.dbhandler.store import MAX_K
-from core.rag.errors import InvalidInputError
+from core.rag.errors import InvalidInputError, NotFoundError
 from core.rag.retrieval.bm25 import Bm25
 from core.rag.retrieval.chunk_names import fuzzy_index
 from core.rag.retrieval.fusion import Fused, fuse_hybrid
@@ -236,7 +236,12 @@ class Retriever:
 
     async def _expanded(self, hit: Hit, reach: int) -> Hit:
         """Return the hit with the text of its neighbours; overlaps are not repeated."""
-        parts = await self._client.neighbouring_chunks(hit.chunk_id, reach)
+        try:
+            parts = await self._client.neighbouring_chunks(hit.chunk_id, reach)
+        except NotFoundError:
+            return hit  # its document has been removed or replaced since it was found
+        if all(part["chunk_id"] != hit.chunk_id for part in parts):
+            return hit
         text, start, end = parts[0]["content"], parts[0]["start_char"], parts[0]["end_char"]
         for part in parts[1:]:
             text += part["content"][max(end - part["start_char"], 0) :]
