@@ -119,6 +119,10 @@ class Legs:
             rows, await self._client.read_together(sourced, {"key": "c.id", **_SOURCE}, ids, at_once=1000)
         )
 
+    async def passing(self, wanted: Filter, chunk_ids: Collection[str]) -> set[str]:
+        """Return those of given chunks whose documents pass a filter."""
+        return {key for key, row in (await self.facts(chunk_ids)).items() if wanted.matches(row)}
+
     async def documents_where(self, wanted: Filter) -> dict[str, str]:
         """Return the paths of the documents that pass a filter, by their ids."""
         match = "MATCH (d:Document) WHERE d.namespace = $namespace AND d.path STARTS WITH $prefix"

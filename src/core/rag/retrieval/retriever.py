@@ -114,7 +114,7 @@ class Retriever:
         top = sorted(best.items(), key=lambda item: (-item[1][0], item[0]))[:size]
         hits = await self._hits(top)
         if graph is not None:
-            reasons = await graph.because([hit.chunk_id for hit in hits])
+            reasons = await graph.because([hit.chunk_id for hit in hits], wanted)
             for hit in hits:
                 hit.because = reasons.get(hit.chunk_id)
         if reranker is not None:
@@ -170,6 +170,8 @@ class Retriever:
             return _mixed(await as_asked(k), led)
 
         async def among(texts: Mapping[str, str]) -> Ranking:
+            if graph is not None:
+                graph.leave()
             if mode == "fuzzy":
                 return {key: value for key, value in (await fuzzy(MAX_K)).items() if key in texts}
             vectors = await legs.cosines(await direction(), texts) if mode != "keyword" else {}

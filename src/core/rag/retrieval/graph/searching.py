@@ -17,6 +17,7 @@ from core.rag.together import together
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
     from core.rag.embedder import EmbeddingService
+    from core.rag.retrieval.filters import Filter
     from core.rag.retrieval.legs import Legs
 
     type Scores = dict[str, tuple[float, dict[str, float]]]
@@ -95,13 +96,29 @@ class GraphSearch:
         quick = WordLlamaEmbedding()
         return quick, tuple(await quick.get_query_embedding(text))
 
-    async def because(self, chunks: Iterable[str]) -> dict[str, Because]:
-        """Return why chunks were found; empty if the graph was not used."""
+    def leave(self) -> None:
+        """Forget what the graph led to, as something else ranks the hits."""
+        self._ranked = None
+
+    async def because(self, chunks: Iterable[str], wanted: Filter | None) -> dict[str, Because]:
+        """Return why chunks were found; empty if the graph was not used.
+
+        Args:
+            chunks: Their ids.
+            wanted: A filter; what does not pass it is not told of, even if it led to them.
+        """
         ranked = self._ranked
         if ranked is None:
             return {}
         traces = ranked.traces(chunks)
         reader = GraphReader(self._client)
+        if wanted is not None:
+            passing, texts = await together(
+                self._legs.passing(wanted, {key for trace in traces.values() for key in trace.passages}),
+                reader.texts({key for trace in traces.values() for key in trace.passages[-2:-1]}),
+            )
+            contents = {key: text.content for key, text in texts.items()}
+            traces = {chunk: trace.among(passing, contents) for chunk, trace in traces.items()}
         titles, names = await together(
             reader.places({key for trace in traces.values() for key in trace.passages}),
             reader.spellings({trace.entity for trace in traces.values() if trace.entity}),

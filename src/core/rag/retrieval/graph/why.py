@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 
 from core.rag.indexing.splitting.sentences import without_quotation_marks
 from core.rag.retrieval.graph.bridging import Way
@@ -25,6 +25,18 @@ class Trace:
     passages: tuple[str, ...]
     sentence: str = ""
     entity: str = ""
+
+    def among(self, passing: Collection[str], contents: Mapping[str, str]) -> Trace:
+        """Return it without what passages say that do not pass a filter, and without the titles that these come after.
+
+        Args:
+            passing: Ids of the passages that pass.
+            contents: The texts of the passages whose sentences are told; a fact may be stated by another one.
+        """
+        *before, own = self.passages
+        first = max((place for place, passage in enumerate(before, 1) if passage not in passing), default=0)
+        said = before[first:] and self.sentence in contents.get(before[-1], "")
+        return replace(self, passages=(*before[first:], own), sentence=self.sentence if said else "")
 
     def told(self, titles: Mapping[str, str], names: Mapping[str, str]) -> Because:
         """Convert it, with titles and names instead of ids."""
