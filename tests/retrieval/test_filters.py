@@ -153,6 +153,16 @@ def test_versions_that_spell_the_same_number_are_two_texts() -> None:
     assert parse_filter({"metadata.year": {">": "1999.5"}}).matches(row)
 
 
+def test_ids_of_many_digits_are_compared_to_the_last_one() -> None:
+    written, number, other = "1234567890123456789", 1234567890123456789, 1234567890123456788
+    for text in (f"metadata.id={written}", f'metadata.id="{written}"', f"metadata.id>{other}"):
+        wanted = parse_filter(text)
+        assert wanted.matches({"metadata": {"id": written}})
+        assert wanted.matches({"metadata": {"id": number}})
+        assert not wanted.matches({"metadata": {"id": other}})
+        assert not wanted.matches({"metadata": {"id": str(other)}})
+
+
 def test_numbers_of_numpy_are_numbers() -> None:
     assert parse_filter({"metadata.n": np.int64(3)}) == parse_filter({"metadata.n": 3})
 

@@ -153,6 +153,8 @@ def as_number(value: object) -> float | int | None:
     if isinstance(value, int | float):
         return value if isinstance(value, int) or math.isfinite(value) else None
     if isinstance(value, str) and len(value) <= 40 and _NUMBER.fullmatch(value):
+        if value.removeprefix("-").isdigit():  # an id may have more digits than a float
+            return int(value)
         number = float(value)
         return number if math.isfinite(number) else None
     return None
