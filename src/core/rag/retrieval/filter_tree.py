@@ -180,19 +180,26 @@ def period(value: str) -> tuple[datetime, datetime] | None:
             int((fraction or "0").ljust(6, "0")),
             datetime.fromisoformat(f"2000-01-01T00:00{zone}").tzinfo if zone else UTC,
         )
-        if fraction:
-            end = start + timedelta(microseconds=1)
-        elif hour:
-            end = start + (timedelta(seconds=1) if second else timedelta(minutes=1))
-        elif day:
-            end = start + timedelta(days=1)
-        elif month:
-            end = start.replace(year=start.year + start.month // 12, month=start.month % 12 + 1)
-        else:
-            end = start.replace(year=start.year + 1)
+        end = _end(start, year=not month, month=not day, day=not hour, minute=not second, second=not fraction)
         return start.astimezone(UTC), end.astimezone(UTC)
     except (ValueError, OverflowError):
         return None
+
+
+def _end(start: datetime, *, year: bool, month: bool, day: bool, minute: bool, second: bool) -> datetime:
+    """Return the end of the longest of these periods that begins then; of none, of a microsecond."""
+    try:
+        if year:
+            return start.replace(year=start.year + 1)
+        if month:
+            return start.replace(year=start.year + start.month // 12, month=start.month % 12 + 1)
+        if day:
+            return start + timedelta(days=1)
+        if minute:
+            return start + timedelta(minutes=1)
+        return start + (timedelta(seconds=1) if second else timedelta(microseconds=1))
+    except (ValueError, OverflowError):  # 9999 says that there is no end
+        return datetime.max.replace(tzinfo=start.tzinfo)
 
 
 def _lookup(row: Mapping[str, Any], field: str) -> list[Any]:
