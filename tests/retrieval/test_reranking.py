@@ -200,14 +200,24 @@ async def test_a_follow_up_question_is_not_judged_by_alone(tmp_path: Path) -> No
     assert not own.asked
 
 
-async def test_too_few_scores_are_an_error(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("scores", "message"),
+    [
+        ([1.0], "own returned 1 scores for 8 texts"),
+        ([0.1, float("nan"), *[0.2] * 6], "own returned the score nan"),
+        ([float("inf")] * 8, "own returned the score inf"),
+        ([None] * 8, "own did not return numbers"),
+        (None, "own did not return numbers"),
+    ],
+)
+async def test_scores_that_give_no_order_are_an_error(scores: Any, message: str, tmp_path: Path) -> None:
     class Wrong(Own):
         async def scores(self, query: str, texts: Sequence[str]) -> list[float]:
-            return [1.0]
+            return scores  # type: ignore[no-any-return]
 
     async with KnowledgeBase.open(f"embedded:{tmp_path}/g.grafeo", settings=made(), reranker=Wrong()) as kb:
         await kb.ingest(documents())
-        with pytest.raises(RerankerError, match="own returned 1 scores for 8 texts"):
+        with pytest.raises(RerankerError, match=message):
             await kb.search("mills", mode="hybrid")
 
 

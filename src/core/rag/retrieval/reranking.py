@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from math import isfinite
+from typing import TYPE_CHECKING, Any
 
 from core.rag.errors import RerankerError
 
@@ -31,15 +32,27 @@ async def reranked(reranker: Reranker, query: str, hits: Sequence[Hit]) -> list[
     movable = [place for place, hit in enumerate(hits) if hit.because is None or hit.because.reason == "words"]
     if len(movable) < 2:
         return list(hits)
-    scores = list(await reranker.scores(query, [_text(hits[place]) for place in movable]))
+    scores = _numbers(reranker.model, await reranker.scores(query, [_text(hits[place]) for place in movable]))
     if len(scores) != len(movable):
         raise RerankerError(f"The reranker {reranker.model} returned {len(scores)} scores for {len(movable)} texts.")
     order = sorted(zip(scores, movable, strict=True), key=lambda pair: (-pair[0], pair[1]))
     result = list(hits)
     for place, (score, before) in zip(movable, order, strict=True):
         hit = hits[before]
-        result[place] = replace(hit, score=hits[place].score, scores={**hit.scores, "rerank": float(score)})
+        result[place] = replace(hit, score=hits[place].score, scores={**hit.scores, "rerank": score})
     return result
+
+
+def _numbers(model: str, scores: Iterable[Any]) -> list[float]:
+    """Return scores as numbers; among others, such as those of a model that overflows, there is no order."""
+    try:
+        numbers = [float(score) for score in scores]
+    except (TypeError, ValueError) as error:
+        raise RerankerError(f"The reranker {model} did not return numbers: {error}.") from error
+    wrong = next((number for number in numbers if not isfinite(number)), None)
+    if wrong is not None:
+        raise RerankerError(f"The reranker {model} returned the score {wrong}, which is no number.")
+    return numbers
 
 
 def _text(hit: Hit) -> str:
