@@ -75,6 +75,18 @@ async def test_a_text_that_would_be_cut_off_is_refused_by_name(local: Settings) 
         assert (e.value.name, e.value.index) == ("notes.md, part 2", 1)
 
 
+async def test_of_a_question_that_is_too_long_the_beginning_is_embedded(local: Settings) -> None:
+    long = "When are the roses pruned? " * 40
+    async with open_embedder(settings=local) as embedder:
+        (short, cut, mill) = await embed_queries(embedder, ["When are the roses pruned?", long, MILL])
+        np.testing.assert_allclose(mill, await embedder.get_embedding(MILL), atol=1e-6)
+    assert short @ cut > 0.9
+    async with KnowledgeBase.open("embedded::memory:", settings=local) as kb:
+        await kb.ingest(Document(path=path, content=text) for path, text in (("mill", MILL), ("roses", ROSES)))
+        for mode in ("vector", "hybrid", "auto"):
+            assert [hit.path for hit in await kb.search(long, k=1, mode=mode)] == ["roses"]  # type: ignore[arg-type]
+
+
 async def test_a_graph_is_built_and_searched_with_it(local: Settings, settings: MakeSettings, tmp_path: Path) -> None:
     uri = f"embedded:{tmp_path}/graph.grafeo"
     long = Document(path="long", content="mill " * 60)

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from core.rag.embedder import OpenAICompatibleEmbedding, TextEmbedding3Small, blank_vector
+from core.rag.embedder import OpenAICompatibleEmbedding, TextEmbedding3Small, blank_vector, embed_queries
 from core.rag.embedder.openai_tokens import load_counter
 from core.rag.errors import ConfigurationError, EmbeddingError, EmbeddingInputError, MissingDependencyError
 from core.rag.settings import Settings
@@ -244,6 +244,15 @@ async def test_a_text_that_the_server_finds_too_long_is_named(names_input: bool,
             with pytest.raises(EmbeddingInputError, match="text number 29") as caught:
                 await embedder.get_embeddings(texts)
     assert len(server.requests) <= (3 if names_input else 26), "found by halving"
+
+
+async def test_of_a_question_that_the_server_finds_too_long_the_beginning_is_sent(settings: MakeSettings) -> None:
+    async with OpenAIServer(8, max_input_tokens=20) as server:
+        async with small_local(server, settings) as embedder:
+            await embed_queries(embedder, ["word " * 60, "what?"], ["the query", "another"])
+            assert inputs(server)[-1] == ["word " * 13 + "word", "what?"]
+            with pytest.raises(EmbeddingInputError, match="the query"):
+                await embed_queries(embedder, ["a " * 30], ["the query"])
 
 
 async def test_a_text_that_must_be_too_long_is_not_sent(server: OpenAIServer, settings: MakeSettings) -> None:

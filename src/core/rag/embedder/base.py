@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+import logging
 import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -26,6 +27,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     type Vectors = NDArray[np.float32]
+
+_log = logging.getLogger(__name__)
+
+#: A question of fewer characters is not refused for its length.
+_SHORT_QUESTION: Final = 64
 
 #: The share of meaning in a hybrid search with an embedder that averages the words of a text: nearly half, so that
 #: words decide between otherwise equal chunks.
@@ -305,8 +311,22 @@ async def embed_texts(service: EmbeddingService, texts: Sequence[str], names: Se
 
 
 async def embed_queries(service: EmbeddingService, texts: Sequence[str], names: Sequence[str] | None = None) -> Vectors:
-    """Embed questions with any embedder, as ``embed_texts`` does texts."""
-    return await _checked(service, service.get_query_embeddings, texts, names)
+    """Embed questions with any embedder, as ``embed_texts`` does texts.
+
+    Of a question that is too long for the model, such as a log that was pasted, the beginning is embedded: nobody can
+    be asked to split it, as a text.
+    """
+    asked = texts
+    while True:
+        try:
+            return await _checked(service, service.get_query_embeddings, asked, names)
+        except EmbeddingInputError as error:
+            place = 0 if error.index is None else error.index
+            if not 0 <= place < len(asked) or len(asked[place]) < _SHORT_QUESTION:
+                raise
+            _log.warning("Only the beginning of a question is compared by meaning, as it is too long: %s", error)
+            half = asked[place][: len(asked[place]) // 2]
+            asked = [*asked[:place], half.rpartition(" ")[0].strip() or half, *asked[place + 1 :]]
 
 
 async def _checked(
