@@ -10,7 +10,7 @@ import pytest
 
 from core.rag import KnowledgeBase
 from core.rag.errors import FilterError, InvalidInputError
-from core.rag.graph import searching
+from core.rag.graph import attaching, searching
 from core.rag.graph.searching import MODES, KnowledgeMode
 from libs.dataloader import Document
 
@@ -106,6 +106,29 @@ async def test_graph_search_ranks_by_nearness(wiki: KnowledgeBase) -> None:
     assert found["emp_123"] == pytest.approx(1 / 2)  # one step: through the company
     assert "emp_789" not in found
     assert "proj_456" not in found
+
+
+@pytest.mark.parametrize("most", [5, 8, 100])
+async def test_what_is_rare_is_found_beside_what_all_records_have(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    """However many records are in Germany, those in Germany of the company come first."""
+    monkeypatch.setattr(attaching, "MAX_ATTACHED", most)
+    companies = {number: "Zacme" if number in (4, 11) else f"Firm {number}" for number in range(16)}
+    await kb.insert_many(
+        "people",
+        [
+            {"_id": number, "name": f"Person {number}", "company": companies[number], "country": "Germany"}
+            for number in companies
+        ],
+    )
+    await kb.ingest(Document("news.md", "In Germany, Zacme built a mill.", "News"))
+    for mode in ("graph", "hybrid"):
+        hits = await kb.search_knowledge("Zacme Germany", mode, limit=100)  # type: ignore[arg-type]
+        assert {hit.document["_id"] for hit in hits[:3] if hit.kind == "record"} == {4, 11}
+        assert {hit.kind for hit in hits[:3]} == {"record", "document"}
+        assert [hit.scores["graph"] for hit in hits[:3]] == [1, 1, 1] > [hit.scores["graph"] for hit in hits[3:4]]
+        assert len(hits) > 3
 
 
 async def test_documents_are_found_with_records(wiki: KnowledgeBase) -> None:

@@ -12,6 +12,7 @@ from core.rag.dbhandler.knowledge.periods import Time
 from core.rag.dbhandler.knowledge.record_rows import DOCUMENTS
 from core.rag.dbhandler.store import MAX_K
 from core.rag.errors import InvalidInputError
+from core.rag.graph.attaching import attached
 from core.rag.graph.doubles import Candidate, leave_out_doubles
 from core.rag.graph.passing import Passing, passing_of
 from core.rag.graph.proximity import Surroundings, surroundings
@@ -35,7 +36,6 @@ GRAPH_DEPTH = 2
 _CANDIDATES = 200
 #: With a filter that lets too little of it pass, so many times more is looked for.
 _DEEPER = 7
-_MAX_ATTACHED = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +171,7 @@ async def _by_graph(
     """Score what has or mentions the entities reached, by their distance."""
     entities: dict[str, list[str]] = {}
     kinds: dict[str, str] = {}
-    rows = await client.attached(list(around.nodes), _MAX_ATTACHED)
+    rows = await attached(client, around, list(found))
     for row in rows if passing is None else await passing.only(rows, "id"):
         entities.setdefault(row["id"], []).append(row["entity"])
         kinds[row["id"]] = "record" if row["label"] is Label.RECORD else "document"

@@ -279,7 +279,7 @@ class TraversalOperations(NodeOperations):
                 {**row, "label": Label.RECORD, "weight": 1}
                 for row in await self.read(
                     "UNWIND $ids AS i MATCH (e:Entity {id: i})<-[:HAS_ENTITY]-(n:Record) "
-                    f"RETURN DISTINCT i AS entity, n.id AS id LIMIT {check_limit(limit)}",
+                    f"RETURN DISTINCT i AS entity, n.id AS id ORDER BY entity, id LIMIT {check_limit(limit)}",
                     ids=part,
                 )
             ]
