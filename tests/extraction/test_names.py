@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 import pytest
 
+from core.rag.extraction.matching import mentions
 from core.rag.extraction.names import names_in
 from core.rag.extraction.words import normalize_name, normalized_words, word_spans
 
@@ -165,6 +168,15 @@ def test_the_turkish_capital_i_is_an_i() -> None:
     assert normalized_words("DİYARBAKIR, İzmir") == ["diyarbakir", "izmir"]
     assert word_spans("DİYARBAKIR, İzmir") == [(0, 10), (12, 17)]
     assert normalize_name("ė ż") == "ė ż", "other letters keep their dots"
+
+
+def test_each_word_has_its_place_whatever_casefolding_makes_of_its_letters() -> None:
+    changed = (chr(code) for code in range(0x20000) if not 0xD800 <= code < 0xE000)
+    for letter in (one for one in changed if one.casefold() != one or unicodedata.category(one)[0] == "M"):
+        text = f"{letter} the {letter}{letter}x Tide {letter}-Mill{letter}"
+        assert len(normalized_words(text)) == len(word_spans(text)), hex(ord(letter))
+    # The iota below a Greek vowel may stand alone where a page was scanned.
+    assert mentions("\u0345 the Tide Mill", ["tide mill"]) == [(6, 15, "tide mill")]
 
 
 @pytest.mark.parametrize(

@@ -95,7 +95,7 @@ def word_spans(text: str) -> list[tuple[int, int]]:
         text = text.replace(_AND, _AND_PLACE)
     if text.isascii():
         return [match.span() for match in _ASCII_ANY_CASE.finditer(text)]
-    plain = text.replace("_", " ")
+    plain = text.replace("_", " ").replace("\u0345", "\u03b9")  # the mark that casefolding makes a letter
     return [match.span() for match in _pattern(plain).finditer(plain)]
 
 
