@@ -59,6 +59,24 @@ async def test_the_rewritten_question_is_searched_for_where_it_is_asked_for() ->
             assert len(chat.bodies) == 1
 
 
+async def test_the_rewritten_question_is_searched_for_where_few_documents_pass_a_filter() -> None:
+    async with OpenAIServer() as server:
+        chat = Chat(server)
+        chat.default = "What is the spire of the church of Saint Mary made of?"
+        async with knowledge(server) as kb:
+            talk = await _talk(kb)
+            await kb.ingest(
+                Document(path=f"y{n}", content=f"The top of house {n} is old and tall.") for n in range(1_000)
+            )
+            filters = "path:(mill, church, x)"
+            hits = await kb.search(
+                "And what is its top made of?", k=20, conversation_id=talk, rewrite=True, filters=filters
+            )
+            assert len(hits) == 11
+            assert hits[0].path == "church"
+            assert hits[0].scores["rewritten"] == pytest.approx(1.0)
+
+
 async def test_a_model_that_fails_costs_nothing_but_time() -> None:
     async with OpenAIServer() as server:
         server.then(fail(401), fail(401))

@@ -174,13 +174,25 @@ class Retriever:
                 graph.leave()
             if mode == "fuzzy":
                 return {key: value for key, value in (await fuzzy(MAX_K)).items() if key in texts}
-            vectors = await legs.cosines(await direction(), texts) if mode != "keyword" else {}
-            words = Bm25(texts.items()).top(terms, len(texts)) if mode != "vector" else {}
+            found = await of(texts, await direction(), terms, dialogue)
+            if dialogue is None or dialogue.rewritten is None:
+                return found
+            text = dialogue.rewritten
+            return _mixed(found, await of(texts, await self._embed(text), _terms(text), None))
+
+        async def of(
+            texts: Mapping[str, str],
+            query: Sequence[float] | None,
+            words: Mapping[str, float],
+            dialogue: Dialogue | None,
+        ) -> Ranking:
+            vectors = await legs.cosines(query, texts) if mode != "keyword" else {}
+            by_words = Bm25(texts.items()).top(words, len(texts)) if mode != "vector" else {}
             weight = self._embedder.vector_weight
-            fused = fuse_hybrid(vectors, words, sample=vectors.values(), total=len(texts), vector_weight=weight)
+            fused = fuse_hybrid(vectors, by_words, sample=vectors.values(), total=len(texts), vector_weight=weight)
             if dialogue is not None or mode in {"keyword", "vector"}:
                 return _scored(fused)
-            return await _near(legs, fused, terms, weight)
+            return await _near(legs, fused, words, weight)
 
         if graph is not None:
             return by_graph, among
