@@ -189,3 +189,25 @@ def test_lists_long_tables_and_code_as_pandoc_writes_them() -> None:
         "Gates of the mill\n\n| Gate | Built |\n| --- | --- |\n| Upper | 1802 |\n\n"
         "```\ndef flow(h) -> dict:\n    return {h}  # weir\n```\n"
     )
+
+
+def test_tables_of_a_given_width_with_room_below_their_rows() -> None:
+    table = (
+        r"\begin{tabular*}{\textwidth}{@{\extracolsep{\fill}}lcr}"
+        "\n"
+        r"Gate & Built & Keeper \\[2pt]"
+        "\n\\hline\n"
+        r"Upper & 1802 & Ida \\*"
+        "\n"
+        r"Lower & 1811 & [none] \\ [0.5\baselineskip]"
+        "\n"
+        r"Old & [1700] & Jon \\"
+        "\n"
+        r"[New] & 1999 & Ann"
+        "\n"
+        r"\end{tabular*}"
+    )
+    assert convert("gates.tex", table).content == (
+        "| Gate | Built | Keeper |\n| --- | --- | --- |\n| Upper | 1802 | Ida |\n| Lower | 1811 | [none] |\n"
+        "| Old | [1700] | Jon |\n| [New] | 1999 | Ann |\n"
+    )

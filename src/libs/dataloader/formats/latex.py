@@ -37,8 +37,10 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _OPTION = re.compile(r"\s?\[([^\[\]]{0,500})\]")
+# How much room is below a row: ``2pt``, ``0.5\baselineskip``. A cell may begin with other brackets.
+_LENGTH = re.compile(r"\s*[-+]?[\d.,]{0,20}[ \t]*(?:pt|mm|cm|in|ex|em|bp|pc|dd|cc|sp|mu|\\[A-Za-z]{1,40})\s*")
 _MACRO = re.compile(
-    r"\\(?:(?:re|provide)?newcommand\*?[ \t]*\{?|def)[ \t]*\\([A-Za-z]{1,40})\}?[ \t]*"
+    r"\\(?:(?:re|provide)?newcommand\*?[ \t]*+\{?|def)[ \t]*+\\([A-Za-z]{1,40})\}?[ \t]*+"
     r"\{([^{}\\$#&]{1,200}?)(?:\\xspace)?\}"
 )
 _DEFINED = re.compile(r"[ \t]*=?\\[A-Za-z@]+[ \t]*(?:#[^{}\n]{0,100})?")
@@ -131,9 +133,10 @@ class _Reader:
             if sign in "[(":
                 return self._raw(token, place, "\\" + "])"["[(".index(sign)], "$$" if sign == "[" else "$")
             if sign == "\\":
+                place += self._source.startswith("*", place)
                 option = _OPTION.match(self._source, place)
                 out.append(" " if self._nested else "\x1e" if self._in_table() else "\n")
-                return option.end() if option and not self._in_table() else place
+                return option.end() if option and (not self._in_table() or _LENGTH.fullmatch(option[1])) else place
             if sign in ACCENTS and (letter := _ACCENTED.match(self._source, place)):
                 out.append((letter[1] or letter[2]).lstrip("\\") + ACCENTS[sign])
                 return letter.end()
@@ -288,7 +291,8 @@ class _Reader:
             else:
                 self._outer.append(("table", self._out))
                 self._out, self._head = [], -1
-            return self._after_arguments(place, TABLES[name])
+            # ``tabular*`` has its width before its columns.
+            return self._after_arguments(place, TABLES[name] + (name == "tabular" and "*" in token[0]))
         if name in LISTS:
             self._lists.append(0 if name == "enumerate" else None)
         if name == "abstract":
