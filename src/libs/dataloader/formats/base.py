@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 EXPANSION = 4
 _MAX_CHARS = 100_000_000
 _HEADING = re.compile(r"^(#{1,5}) ", re.MULTILINE)
-_LIKE_MARKUP = re.compile(r"^(#{1,6} |```)", re.MULTILINE)
-_FENCED = re.compile(r"(^ {0,3}(?:```|~~~).*?(?:^ {0,3}(?:```|~~~)[ \t]*$|\Z))", re.MULTILINE | re.DOTALL)
+_LIKE_MARKUP = re.compile(r"^(#{1,6} |```|~~~)", re.MULTILINE)
+_FENCE_LINE = re.compile(r"^ {0,3}(`{3,}|~{3,})([^\n]*)$", re.MULTILINE)
 
 
 class UnreadableError(Exception):
@@ -80,10 +80,38 @@ def squeezed(text: str) -> str:
     return "\n".join(line for line in lines if line)
 
 
+def fences(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield the spans of fenced code in Markdown (CommonMark 4.5), each with the fence that is missing at its end."""
+    start, fence = -1, ""
+    for match in _FENCE_LINE.finditer(text):
+        if start < 0:
+            if match[1][0] == "~" or "`" not in match[2]:
+                start, fence = match.start(), match[1]
+        elif match[1].startswith(fence) and not match[2].strip(" \t" + fence[0]):
+            yield start, match.end(), ""
+            start = -1
+    if start >= 0:
+        yield start, len(text), fence
+
+
+def closed(text: str) -> str:
+    """Return Markdown with an end to its last block of code, lest that go on in what is written behind the text."""
+    missing = "".join(fence for _, _, fence in fences(text))  # only the last one can be without
+    return f"{text.rstrip()}\n{missing}" if missing else text
+
+
 def lowered(text: str) -> str:
-    """Return Markdown with each heading one level lower, so that it fits below a heading of the first level."""
-    parts = _FENCED.split(text)
-    return "".join(part if index % 2 else _HEADING.sub(r"#\1 ", part) for index, part in enumerate(parts))
+    """Return Markdown with each heading one level lower, so that it fits below a heading of the first level.
+
+    Code that does not end within the text does so at its end; see :func:`closed`.
+    """
+    text = closed(text)
+    parts: list[str] = []
+    position = 0
+    for start, end, _ in fences(text):
+        parts += (_HEADING.sub(r"#\1 ", text[position:start]), text[start:end])
+        position = end
+    return "".join([*parts, _HEADING.sub(r"#\1 ", text[position:])])
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import quote
 
-from libs.dataloader.formats.base import Content, FileData
+from libs.dataloader.formats.base import Content, FileData, closed
 from libs.dataloader.formats.markdown import find_links, first_heading
 from libs.dataloader.links import LinkCollector
 from libs.dataloader.text import clean_text
@@ -33,7 +33,7 @@ def read_canvas(data: Any, file: FileData) -> Content | None:
         words = node.get(_WORDS[kind])
         if not isinstance(words, str) or not words.strip():
             continue
-        cards[node["id"]] = clean_text(words).strip()
+        cards[node["id"]] = closed(clean_text(words).strip())
         if kind == "text":
             collector.extend(find_links(words))
         elif kind != "group":

@@ -12,7 +12,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 from libs.dataloader.formats.attachments import Attachments
-from libs.dataloader.formats.base import Content, FileData, UnreadableError, join_lines, lowered
+from libs.dataloader.formats.base import Content, FileData, UnreadableError, closed, join_lines, lowered
 from libs.dataloader.formats.markdown import trim_url
 from libs.dataloader.formats.registry import MBOX, Format
 from libs.dataloader.html import html_to_document
@@ -56,7 +56,7 @@ def read(file: FileData, kind: Format) -> Content:
     collector = LinkCollector(None)
     text = clean_text(_message(message, collector))
     if attached := "".join(_attached(message, Attachments(file, collector))):
-        text = _SIGNATURE.sub("\n\n", text)
+        text = closed(_SIGNATURE.sub("\n\n", text))
     metadata: dict[str, Any] = {}
     for header, name in (("From", "author"), ("To", "to"), ("Cc", "cc"), ("Message-ID", "message_id")):
         if value := _header(message, header):
@@ -104,7 +104,7 @@ def _archive(file: FileData, data: bytes, places: Sequence[tuple[int, int]]) -> 
 
 def _of_archive(message: Message[str, str], collector: LinkCollector, attachments: Attachments) -> str:
     text = clean_text(_message(message, collector, _SHOWN[:-1])).strip()
-    return _SIGNATURE.sub("\n\n", text) + "".join(_attached(message, attachments))
+    return closed(_SIGNATURE.sub("\n\n", text)) + "".join(_attached(message, attachments))
 
 
 def _attached(message: Message[str, str], attachments: Attachments) -> Iterator[str]:

@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Any
 
 from libs.dataloader.formats.bare_tables import with_outer_bars
-from libs.dataloader.formats.base import Content, FileData
+from libs.dataloader.formats.base import Content, FileData, fences
 from libs.dataloader.formats.front_matter import COMMON_FIELDS, fields_metadata, split_front_matter
 from libs.dataloader.formats.html_in_markdown import with_plain_tables
 from libs.dataloader.formats.preamble import preamble_title, split_preamble
@@ -27,7 +27,6 @@ _IMPORT = re.compile(
     re.MULTILINE,
 )
 _MYST_LABEL = re.compile(r"^\([\w.:-]{1,200}\)=[ \t]*(?:\n|\Z)", re.MULTILINE)
-_FENCE_LINE = re.compile(r"^ {0,3}(`{3,}|~{3,})([^\n]*)$", re.MULTILINE)
 _TICKS = re.compile(r"`+")
 _ATX = re.compile(r"^ {0,3}(#{1,6})[ \t]+([^\n]*)$", re.MULTILINE)
 _SETEXT = re.compile(r"^ {0,3}(\S[^\n]*)\n {0,3}(=+|-+)[ \t]*$", re.MULTILINE)
@@ -118,7 +117,8 @@ def without_code(text: str) -> str:
 
 
 def _without_blocks(text: str) -> str:
-    text = _blanked(text, _fences(text)) if "```" in text or "~~~" in text else text
+    if "```" in text or "~~~" in text:
+        text = _blanked(text, ((start, end) for start, end, _ in fences(text)))
     return _blanked(text, _comments(text)) if "<!--" in text else text
 
 
@@ -339,20 +339,6 @@ def _page_properties(body: str) -> tuple[dict[str, Any], str]:
         else:
             others.append(line)
     return fields, "".join(others)
-
-
-def _fences(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the spans of fenced code (CommonMark 4.5)."""
-    start, fence = -1, ""
-    for match in _FENCE_LINE.finditer(text):
-        if start < 0:
-            if match[1][0] == "~" or "`" not in match[2]:
-                start, fence = match.start(), match[1]
-        elif match[1].startswith(fence) and not match[2].strip(" \t" + fence[0]):
-            yield start, match.end()
-            start = -1
-    if start >= 0:
-        yield start, len(text)
 
 
 def _comments(text: str) -> Iterator[tuple[int, int]]:

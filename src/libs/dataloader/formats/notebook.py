@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from libs.dataloader.formats.base import Content, FileData, TextBuilder, UnreadableError, fenced
+from libs.dataloader.formats.base import Content, FileData, TextBuilder, UnreadableError, closed, fenced
 from libs.dataloader.formats.markdown import find_links, first_heading
 from libs.dataloader.formats.registry import Format
 from libs.dataloader.links import LinkCollector
@@ -78,7 +78,7 @@ def _cell(cell: dict[str, Any], language: str) -> str:
         level = cell.get("level")
         return f"{'#' * (level if isinstance(level, int) and 1 <= level <= 6 else 1)} {source}"
     if kind != "code":
-        return source.strip()
+        return closed(source.strip())  # lest the code of the next cell be taken for its end
     blocks = [fenced(source, language)] if source.strip() else []
     outputs = cell.get("outputs")
     for output in outputs if isinstance(outputs, list) else []:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import posixpath
 import re
 
-from libs.dataloader.formats.base import Content, FileData
+from libs.dataloader.formats.base import Content, FileData, fenced
 from libs.dataloader.formats.front_matter import fields_metadata
 from libs.dataloader.formats.markdown import first_heading
 from libs.dataloader.formats.preamble import preamble_title, split_preamble
@@ -124,7 +124,7 @@ class _Converter:
                 )
             body, after = self._indented(end, indent(line))
             if body:
-                out += ["", "```", *body, "```", ""]
+                out += ["", fenced("\n".join(body), ""), ""]
                 return after
             return end
         out.append(self._inline.convert(line))
@@ -228,7 +228,7 @@ class _Converter:
         if name in CODE:
             if any(text.strip() for text in body):
                 language = argument if name != "parsed-literal" and argument.isalnum() else ""
-                out += ["", f"```{language}", *dedented(body), "```", ""]
+                out += ["", fenced("\n".join(dedented(body)), language), ""]
             return after
         if name == "math":
             out += ["", " ".join([argument, *(text.strip() for text in body)]).strip(), ""]

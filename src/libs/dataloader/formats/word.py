@@ -20,7 +20,9 @@ from libs.dataloader.formats.base import (
     FileData,
     UnreadableError,
     check_length,
+    closed,
     escaped,
+    fenced,
     is_code_style,
     squeezed,
 )
@@ -135,7 +137,7 @@ class _Reader:
         except UnreadableError:
             return  # it costs only itself
         is_markup = content.format == "markdown"
-        out.append(Block(content.text if is_markup else escaped(content.text)))
+        out.append(Block(closed(content.text) if is_markup else escaped(content.text)))
         self.first_heading = self.first_heading or (first_heading(content.text) if is_markup else None)
         self.collector.extend((link.target, link.text) for link in content.links)
 
@@ -343,7 +345,7 @@ def _join(blocks: Iterable[Block]) -> str:
         texts = [block.text for block in group]
         if kind == "code":
             code = "\n".join(texts).strip("\n")
-            texts = [f"```\n{code}\n```"] if code.strip() else []
+            texts = [fenced(code, "")] if code.strip() else []
         if texts:
             parts += ["\n\n" if before else "", ("\n" if kind == "item" else "\n\n").join(texts)]
             before = kind or "text"
