@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from answering.models import Talking
-from core.rag import KnowledgeBase
+from core.rag import KnowledgeBase, KnowledgeRAGFlow
 from core.rag.answering.computing.asking import questions
 from core.rag.answering.computing.planning import plan
 from core.rag.answering.computing.seen import Seen
@@ -169,6 +169,24 @@ async def test_texts_that_answer_too_are_told_below(kb: KnowledgeBase) -> None:
     assert "- In the best year there were 900 customers in Berlin alone. [2]" in answer.text
     assert [one.number for one in answer.citations][:2] == [1, 2]
     assert not {one.path for one in answer.citations[1:]} & {answer.citations[0].path}  # no single rows
+
+
+async def test_the_stages_of_the_flow_have_it_one_by_one(kb: KnowledgeBase) -> None:
+    flow = KnowledgeRAGFlow(kb)
+    analysis = await flow.analyze_query_node("How many customers are there in Berlin?")
+    context = flow.build_context_node(await flow.retrieve_knowledge_node(analysis))
+    assert context.passages[0].is_computed
+    response = await flow.generate_response_node(analysis, context)
+    assert "- customers with city = Berlin: 2 of 5 records [1]" in response.checked.text
+
+
+async def test_fields_of_any_name_can_be_asked(kb: KnowledgeBase) -> None:
+    record = {"$price (€)": 3, 'a"b': 4, "not": 5, "x.y": 6, "deep": [{"in": {"größe": 7}}], "größe\n`": 8, "id": "1"}
+    await kb.insert_many("oddities", [record, record | {"id": "2"}])
+    for name, total in {"price": 6, "a b": 8, "x y": 12}.items():
+        assert f": {total} (2 records) [1]" in (await kb.ask(f"What is the total {name} of the oddities?")).text
+    assert WORKED_OUT not in (await kb.ask("What is the total not of the oddities?")).text
+    assert WORKED_OUT not in (await kb.ask("What is the total größe of the oddities?")).text  # of two fields
 
 
 async def test_filters_of_documents_leave_records_out(kb: KnowledgeBase) -> None:

@@ -141,7 +141,7 @@ class KnowledgeRAGFlow:
 
     def build_context_node(self, knowledge: Knowledge) -> Context:
         """Run the third stage: the context and the diagram; empty if nothing is relevant, so that no model guesses."""
-        return build_context(knowledge if knowledge.relevant else Knowledge())
+        return build_context(knowledge if knowledge.relevant else Knowledge(computed=knowledge.computed))
 
     async def generate_response_node(self, analysis: Analysis, context: Context) -> Response:
         """Run the fourth stage: the answer."""
