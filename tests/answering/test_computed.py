@@ -48,6 +48,7 @@ async def fill(kb: KnowledgeBase, folder: Path) -> None:
     (folder / "notes.md").write_text(NOTES)
     await kb.ingest([folder])
     await kb.insert_many("orders", ORDERS)
+    await kb.insert_many("cups", [{"team": "Blues", "cups": 1}, {"team": "Maple Leafs", "cups": 13}])
 
 
 @pytest.fixture
@@ -93,6 +94,9 @@ ANSWERED = {
     "What is the total amount of grants from the Lighthouse Fund?": (
         "sum of amount_eur in grants with donor = Lighthouse Fund: 25700 (2 of 6 records)"
     ),
+    "What is the average number of units?": "average units in orders: 4.67 (3 records)",
+    "Which team has the most cups?": "highest cups in cups: 13 (cups: 13 | team: Maple Leafs)",
+    "Which team has the fewest cups?": "lowest cups in cups: 1 (cups: 1 | team: Blues)",
     "How many grants were paid?": "grants with status = paid: 3 of 6 records",
     "How many grants were given in kind in 2020?": ("grants with status = in kind and year = 2020: 1 of 6 records"),
     "Which donor has the fewest grants?": (

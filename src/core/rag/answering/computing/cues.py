@@ -40,7 +40,7 @@ _CUES: Final[Mapping[str, Mapping[Cue, str]]] = {
         "count": r"how many|(?:the )?(?:total )?number of|count(?: of)?",
         "top": r"top \d{1,3}",
         "sum": r"in total|totals?(?: of)?|sum(?: of)?|altogether|combined|how much",
-        "average": r"on average|average|avg|mean(?= \w)",
+        "average": r"on average|(?:average|mean) number of|average|avg|mean(?= \w)",
         "highest": r"highest|largest|biggest|greatest|maximum|max",
         "lowest": r"lowest|smallest|minimum|min",
         "most": r"most",

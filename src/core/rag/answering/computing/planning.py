@@ -45,6 +45,8 @@ class Plan:
         group_by: The field to group by; may be empty.
         conditions: Only records that fulfil all of them.
         limit: How many records ``top`` wants.
+        unique: A field of which each record has to have a value of its own, else the question has two readings: "Which
+            team has the most cups?" may ask for a sum or for one record.
         first: For ``sum`` and ``avg`` by ``group_by``, only the group with the ``highest`` or ``lowest`` result.
     """
 
@@ -54,6 +56,7 @@ class Plan:
     conditions: tuple[Condition, ...] = ()
     first: Kind | None = None
     limit: int = 0
+    unique: str = ""
 
 
 def plan(question: Question, seen: Seen) -> Plan | None:
@@ -100,10 +103,14 @@ class _Reading:
     # What the words are.
 
     def _find_names(self) -> None:
-        """Find collection, fields and values; the longest first, names before values."""
+        """Find collection, fields and values; the longest first, names before values.
+
+        What is called like the collection, and is a number, is what is asked for ("the most cups", in ``cups.csv``).
+        """
         found: list[tuple[int, int, Span, str]] = []
         found += [(-len(span), 0, span, "") for span in self._question.named(plain_name(self._seen.name))]
-        found += [(-len(span), 1, span, name) for span, name in self._seen.named(self._question)]
+        for span, name in self._seen.named(self._question):
+            found.append((-len(span), -1 if self._is_number(name) else 1, span, name))
         for spelled, places in self._spelled().items():
             found += [(-len(span), 2, span, spelled) for span in places if not self._is_only_filling(span, spelled)]
         for _, kind, span, name in sorted(found, key=lambda one: (one[0], one[1], one[2].start, len(one[3]))):
@@ -112,7 +119,7 @@ class _Reading:
             self._take(span)
             if kind == 0:
                 self._names.collection.append(span)
-            elif kind == 1:
+            elif kind in {-1, 1}:
                 self._names.fields.append((span, name))
             else:
                 self._names.values.append(_Value(span, name))
@@ -159,6 +166,9 @@ class _Reading:
     def _adjoin(self, first: Span, second: Span) -> bool:
         """Whether nothing but words that say nothing stands between two places, the first before the second."""
         return first.stop <= second.start and all(map(self._is_filling, range(first.stop, second.start)))
+
+    def _is_number(self, name: str) -> bool:
+        return self._seen.fields[name].is_number
 
     # Which records.
 
@@ -264,25 +274,23 @@ class _Reading:
             return None
         name = self._free[0][1]
         # "How many units" adds up what is a number; "how many cities" counts values.
-        return Plan(
-            "sum" if self._seen.fields[name].is_number and not distinct else "distinct", name, group, conditions
-        )
+        return Plan("sum" if self._is_number(name) and not distinct else "distinct", name, group, conditions)
 
     def _of_one_field(self, kind: Kind, conditions: tuple[Condition, ...], group: str) -> Plan | None:
-        if len(self._free) != 1 or not self._seen.fields[self._free[0][1]].is_number:
+        if len(self._free) != 1 or not self._is_number(self._free[0][1]):
             return None
         return Plan(kind, self._free[0][1], group, conditions)
 
     def _extreme(self, cue: Cue, conditions: tuple[Condition, ...], group: str) -> Plan | None:
         """Return the record with the highest value; another field may be named before ("which customer has …")."""
-        measured = [name for _, name in self._free if self._seen.fields[name].is_number]
+        measured = [name for _, name in self._free if self._is_number(name)]
         if len(measured) != 1 or len(self._free) > 2 - bool(group) or self._free[-1][1] != measured[0]:
             return None
         return Plan(_EXTREMES[cue], measured[0], group, conditions)
 
     def _top(self, conditions: tuple[Condition, ...], field: str) -> Plan | None:
         """Return "the top 5 customers by revenue"."""
-        if not self._names.collection or self._free or not field or not self._seen.fields[field].is_number:
+        if not self._names.collection or self._free or not field or not self._is_number(field):
             return None
         top = next(one.span for one in self._question.cues if one.cue == "top")
         limit = int(self._question.words[top.stop - 1])
@@ -290,6 +298,10 @@ class _Reading:
 
     def _ranked(self, cue: Cue, conditions: tuple[Condition, ...]) -> Plan | None:
         """Return "which city has the most customers", or "which customer has the most revenue"."""
+        kind: Kind = "highest" if cue == "most" else "lowest"
+        if len(self._free) == 2 and not self._names.collection:
+            (_, unique), (_, measured) = self._free
+            return Plan(kind, measured, "", conditions, unique=unique) if self._is_number(measured) else None
         if len(self._free) != 1:
             return None
         span, name = self._free[0]
@@ -298,14 +310,14 @@ class _Reading:
         before = [one for one in self._names.collection if one.stop <= mark.start]
         if span.stop <= mark.start and behind and not before:
             return Plan(_RANKS[cue], "", name, conditions)
-        if mark.stop <= span.start and before and not behind and self._seen.fields[name].is_number:
-            return Plan("highest" if cue == "most" else "lowest", name, "", conditions)
+        if mark.stop <= span.start and before and not behind and self._is_number(name):
+            return Plan(kind, name, "", conditions)
         return None
 
     def _first_group(self, aggregate: Kind, extreme: Kind, conditions: tuple[Condition, ...]) -> Plan | None:
         if len(self._free) != 2:
             return None
         (_, group), (_, measured) = self._free
-        if not self._seen.fields[measured].is_number or group == measured:
+        if not self._is_number(measured) or group == measured:
             return None
         return Plan(aggregate, measured, group, conditions, extreme)

@@ -34,6 +34,8 @@ async def told(client: MemGraphClient, plan: Plan, seen: Seen) -> str:
     """
     table = await tabulate(client, seen.name, _asked(plan))
     where = f"{seen.name}{_conditions(plan.conditions)}"
+    if plan.unique and not await _is_unique(client, plan, seen):
+        return ""
     if plan.kind in {"highest", "lowest"} and not plan.group_by:
         return _extreme(plan, table, where)
     if plan.kind in {"list", "top"}:
@@ -47,6 +49,12 @@ async def told(client: MemGraphClient, plan: Plan, seen: Seen) -> str:
     if value is None or (plan.conditions and table.records == 1):  # a passage has that record, as it is written
         return ""
     return f"{_CALLED[plan.kind]} {plan.field} in {where}: {_number(value)} ({_basis(table, seen)})"
+
+
+async def _is_unique(client: MemGraphClient, plan: Plan, seen: Seen) -> bool:
+    """Return whether no two records have the same value in the field that says which one is meant."""
+    table = await tabulate(client, seen.name, _asked(Plan("distinct", plan.unique, "", plan.conditions)))
+    return bool(table.rows) and table.rows[0][table.columns[0]] == table.records
 
 
 def _asked(plan: Plan) -> Asked:
