@@ -48,6 +48,9 @@ async def fill(kb: KnowledgeBase, folder: Path) -> None:
     (folder / "notes.md").write_text(NOTES)
     await kb.ingest([folder])
     await kb.insert_many("orders", ORDERS)
+    await kb.insert_many(
+        "bills", [{"day": "Sun", "total_price": n} for n in (2, 4)] + [{"day": "Sat", "total_price": 1}]
+    )
     await kb.insert_many("cups", [{"team": "Blues", "cups": 1}, {"team": "Maple Leafs", "cups": 13}])
 
 
@@ -97,6 +100,8 @@ ANSWERED = {
     "What is the average number of units?": "average units in orders: 4.67 (3 records)",
     "Which team has the most cups?": "highest cups in cups: 13 (cups: 13 | team: Maple Leafs)",
     "Which team has the fewest cups?": "lowest cups in cups: 1 (cups: 1 | team: Blues)",
+    "What is the average total price per day?": "average total_price in bills, by day: Sun: 3, Sat: 1",
+    "How many grants since 2021 were promised?": "grants with status = promised and year >= 2021: 2 of 6 records",
     "How many grants were paid?": "grants with status = paid: 3 of 6 records",
     "How many grants were given in kind in 2020?": ("grants with status = in kind and year = 2020: 1 of 6 records"),
     "Which donor has the fewest grants?": (
@@ -131,6 +136,7 @@ async def test_records_are_counted_added_up_and_compared(kb: KnowledgeBase) -> N
         "How many employees does the office in Berlin have?",
         "How many dogs are there?",
         "What is the total?",
+        "What is the total price on Sun?",  # of one bill, or of all
         "What does revenue mean?",
         "How many orders did the customer Acme cancel?",
         "How many customers in Berlin in Ulm?",  # none can be in both

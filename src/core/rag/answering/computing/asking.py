@@ -31,6 +31,10 @@ class Span:
     def __len__(self) -> int:
         return self.stop - self.start
 
+    def is_within(self, other: Span) -> bool:
+        """Whether the other has all of its words, and more."""
+        return other.start <= self.start and self.stop <= other.stop and len(self) < len(other)
+
     def meets(self, other: Span) -> bool:
         """Whether the two share a word."""
         return self.start < other.stop and other.start < self.stop

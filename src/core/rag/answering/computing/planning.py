@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NamedTuple
 
-from core.rag.answering.computing.asking import Compared, Question, Span
+from core.rag.answering.computing.asking import Compared, Question, Span, name_words
 from core.rag.answering.computing.cues import FILLERS, JOINING, Cue
 from core.rag.answering.computing.seen import Seen, plain_name
 
@@ -22,6 +22,7 @@ Kind = Literal["count", "distinct", "sum", "avg", "list", "top", "highest", "low
 _AGGREGATES: Final[dict[Cue, Kind]] = {"sum": "sum", "average": "avg"}
 _EXTREMES: Final[dict[Cue, Kind]] = {"highest": "highest", "lowest": "lowest"}
 _RANKS: Final[dict[Cue, Kind]] = {"most": "most", "fewest": "fewest"}
+_YEARS: Final = (["year"], ["jahr"], ["année"], ["annee"], ["año"])
 _YEAR: Final = re.compile(r"[12]\d{3}", re.ASCII)
 
 
@@ -84,11 +85,14 @@ class _Reading:
         self._seen = seen
         self._taken: set[int] = set()
         self._names = _Names()
+        names = [span for span, _ in seen.named(question)]
+        #: Those that are not part of a name, such as "total bill".
+        self._cues = [one for one in question.cues if not any(one.span.is_within(span) for span in names)]
         #: Fields that are named for nothing else yet.
         self._free: list[tuple[Span, str]] = []
 
     def plan(self) -> Plan | None:
-        for cue in self._question.cues:
+        for cue in self._cues:
             self._take(cue.span)
         for compared in self._question.comparisons:
             self._take(compared.span)
@@ -197,12 +201,19 @@ class _Reading:
         return conditions + list(self._years())
 
     def _years(self) -> Iterator[Condition]:
-        """Yield conditions of years that are no values, if one field alone has dates."""
-        dates = [name for name, seen in self._seen.fields.items() if seen.is_date]
+        """Yield conditions of years that are no values, if one field alone has years."""
+        of_years = self._of_years()
         for place, word in enumerate(self._question.words):
-            if place not in self._taken and len(dates) == 1 and _YEAR.fullmatch(word):
+            if place not in self._taken and of_years is not None and _YEAR.fullmatch(word):
                 self._taken.add(place)
-                yield Condition(dates[0], "=", (int(word),))
+                yield Condition(of_years, "=", (int(word),))
+
+    def _of_years(self) -> str | None:
+        """Return the only field with dates, or called year."""
+        fields = self._seen.fields.items()
+        dates = [name for name, seen in fields if seen.is_date]
+        dates = dates or [name for name, seen in fields if seen.is_number and name_words(name)[-1:] in _YEARS]
+        return dates[0] if len(dates) == 1 else None
 
     def _field_of(self, value: _Value) -> str | None:
         """Return the field that a value is of: the only one that has it, or the one that is named beside it."""
@@ -214,7 +225,7 @@ class _Reading:
         return having[0] if len(having) == 1 else None
 
     def _field_compared(self, compared: Compared) -> str | None:
-        """Return the field that is named before or behind a comparison; of a year also the only one with dates."""
+        """Return the field that is named before or behind a comparison; of a year also the only one that has years."""
         for place, (span, name) in enumerate(self._free):
             seen = self._seen.fields[name]
             if (seen.is_number or seen.is_date) and (
@@ -222,15 +233,14 @@ class _Reading:
             ):
                 del self._free[place]
                 return name
-        dates = [name for name, seen in self._seen.fields.items() if seen.is_date]
-        return dates[0] if _YEAR.fullmatch(str(compared.number)) and len(dates) == 1 else None
+        return self._of_years() if _YEAR.fullmatch(str(compared.number)) else None
 
     # What of them.
 
     def _grouped(self) -> str | None:
         """Return the field to group by, which stands behind "per"; empty: none, ``None``: not clear which."""
         group = ""
-        for found in self._question.cues:
+        for found in self._cues:
             if found.cue != "per":
                 continue
             place = next((i for i, (span, _) in enumerate(self._free) if self._adjoin(found.span, span)), None)
@@ -240,7 +250,7 @@ class _Reading:
         return group
 
     def _measured(self, conditions: tuple[Condition, ...], group: str) -> Plan | None:
-        cues = [one.cue for one in self._question.cues if one.cue != "per"]
+        cues = [one.cue for one in self._cues if one.cue != "per"]
         if "count" in cues:  # "how many in total"
             cues = [cue for cue in cues if cue != "sum"]
         distinct = "distinct" in cues
@@ -292,7 +302,7 @@ class _Reading:
         """Return "the top 5 customers by revenue"."""
         if not self._names.collection or self._free or not field or not self._is_number(field):
             return None
-        top = next(one.span for one in self._question.cues if one.cue == "top")
+        top = next(one.span for one in self._cues if one.cue == "top")
         limit = int(self._question.words[top.stop - 1])
         return Plan("top", field, "", conditions, limit=limit) if limit else None
 
@@ -305,7 +315,7 @@ class _Reading:
         if len(self._free) != 1:
             return None
         span, name = self._free[0]
-        mark = next(one.span for one in self._question.cues if one.cue == cue)
+        mark = next(one.span for one in self._cues if one.cue == cue)
         behind = [one for one in self._names.collection if mark.stop <= one.start]
         before = [one for one in self._names.collection if one.stop <= mark.start]
         if span.stop <= mark.start and behind and not before:
