@@ -51,6 +51,7 @@ def test_top_is_ordered_and_weights_count() -> None:
     assert list(index.top({"alpha": 1.0, "zeta": 0.1}, 2)) == ["b", "a"]
     assert index.scores(["beta", "beta"]) == pytest.approx(2 * index.scores({"beta": 1.0}))
     assert index.top(["nowhere"], 10) == {}
+    assert Bm25(TEXTS, only=["alpha", "zeta"]).top(["alpha", "zeta"], 9) == index.top(["alpha", "zeta"], 9)
     assert Bm25([]).top(["alpha"], 3) == {}
     assert Bm25([("x", "")]).top(["alpha"], 3) == {}
 

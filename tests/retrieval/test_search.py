@@ -14,7 +14,7 @@ from tests.graphs import listen
 
 from core.rag import KnowledgeBase, MemGraphClient
 from core.rag.errors import FilterError, InvalidInputError
-from core.rag.retrieval import legs
+from core.rag.retrieval import legs, retriever
 from core.rag.retrieval.chunk_names import fuzzy_index
 from core.rag.retrieval.hits import MODES, SearchMode
 from dbhandler.kit import Engine
@@ -117,6 +117,25 @@ async def test_a_filter_reaches_far_behind_the_best(kb: KnowledgeBase) -> None:
     )
     hits = await kb.search("the wheel", k=2, mode="keyword", filters="path:notes/")
     assert [hit.path for hit in hits] == ["notes/museum.md"]
+
+
+@pytest.mark.parametrize("mode", ["vector", "hybrid", "auto"])
+async def test_what_passes_a_filter_is_found_however_unlike_the_question(
+    monkeypatch: pytest.MonkeyPatch, mode: SearchMode
+) -> None:
+    """More chunks pass than an index returns, and none of those that it returns."""
+    monkeypatch.setattr(retriever, "MAX_K", 40)
+    monkeypatch.setattr(retriever, "_FIRST_CANDIDATES", 4)
+    texts = {"en": "The mill turns at night, and grinds corn", "de": "Die Mühle dreht sich nachts und mahlt Korn"}
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.ingest(
+            Document(path=f"{language}/{number}", content=f"{text} ({number}).")
+            for language, text in texts.items()
+            for number in range(50)
+        )
+        for wanted in texts:
+            hits = await kb.search("When does the mill grind corn?", k=3, mode=mode, filters=f"path:{wanted}/")
+            assert [hit.path.partition("/")[0] for hit in hits] == [wanted] * 3
 
 
 async def test_a_bad_filter_says_where(kb: KnowledgeBase) -> None:

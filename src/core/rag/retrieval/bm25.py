@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from core.rag.bm25 import K1, B
@@ -16,13 +16,21 @@ if TYPE_CHECKING:
 class Bm25:
     """BM25 over a small corpus in memory."""
 
-    def __init__(self, texts: Iterable[tuple[str, str]], *, k1: float = K1, b: float = B) -> None:
+    def __init__(
+        self,
+        texts: Iterable[tuple[str, str]],
+        *,
+        k1: float = K1,
+        b: float = B,
+        only: Collection[str] | None = None,
+    ) -> None:
         """Index a corpus.
 
         Args:
             texts: Pairs of an id and analysed words joined by spaces (``analysis.index_terms``).
             k1: Term frequency saturation, at least 0.
             b: Length normalisation, from 0 to 1.
+            only: The words that it will be asked for, which takes much less time and memory; ``None``: any.
         """
         import numpy as np
         from scipy.sparse import csc_matrix
@@ -34,11 +42,12 @@ class Bm25:
         counts: list[int] = []
         lengths: list[int] = []
         for identifier, text in texts:
-            words = Counter(text.split())
+            held = text.split()
+            words = Counter(held if only is None else [word for word in held if word in only])
             rows.extend([len(self.ids)] * len(words))
             columns.extend([vocabulary.setdefault(word, len(vocabulary)) for word in words])
             counts.extend(words.values())
-            lengths.append(words.total())
+            lengths.append(len(held))
             self.ids.append(identifier)
         self._vocabulary = vocabulary
         total = len(self.ids)

@@ -36,6 +36,8 @@ Rank = Callable[[int], Awaitable[Ranking]]
 Among = Callable[[Mapping[str, str]], Awaitable[Ranking]]
 
 _FIRST_CANDIDATES = 100
+#: Of so many chunks that pass a filter all are ranked, where none or few of them are among the best of the corpus.
+_MOST_PASSING = 100_000
 MAX_EXPAND = 20
 
 #: The modes whose hits a reranker puts in order. The others show what one leg finds.
@@ -187,7 +189,7 @@ class Retriever:
             dialogue: Dialogue | None,
         ) -> Ranking:
             vectors = await legs.cosines(query, texts) if mode != "keyword" else {}
-            by_words = Bm25(texts.items()).top(words, len(texts)) if mode != "vector" else {}
+            by_words = await asyncio.to_thread(_by_words, texts, words) if mode != "vector" else {}
             weight = self._embedder.vector_weight
             fused = fuse_hybrid(vectors, by_words, sample=vectors.values(), total=len(texts), vector_weight=weight)
             if dialogue is not None or mode in {"keyword", "vector"}:
@@ -241,8 +243,10 @@ class Retriever:
             facts.update(await legs.facts([key for key in ranking if key not in facts]))
             passing = {key: value for key, value in ranking.items() if key in facts and wanted.matches(facts[key])}
             if len(passing) >= k or len(ranking) < min(size, MAX_K):
-                break
-        return passing
+                return passing
+        # What passes is unlike the question: texts in another language, say.
+        texts = await legs.terms_where(wanted, _MOST_PASSING)
+        return passing if texts is None else await among(texts)
 
     async def _hits(self, top: list[tuple[str, tuple[float, dict[str, float]]]]) -> list[Hit]:
         chunks = await self._client.chunks_by_id([key for key, _ in top])
@@ -266,6 +270,10 @@ class Retriever:
             if key in parts[0]["metadata"]:
                 hit.metadata[key] = parts[0]["metadata"][key]
         return hit
+
+
+def _by_words(texts: Mapping[str, str], words: Mapping[str, float]) -> dict[str, float]:
+    return Bm25(texts.items(), only=words.keys()).top(words, len(texts))
 
 
 def _scored(fused: Sequence[Fused]) -> Ranking:
