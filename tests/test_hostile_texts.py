@@ -10,6 +10,7 @@ from pydantic import BaseModel
 from core.rag.answering.drift.decomposition import split_question
 from core.rag.llm.structured import parse
 from core.rag.memory.anonymizing import Anonymizer
+from core.rag.retrieval.excerpt import excerpt
 from core.rag.retrieval.referents import referents
 from growth import check_growth
 from libs.dataloader.formats import FileData, UnreadableError, read_document
@@ -62,6 +63,16 @@ def test_questions_are_taken_apart_in_linear_time() -> None:
 @pytest.mark.parametrize("unit", ["a", " ", "and ", "1. "])
 def test_what_is_pointed_at_is_found_in_linear_time(unit: str) -> None:
     check_growth(lambda size: referents("And the second " + unit * size, [], ["It is: " + unit * size]), 10_000)
+
+
+@pytest.mark.parametrize(("before", "unit"), [("It is: ", "a, "), ("It is: ", "a, b "), ("1) a", "   "), ("a", "   ")])
+def test_lists_in_long_answers_are_found_in_linear_time(before: str, unit: str) -> None:
+    check_growth(lambda size: referents("And the second?", [], [before + unit * size]), 2_000)
+
+
+def test_excerpts_of_scripts_without_spaces_are_made_in_linear_time() -> None:
+    for unit in ("的", "กังหัน"):
+        check_growth(lambda size, unit=unit: excerpt(unit * size, unit * 10), 4_000)  # type: ignore[misc]
 
 
 def test_answers_are_parsed_in_linear_time() -> None:

@@ -69,7 +69,7 @@ def _marks(line: str, query: str) -> list[tuple[int, int, str]]:
     language = detect_language(line.split())
     marks = []
     for word in _WORD.finditer(line):
-        found = [term for term in analyze(word[0], language) if term in wanted]
+        found = [term for term in dict.fromkeys(analyze(word[0], language)) if term in wanted]
         if not found:
             continue
         places = _inside(word[0], found) if _UNSPACED.search(word[0]) else []

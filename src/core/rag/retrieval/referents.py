@@ -166,6 +166,7 @@ _COUNTED = frozenset(
         "hand",
     ]
 )
+_BLANKS = re.compile(r"[ \t]{2,}")
 _LISTED = re.compile(r"^[ \t]*(?:\(?\d{1,2}[.)][ \t]+|[-*•–][ \t]+)(?P<item>\S.*)$", re.MULTILINE)
 _INLINE = re.compile(
     r"(?<![\w.])\(?\d{1,2}[.)][ \t]+(?P<item>.+?)(?=[,;.]?[ \t]+(?:and[ \t]+|or[ \t]+)?\(?\d{1,2}[.)][ \t]|\n|$)"
@@ -174,6 +175,11 @@ _SERIES = re.compile(
     r"(?P<items>[^.;:!?\n,]{1,120}(?:,[ ]+(?!(?:and|or|und|oder|et|ou|y|o)\b)[^.;:!?\n,]{1,120})*,?"
     r"[ ]{1,9}(?:and|or|und|oder|et|ou|y|o)[ ]{1,9}[^.;:!?\n,]{1,120})"
 )
+#: What no such series goes on behind; and the word before its last item. Looking for one takes time with the square of
+#: what is before that, which in a long list without one is all of it: 20 seconds.
+_STOP = re.compile(r"[.;:!?\n]")
+_LAST = re.compile(r".*[ ](?:and|or|und|oder|et|ou|y|o)[ ]")
+_MAX_SERIES_CHARS: Final = 1_000
 _JOINT = re.compile(r",[ ]+(?:(?:and|or|und|oder|et|ou|y|o)[ ]+)?|[ ]+(?:and|or|und|oder|et|ou|y|o)[ ]+")
 
 
@@ -260,14 +266,20 @@ def names_in(text: str) -> list[str]:
 
 def list_items(text: str) -> list[str]:
     """Return the items of the last list in a text: numbered or bulleted lines, ``1) … 2) …``, or ``A, B and C``."""
-    text = text[:_MAX_CHARS]
+    text = _BLANKS.sub(" ", text[:_MAX_CHARS])
     for pattern in (_LISTED, _INLINE):
         items = [match["item"].strip(" .,;") for match in pattern.finditer(text)]
         if len(items) > 1:
             return items
-    series = [match["items"] for match in _SERIES.finditer(text)]
+    series = [match["items"] for part in _STOP.split(text) if _may_end(part) for match in _SERIES.finditer(part)]
     longest = max(series, key=lambda part: len(_JOINT.findall(part)), default="")
     return [item.strip() for item in _JOINT.split(longest)] if longest else []
+
+
+def _may_end(part: str) -> bool:
+    """Return whether a part of a sentence may have a series: one with a last item, and not too far behind."""
+    last = _LAST.match(part)
+    return last is not None and last.end() <= _MAX_SERIES_CHARS
 
 
 def _introduced(question: str, questions: Sequence[str], answers: Sequence[str]) -> list[str]:
