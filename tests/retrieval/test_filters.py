@@ -261,11 +261,10 @@ def test_pushdown_is_what_the_database_can_check() -> None:
     ).pushdown()
     assert pushed.path_prefix == "docs/guide"
     assert pushed.paths == ("x", "y")
-    assert pushed.mime_types == ("text/html", "text/plain")
     assert pushed.source_ids == ("s",)
     nothing = parse_filter("path:a or mime:text/html").pushdown()
     assert nothing.path_prefix is None
-    assert nothing.mime_types is None
+    assert nothing.paths is None
     assert parse_filter("path=null").pushdown().paths is None
 
 
@@ -357,7 +356,6 @@ def test_pushdown_never_loses_a_match(form: dict[str, Any], row: dict[str, Any])
     if parsed.matches(row):
         assert pushed.path_prefix is None or str(row.get("path")).startswith(pushed.path_prefix)
         assert pushed.paths is None or row.get("path") in pushed.paths
-        assert pushed.mime_types is None or str(row.get("mime_type")).lower() in pushed.mime_types
         assert pushed.source_ids is None or row.get("source_id") in pushed.source_ids
 
 

@@ -1,15 +1,18 @@
-"""Why a hit was found, where a filter leaves out what led to it."""
+"""Why a hit was found, where a filter leaves out what led to it; and what is read for a filter."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 
-from core.rag import KnowledgeBase
+from core.rag import KnowledgeBase, MemGraphClient
+from core.rag.retrieval.filters import parse_filter
 from core.rag.retrieval.hits import Because, Hit, SearchMode
+from core.rag.retrieval.legs import Legs
 from dbhandler.kit import Engine
-from libs.dataloader import Document
+from libs.dataloader import Document, SourceInfo
 
 CHAINS = {
     "Harvest of Glass (film)": "Harvest of Glass is a silent film. Its director was Ottoline Varga, of Tartu.",
@@ -62,3 +65,30 @@ async def test_where_few_documents_pass_a_filter_the_graph_is_no_reason(kb: Know
     )
     [hit] = await kb.search(DIRECTOR, k=5, mode="graph", filters="path:Ottoline")
     assert (hit.path, hit.because) == ("Ottoline Varga", None)
+
+
+async def test_for_a_filter_of_exact_paths_or_sources_no_other_documents_are_read(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive = SourceInfo("archive", "folder", "file:///archive")
+    await kb.client.create_document("notes", "Notes on bees", title="Notes", source=archive)
+    source = (await kb.client.find_document("notes") or {})["source_id"]
+    everything: list[int] = []
+    read = MemGraphClient.read
+
+    async def noted(self: MemGraphClient, statement: str, **parameters: Any) -> list[dict[str, Any]]:
+        rows = await read(self, statement, **parameters)
+        everything.append(len(rows))
+        return rows
+
+    for filters, paths in (
+        ("path=(notes, nowhere)", {"notes"}),
+        (f"source_id={source}", {"notes"}),
+        (f"source_id={source} path^=no title!=Notes", set()),
+        ('path="Corvan Society" path=(notes, "Corvan Society", x)', {"Corvan Society"}),
+    ):
+        with monkeypatch.context() as patched:
+            patched.setattr(MemGraphClient, "read", noted)
+            found = await Legs(kb.client, None).documents_where(parse_filter(filters))
+        assert set(found.values()) == paths
+    assert max(everything) == 1

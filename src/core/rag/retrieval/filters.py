@@ -100,13 +100,11 @@ class Pushdown:
     Attributes:
         path_prefix: The path begins with this.
         paths: The path is one of these.
-        mime_types: The media type, in lower case, is one of these.
         source_ids: The source's id is one of these.
     """
 
     path_prefix: str | None = None
     paths: tuple[str, ...] | None = None
-    mime_types: tuple[str, ...] | None = None
     source_ids: tuple[str, ...] | None = None
 
 
@@ -149,7 +147,6 @@ class Filter:
         return Pushdown(
             path_prefix=max(prefixes, key=len, default=None),
             paths=_exact(tests, "path"),
-            mime_types=_exact(tests, "mime_type"),
             source_ids=_exact(tests, "source_id"),
         )
 

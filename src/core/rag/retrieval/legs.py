@@ -125,15 +125,20 @@ class Legs:
 
     async def documents_where(self, wanted: Filter) -> dict[str, str]:
         """Return the paths of the documents that pass a filter, by their ids."""
-        match = "MATCH (d:Document) WHERE d.namespace = $namespace AND d.path STARTS WITH $prefix"
-        prefix = wanted.pushdown().path_prefix or ""
-        rows = await self._client.read(f"{match} RETURN {_named({'key': 'd.id', **_FACTS})}", prefix=prefix)
         # A separate statement: OPTIONAL MATCH scans every edge of the graph on the embedded engine.
-        sources = await self._client.read(
-            f"{match} {_SOURCED} RETURN {_named({'key': 'd.id', **_SOURCE})}", prefix=prefix
-        )
-        facts = _with_sources(rows, sources)
+        rows = await self._documents(wanted, {"key": "d.id", **_FACTS})
+        facts = _with_sources(rows, await self._documents(wanted, {"key": "d.id", **_SOURCE}, f" {_SOURCED}"))
         return {key: row["path"] for key, row in facts.items() if wanted.matches(row)}
+
+    async def _documents(self, wanted: Filter, columns: Mapping[str, str], more: str = "") -> list[Row]:
+        """Return the documents that may pass a filter, by an index if it names their paths or sources."""
+        pushed, returned = wanted.pushdown(), ", ".join(f"{column} AS {name}" for name, column in columns.items())
+        for field, values in (("path", pushed.paths), ("source_id", pushed.source_ids)):
+            if values is not None:
+                match = f"UNWIND $ids AS i MATCH (d:Document {{{field}: i}}) WHERE d.namespace = $namespace"
+                return await self._client.read_for_ids(f"{match}{more} RETURN {returned}", values)
+        match = "MATCH (d:Document) WHERE d.namespace = $namespace AND d.path STARTS WITH $prefix"
+        return await self._client.read(f"{match}{more} RETURN {returned}", prefix=pushed.path_prefix or "")
 
     async def terms_where(self, wanted: Filter, limit: int) -> dict[str, str] | None:
         """Return the analysed words of chunks whose documents pass a filter, by chunk id; ``None`` over ``limit``."""
@@ -165,10 +170,6 @@ _FACTS = {
 }
 _SOURCED = "MATCH (d)-[:SOURCED_FROM]->(s:Source)"
 _SOURCE = {"name": "s.name", "uri": "s.uri"}
-
-
-def _named(columns: Mapping[str, str]) -> str:
-    return ", ".join(f"{column} AS {name}" for name, column in columns.items())
 
 
 def _with_sources(rows: Iterable[Row], sources: Iterable[Row]) -> dict[str, dict[str, Any]]:
