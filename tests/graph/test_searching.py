@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.graphs import listen
 
 from core.rag import KnowledgeBase
 from core.rag.errors import FilterError, InvalidInputError
@@ -357,3 +358,11 @@ async def test_a_filter_reaches_below_the_best_matches(kb: KnowledgeBase, monkey
     await kb.ingest(Document("few/one", "Once there was a mill, of which little is said in this text."))
     found = await kb.search_knowledge("mill", "keyword", filters="path:few/")
     assert [hit.document["path"] for hit in found] == ["few/one"]
+
+
+async def test_texts_are_read_of_what_is_returned_only(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+    await kb.ingest(Document(f"{number}.md", f"Apples of orchard {number}.") for number in range(30))
+    statements = listen(monkeypatch)
+    hits = await kb.search_knowledge("apples", "keyword", limit=2, filters="path:1")
+    assert {hit.document["path"][0] for hit in hits} == {"1"}
+    assert not [statement for statement in statements if "c.content" in statement]

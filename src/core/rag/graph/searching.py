@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -156,13 +156,22 @@ async def _matches(
         matches = await client.match_terms(terms, wanted, label)
         rows: list[dict[str, Any]] = [{"id": match.id, "score": match.score, "of": match.id} for match in matches]
         if label is Label.CHUNK:
-            chunks = await client.chunks_by_id([row["id"] for row in rows])
-            rows = [{**row, "of": chunks[row["id"]]["document_id"]} for row in rows if row["id"] in chunks]
+            documents = await _documents_of(client, [row["id"] for row in rows])
+            rows = [{**row, "of": documents[row["id"]]} for row in rows if row["id"] in documents]
         if passing is not None:
             rows = await passing.only(rows, "of")
         if passing is None or len(rows) >= _CANDIDATES or len(matches) < wanted or wanted >= MAX_K:
             return rows[:_CANDIDATES]
         wanted = min(_DEEPER * wanted, MAX_K)  # of what is found, little passes
+
+
+async def _documents_of(client: MemGraphClient, chunks: Sequence[str]) -> dict[str, str]:
+    """Return the ids of the documents of chunks; without their texts, which are read of the best ones only."""
+    columns = {"id": "c.id", "document": "d.id"}
+    rows = await client.read_together(
+        "MATCH (c:DocumentChunk {id: i})-[:CHUNK_OF]->(d:Document)", columns, chunks, at_once=1000
+    )
+    return {row["id"]: row["document"] for row in rows}
 
 
 async def _by_graph(
