@@ -119,7 +119,7 @@ async def test_a_filter_reaches_far_behind_the_best(kb: KnowledgeBase) -> None:
     assert [hit.path for hit in hits] == ["notes/museum.md"]
 
 
-@pytest.mark.parametrize("mode", ["vector", "hybrid", "auto"])
+@pytest.mark.parametrize("mode", ["vector", "hybrid", "auto", "fuzzy"])
 async def test_what_passes_a_filter_is_found_however_unlike_the_question(
     monkeypatch: pytest.MonkeyPatch, mode: SearchMode
 ) -> None:
@@ -127,14 +127,16 @@ async def test_what_passes_a_filter_is_found_however_unlike_the_question(
     monkeypatch.setattr(retriever, "MAX_K", 40)
     monkeypatch.setattr(retriever, "_FIRST_CANDIDATES", 4)
     texts = {"en": "The mill turns at night, and grinds corn", "de": "Die Mühle dreht sich nachts und mahlt Korn"}
+    titles = {"en": "The mill", "de": "A mill of the harbour"}
     async with KnowledgeBase.open("embedded::memory:") as kb:
         await kb.ingest(
-            Document(path=f"{language}/{number}", content=f"{text} ({number}).")
+            Document(path=f"{language}/{number}", content=f"{text} ({number}).", title=titles[language])
             for language, text in texts.items()
             for number in range(50)
         )
         for wanted in texts:
-            hits = await kb.search("When does the mill grind corn?", k=3, mode=mode, filters=f"path:{wanted}/")
+            question = "mill" if mode == "fuzzy" else "When does the mill grind corn?"
+            hits = await kb.search(question, k=3, mode=mode, filters=f"path:{wanted}/")
             assert [hit.path.partition("/")[0] for hit in hits] == [wanted] * 3
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -175,7 +176,7 @@ class Retriever:
             if graph is not None:
                 graph.leave()
             if mode == "fuzzy":
-                return {key: value for key, value in (await fuzzy(MAX_K)).items() if key in texts}
+                return {key: value for key, value in (await fuzzy(sys.maxsize)).items() if key in texts}
             found = await of(texts, await direction(), terms, dialogue)
             if dialogue is None or dialogue.rewritten is None:
                 return found
