@@ -106,6 +106,24 @@ async def test_the_client_finds_the_same_as_the_knowledge_base(kb: KnowledgeBase
         await kb.client.conversation_aware_search_chunks([1.0, 2.0], before)
 
 
+async def test_where_only_the_vector_of_a_question_is_known_no_word_is_searched_for() -> None:
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.ingest(
+            [
+                *(Document(path=f"bees{n}", content=f"Bees make honey in hive {n}.") for n in range(8)),
+                *(Document(path=f"x{n}", content=f"Filler number {n} says nothing at all.") for n in range(30)),
+                Document(path="mill", content="A question of the tide mill of Carew was open."),
+            ]
+        )
+        before = await talk(kb, "Who owns the tide mill at Carew?", "The tide mill of Carew is in Wales.")
+        vector = await kb.embedder.get_query_embedding("bees honey hive")
+        chunks = await kb.client.conversation_aware_search_chunks(vector, before, 6)
+        alone = await kb.client.search_chunks(vector, 6)
+        assert [(chunk["path"], chunk["score"]) for chunk in chunks] == [
+            (chunk["path"], pytest.approx(chunk["score"])) for chunk in alone
+        ], "the subject has changed"
+
+
 words = st.lists(st.sampled_from(["mill", "tide", "corn", "tax", "form"]), min_size=1, max_size=5).map(" ".join)
 
 

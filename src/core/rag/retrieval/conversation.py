@@ -27,6 +27,8 @@ MESSAGES: Final = 9
 RANK_DECAY: Final = 0.2
 TURN_DECAY: Final = 0.5
 _MOST_EARLIER: Final = 50
+#: Stands for a question of which only the vector is known; no word is searched for.
+_WORDLESS: Final = "?"
 
 
 async def read_dialogue(
@@ -160,6 +162,6 @@ async def search_chunks_in_conversation(
         return await client.search_chunks(vector, limit)
     retriever = Retriever(client, _Given(store, vector, own), dialogue=dialogue or None)
     mode: SearchMode = "hybrid" if question and question.strip() else "vector"
-    hits = await retriever.search(question if mode == "hybrid" and question else "question", limit, mode)
+    hits = await retriever.search(question if mode == "hybrid" and question else _WORDLESS, limit, mode)
     chunks = await client.chunks_by_id([hit.chunk_id for hit in hits])
     return [chunks[hit.chunk_id] | {"score": hit.score, "scores": hit.scores} for hit in hits if hit.chunk_id in chunks]
