@@ -58,9 +58,9 @@ class Hit(Keyed):
         start_char: Where ``content`` begins in the document.
         end_char: Where it ends (exclusive).
         score: The score that hits are ordered by; only comparable within one search.
-        scores: The score of each leg that found it: ``vector`` (cosine), ``keyword`` (BM25), ``fuzzy`` (0 to 1); in a
-            conversation also ``earlier`` (up to 1: an earlier answer referred to it) and ``rewritten`` (0 to 1); and
-            ``rerank``, what a reranker said of it.
+        scores: The score of each leg that found it: ``vector`` (cosine), ``keyword`` (BM25), ``fuzzy`` (0 to 1); where
+            the graph was used also ``graph`` (0 to 1); in a conversation ``earlier`` (up to 1: an earlier answer
+            referred to it) and ``rewritten`` (0 to 1); and ``rerank``, what a reranker said of it.
         metadata: Its place in the document: ``page``, ``slide``, ``sheet``, ``row`` …
         document_metadata: The metadata of its document: what was given with it, or what its file says (``author`` …).
         because: Why the graph led here: the path of titles, and the sentence; ``None`` if the graph did not.
