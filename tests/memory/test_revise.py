@@ -14,6 +14,7 @@ from tests.graphs import orphans
 from core.rag import KnowledgeBase
 from core.rag.errors import InvalidInputError, NotFoundError
 from core.rag.memory import recall as recalling
+from core.rag.memory.forgetting import traces
 from dbhandler.kit import Engine
 
 
@@ -187,6 +188,41 @@ async def test_an_export_has_what_was_revised(kb: KnowledgeBase, tmp_path: Path)
             assert (found.id, found.content) == (memory, f"Ada lives in {city}.")
             assert bool(found.revised_at) == (city == "Ulm")
             assert (await by_words(other, city), await by_words(other, gone)) == ([memory], [])
+            assert await other.remember("s", "user", f"Ada lives in {city}.", user_id="ada") == memory
+
+
+async def test_what_a_memory_says_since_a_revision_is_the_same_memory_when_it_is_said_again(kb: KnowledgeBase) -> None:
+    first = await kb.remember("s", "user", "I live in Ulm.", user_id="ada")
+    await kb.revise(first, "I live in Jena.")
+    await kb.remember("s", "user", "I like tea.", user_id="ada")
+    bob = await kb.remember("s", "user", "I live in Jena.", user_id="bob")
+    assistant = await kb.remember("s", "assistant", "I live in Jena.", user_id="ada")
+    other = await kb.remember("t", "user", "I live in Jena.", user_id="ada")
+    assert len({first, bob, assistant, other}) == 4
+    again = {"role": "user", "content": "I live in Jena.", "user_id": "ada"}
+    assert await kb.remember_all("s", [again, again]) == [first, first]
+    found = await kb.memories("s")
+    assert [(one.content, one.user_id, one.count) for one in found] == [
+        ("I like tea.", "ada", 1),
+        ("I live in Jena.", "bob", 1),
+        ("I live in Jena.", "ada", 1),
+        ("I live in Jena.", "ada", 3),
+    ]
+    await kb.revise(first, "I live in Ulm.")  # as at first
+    assert await kb.remember("s", "user", "I live in Ulm.", user_id="ada") == first
+    moved = await kb.remember("s", "user", "I live in Jena.", user_id="ada")
+    assert moved not in {first, bob, assistant}
+    assert not any((await orphans(kb.client)).values())
+
+
+async def test_what_was_revised_and_anonymized_is_no_memory_of_what_is_said_again(kb: KnowledgeBase) -> None:
+    """An id that is made of what was said would be a trace."""
+    memory = await kb.remember("s", "user", "My neighbour is loud.", user_id="ada")
+    await kb.revise(memory, "My neighbour is Bob Harlow.")
+    nodes = [properties async for _, properties in kb.client.everything()]
+    [words] = [one["revised_to"] for one in nodes if one.get("revised_to")]
+    await kb.anonymize(user_id="ada")
+    assert await traces(kb.client, [words, "Harlow"]) == []
 
 
 async def test_what_cannot_be_revised_is_said(kb: KnowledgeBase) -> None:

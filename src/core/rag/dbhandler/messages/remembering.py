@@ -100,9 +100,9 @@ class RememberingOperations(ConversationOperations):
         said = []
         for properties in messages:
             given = {**properties, "user_id": names[properties["user_id"]], "token": token}
-            words = (Label.INTERACTION, self._namespace, node, given["role"], given["content"])
             speaker = speaker_of(given, owner)
-            ids = (stable_id(*words), stable_id(*words, "said by", speaker))
+            plain = id_of_words(self._namespace, node, given["role"], given["content"])
+            ids = (plain, id_of_words(self._namespace, node, given["role"], given["content"], "said by", speaker))
             said.append(_Said(InteractionRow(ids[0], given), ids, speaker))
         indexes = await self.message_indexes([one.message for one in said])
         possible = list(dict.fromkeys(identifier for one in said for identifier in one.ids))
@@ -110,7 +110,11 @@ class RememberingOperations(ConversationOperations):
         async def work(tx: Transaction) -> list[str]:
             now = utc_now()
             await lock_conversation(tx, node, now)
-            known = await _known(tx, possible)
+            revised = await _revised_to(tx, [one.ids[0] for one in said])
+            known = {row["id"]: row for row in revised} | await _known(tx, possible)
+            others: dict[str, list[str]] = {}
+            for row in revised:
+                others.setdefault(row["revised_to"], []).append(row["id"])
             stored = False  # whether an earlier attempt has stored all of it
             written: set[str] = set()
             places: list[str] = []
@@ -122,7 +126,7 @@ class RememberingOperations(ConversationOperations):
                     new.clear()
 
             for one in said:
-                place = await _place(tx, one, known, owner)
+                place = await _place(tx, one, known, owner, others.get(one.ids[0], ()))
                 own = place in known
                 places.append(place)
                 stored = stored or (own and place not in written and known[place]["token"] == token)
@@ -173,12 +177,29 @@ class RememberingOperations(ConversationOperations):
         return {**there, **known}
 
 
+def id_of_words(namespace: str, conversation: str, role: str, content: str, *speaker: str) -> str:
+    """Return the id of the memory of what was said in a conversation, unless it got that text by a revision."""
+    return stable_id(Label.INTERACTION, namespace, conversation, role, content, *speaker)
+
+
 async def _known(tx: Transaction, ids: Sequence[str]) -> dict[str, Row]:
     rows = await run_for_ids(tx, f"UNWIND $ids AS i MATCH (m:Interaction {{id: i}}) RETURN {_KNOWN}", ids)
     return {row["id"]: row for row in rows}
 
 
-async def _place(tx: Transaction, one: _Said, known: dict[str, Row], owner: str | None) -> str:
+async def _revised_to(tx: Transaction, words: Sequence[str]) -> list[Row]:
+    """Return the memories that got these words by a revision, and in ``revised_to`` the id of the words."""
+    return await run_for_ids(
+        tx,
+        "UNWIND $ids AS i MATCH (m:Interaction {revised_to: i}) WHERE m.token IS NOT NULL "
+        f"RETURN m.revised_to AS revised_to, {_KNOWN}",
+        list(dict.fromkeys(words)),
+    )
+
+
+async def _place(
+    tx: Transaction, one: _Said, known: dict[str, Row], owner: str | None, revised: Sequence[str] = ()
+) -> str:
     """Return the id of the memory that has said the same, else one that no memory has.
 
     Args:
@@ -186,11 +207,12 @@ async def _place(tx: Transaction, one: _Said, known: dict[str, Row], owner: str 
         one: What is said.
         known: The memories that are there by their ids; others that are looked up are added.
         owner: The user of the conversation.
+        revised: Ids of memories that got these words by a revision.
     """
     ids = list(one.ids)
     said = one.message.properties["content"]
     while True:
-        for place in ids:
+        for place in (*ids, *revised):
             if place in known and known[place]["content"] == said and speaker_of(known[place], owner) == one.speaker:
                 return place
         if free := next((place for place in ids if place not in known), ""):

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from core.rag.dbhandler.messages.interactions import InteractionRow, attach_message_vectors, lock_conversation
+from core.rag.dbhandler.messages.remembering import id_of_words
 from core.rag.dbhandler.messages.removal import remove_message_vectors
 from core.rag.dbhandler.messages.rewriting import RewritingOperations
 from core.rag.dbhandler.messages.rows import keywords, message_terms
@@ -14,7 +15,7 @@ from core.rag.errors import NotFoundError
 from core.rag.times import utc_now
 
 #: What a revision may change.
-_REVISED = "m.content AS content, m.tags AS tags, coalesce(m.compacted_into, '') AS summary"
+_REVISED = "m.content AS content, m.tags AS tags, m.role AS role, coalesce(m.compacted_into, '') AS summary"
 
 
 class RevisingOperations(RewritingOperations):
@@ -56,7 +57,8 @@ class RevisingOperations(RewritingOperations):
             if "tags" in changes:
                 new["tags"] = changes["tags"]
             if "content" in changes:
-                new |= {"content": changes["content"], "keywords": keywords(changes["content"])}
+                said_now = id_of_words(self._namespace, node, now_known["role"], changes["content"])
+                new |= {"content": changes["content"], "keywords": keywords(changes["content"]), "revised_to": said_now}
             searched = not now_known["summary"]
             if searched:
                 said = {**now_known, **new}

@@ -89,6 +89,7 @@ class RewritingOperations(ErasureOperations):
                     ),
                     "session_id": session,
                     "token": "",
+                    "revised_to": None,
                     **({} if message.searched else {"terms": ""}),
                 },
             }
