@@ -154,6 +154,15 @@ def test_a_cut_answer_is_told_of_below_what_was_received(graph: Path, mgrag: Com
     assert "ended too early" in done.err
 
 
+def test_a_cut_answer_is_no_json_and_what_was_received_is_told_before_the_error(
+    graph: Path, mgrag: Command, chat: Chat
+) -> None:
+    chat.then(ANALYSIS, Stream(["The mill ", "stood"], silent=True))
+    done = mgrag("ask", QUESTION, "--json")
+    assert (done.code, done.out) == (5, "")
+    assert done.err.startswith("The mill stood\nmgrag: ")
+
+
 def test_documents_cannot_steer_the_terminal(graph: Path, mgrag: Command, chat: Chat) -> None:
     chat.then(ANALYSIS, Stream(["The mill\n\x1b[2Jstood [1].\u202e"]))
     out = mgrag("ask", QUESTION).out

@@ -61,6 +61,19 @@ async def test_a_model_is_told_the_instructions_of_the_caller() -> None:
     assert ["Answer in German." in system for system in told] == [False, True] * 2
 
 
+@pytest.mark.parametrize("path", ["answer", "answer/stream"])
+async def test_of_an_answer_that_the_model_breaks_off_what_there_is_comes_with_the_error(path: str) -> None:
+    async with talking() as said:
+        knowledge = KnowledgeBase.open("embedded::memory:", language_model=said.model)
+        async with serving(knowledge=knowledge) as client:
+            await ok(await client.post("/db/default/documents", json={"documents": NOTES}))
+            said.chat.then(ANALYSIS, Stream(["Maria leads ", "it [1]. It "], silent=True))
+            told = await client.post(f"/db/default/{path}", json={"question": "Who leads Project Heron?"})
+    last = told.json() if path == "answer" else json.loads(told.text.strip().splitlines()[-1].removeprefix("data: "))
+    assert (last["type"], last["received"]) == ("StreamCutError", "Maria leads it [1]. It ")
+    assert told.status_code == (502 if path == "answer" else 200)
+
+
 async def test_who_goes_away_finds_what_was_told_in_the_conversation() -> None:
     async with talking() as said:
         knowledge = KnowledgeBase.open("embedded::memory:", language_model=said.model)

@@ -15,7 +15,9 @@ from typing import Any
 import pytest
 from mcp import Client, StdioServerParameters
 
+from answering.models import talking
 from core.rag import KnowledgeBase
+from fakes.openai_chat import Stream
 from libs.dataloader import Document
 from mgrag.mcp.lease import Lease
 from mgrag.mcp.server import build_server
@@ -275,6 +277,19 @@ async def test_errors_say_what_to_do_and_the_server_goes_on() -> None:
         )
         assert "1 to 2000 characters" in await agent.fails("add_document", path="", content="x")
         assert (await agent("search", query="heron", k=1))["hits"]
+
+
+async def test_of_an_answer_that_the_model_breaks_off_an_agent_gets_what_there_is() -> None:
+    async with talking() as said:
+        lease = Lease(lambda create: KnowledgeBase.open("embedded::memory:", language_model=said.model), 3600)
+        async with Client(build_server(lease)) as client:
+            agent = Agent(client)
+            await agent("add_document", path="heron.md", content=NOTES["notes/heron.md"])
+            analysis = '{"entities": ["Project Heron"], "intent": "factual"}'
+            said.chat.then(analysis, Stream(["Maria leads ", "it [1]. It "], silent=True))
+            told = await agent.fails("ask", question="Who leads Project Heron?")
+    assert "ended too early" in told
+    assert told.endswith("citations that were not checked: Maria leads it [1]. It ")
 
 
 async def test_an_argument_that_a_tool_does_not_have_is_told() -> None:

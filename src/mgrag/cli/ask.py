@@ -210,6 +210,7 @@ async def _answer(
 ) -> Answer:
     """The answer; its text is printed while it arrives, when the diagram is written."""
     from core.rag.answering.events import DoneEvent, RetrievalEvent, TokenEvent
+    from core.rag.errors import StreamCutError
 
     begun = False
     try:
@@ -222,9 +223,11 @@ async def _answer(
                     begun = True
                 if isinstance(event, DoneEvent):
                     return event.answer
-    except BaseException:
+    except BaseException as error:
         if begun:  # what comes next begins a line
             write_on("\n")
+        elif isinstance(error, StreamCutError) and error.received:
+            note(error.received)
         raise
     raise AssertionError("an answer ends with its end")
 

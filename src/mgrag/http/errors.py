@@ -58,6 +58,7 @@ class Problem(BaseModel):
     error: str = Field(description="For people.")
     type: str | None = Field(default=None, description="The name of the exception, if there is one.")
     request_id: str | None = Field(default=None, description="Finds the reason in the server's log, if that says it.")
+    received: str | None = Field(default=None, description="What there is of an answer that the model broke off.")
 
 
 #: What the description of the API says of errors; FastAPI's own describes others than these. Not by ``model``: of that
@@ -107,7 +108,8 @@ def body_of(error: errors.MGRagError, request: Request) -> dict[str, str]:
     _logger.error(
         "%s %s: %s: %s (request %s)", request.method, request.scope["route"].path_format, kind, error, identifier
     )
-    return {"error": _TOLD.get(status, FAILED), "type": kind, "request_id": identifier}
+    body = {"error": _TOLD.get(status, FAILED), "type": kind, "request_id": identifier}
+    return {**body, "received": error.received} if isinstance(error, errors.StreamCutError) else body
 
 
 #: What error messages recommend to people who have the command line or Python, for callers that have routes.

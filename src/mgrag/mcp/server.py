@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from core.rag.errors import MGRagError, MissingDependencyError
+from core.rag.errors import MGRagError, MissingDependencyError, StreamCutError
 from mgrag import __version__
 from mgrag.mcp.arguments import without_nulls
 from mgrag.mcp.lease import Lease
@@ -141,6 +141,8 @@ def _told(tool: _Tool) -> Callable[..., Awaitable[str]]:
             message = str(error)
             for advice, own in _FOR_AGENTS.items():
                 message = message.replace(advice, own)
+            if isinstance(error, StreamCutError) and error.received:
+                message = f"{message} Until then it said, with citations that were not checked: {error.received}"
             raise ToolError(message) from error
 
     return call
