@@ -3,8 +3,8 @@
 A sentence is supported by what it cites if enough of its words are there, names and numbers counting double. Where
 fewer are, it may say the same in other words: then its vector has to be near that of a sentence of the passage. A
 number that no cited passage has is never supported, and neither is a name that only other passages have, nor what the
-passage says the opposite of in the same words. Where another passage says it much better than what is cited, the
-citation is swapped.
+passage says the opposite of, or of another name, in the same words. Where another passage says it much better than what
+is cited, the citation is swapped.
 """
 
 from __future__ import annotations
@@ -18,6 +18,13 @@ from typing import TYPE_CHECKING
 from core.rag.analysis import analyze
 from core.rag.analysis.language import detect_language
 from core.rag.answering.checking.negation import Statement, contradicts, statement_of
+from core.rag.answering.checking.swapping import (
+    CAPITALISED,
+    NOUNS_ARE_CAPITALISED,
+    is_swapped,
+    number_values,
+    wording_of,
+)
 from core.rag.indexing.splitting.sentences import sentence_spans
 
 if TYPE_CHECKING:
@@ -37,7 +44,6 @@ UNKNOWN_NAMES = 0.34
 
 _WEIGHT = 2.0
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-_CAPITALISED = re.compile(r"\b[^\W\d_a-z][^\W_]*(?:['’][^\W\d_]+)?")
 _SHORTEST_STEM = 4
 #: A label in bold before what it labels: "**Material:** larch", "**Material**: larch".
 _LABEL = re.compile(r"\W{0,3}(?:\*\*|__)[^*\n]{1,80}?(?::(?:\*\*|__)|(?:\*\*|__)\s*:)\W*")
@@ -49,11 +55,12 @@ class Source:
 
     Attributes:
         terms: Its words, those of its title and heading included.
-        numbers: Its numbers, without separators.
+        numbers: Its numbers in digits, without separators.
         names: Its capitalised words, as terms.
         language: Its language.
         given: The words of its title and heading.
         said: Its sentences.
+        texts: The same as they stand there.
     """
 
     terms: frozenset[str]
@@ -62,6 +69,7 @@ class Source:
     language: str
     given: frozenset[str] = frozenset()
     said: tuple[Statement, ...] = ()
+    texts: tuple[str, ...] = ()
 
     def has(self, name: str) -> bool:
         """Return whether it has a word, or one of the same stem (German, Germany)."""
@@ -143,7 +151,12 @@ class _Check:
             return False
         names = self._names(source.language)
         lacking = {name for name in names if not source.has(name)}
-        return not any(self._known.has(name) for name in lacking) and len(lacking) <= UNKNOWN_NAMES * len(names)
+        if any(self._known.has(name) for name in lacking) or len(lacking) > UNKNOWN_NAMES * len(names):
+            return False
+        claim = wording_of(self._sentence, source.language)
+        said = (wording_of(text, source.language) for text in source.texts)
+        names = frozenset() if source.language == NOUNS_ARE_CAPITALISED else source.names
+        return not is_swapped(claim, said, source.has, names, source.numbers, source.given)
 
     def adds_nothing(self, number: int, cited: Collection[int]) -> bool:
         """Return whether one of several citations says nothing that the others do not say, nor the whole by itself."""
@@ -154,7 +167,7 @@ class _Check:
 
     def _names(self, language: str) -> frozenset[str]:
         """Its names; its first word, and those of a label and behind it, are some only if they are in a passage."""
-        words = [*_CAPITALISED.finditer(self._sentence)]
+        words = [*CAPITALISED.finditer(self._sentence)]
         label = _LABEL.match(self._sentence)
         begun = 1 if label is None else label.end()
         names = {term for word in words if word.start() > begun for term in analyze(word[0], language)}
@@ -169,16 +182,18 @@ def _source(head: str, content: str) -> Source:
     names: set[str] = set()
     spans = sentence_spans(content)
     for start, end in spans:
-        names.update(word[0] for word in _CAPITALISED.finditer(content, start + 1, end))
-    names.update(_CAPITALISED.findall(head))
-    given = frozenset(analyze(head, language))
+        names.update(word[0] for word in CAPITALISED.finditer(content, start + 1, end))
+    names.update(CAPITALISED.findall(head))
+    given, values = frozenset(analyze(head, language)), number_values(language)
+    terms = given.union(analyze(content, language))
     return Source(
-        terms=given.union(analyze(content, language)),
-        numbers=_numbers(f"{head} {content}"),
+        terms=terms,
+        numbers=_numbers(f"{head} {content}").union(values[term] for term in terms if term in values),
         names=frozenset(term for name in names for term in analyze(name, language)),
         language=language,
         given=given,
         said=tuple(statement_of(content[start:end], language) for start, end in spans),
+        texts=tuple(content[start:end] for start, end in spans),
     )
 
 
@@ -191,6 +206,7 @@ def _merged(sources: Iterable[Source]) -> Source:
         language=given[0].language if given else "english",
         given=frozenset().union(*(source.given for source in given)),
         said=tuple(one for source in given for one in source.said),
+        texts=tuple(text for source in given for text in source.texts),
     )
 
 

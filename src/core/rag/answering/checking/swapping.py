@@ -1,0 +1,169 @@
+"""Tells a sentence that says what a source says, but of another name or with another number.
+
+Of a sentence as short as "Eva founded the trust in 2019", the share of words that a source has stays high when the name
+is another one. Only plain cases are judged: a name or number that the source does not have at all, in the place of one
+that a sentence of it has, where that sentence has about all else. Numbers in digits are checked elsewhere.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from itertools import chain
+
+from core.rag.analysis import analyze
+
+#: Share of the other words that the sentence of the source has.
+_ALL_ELSE = 0.9
+#: The same where a number stands before the same word.
+_MUCH_ELSE = 0.6
+#: With fewer other words, nothing says that two sentences are about the same.
+_FEWEST_OTHERS = 2
+
+CAPITALISED = re.compile(r"\b[^\W\d_a-z][^\W_]*(?:['’][^\W\d_]+)?")
+#: May stand for a name in other words.
+_ACRONYM = re.compile(r"[^\W\d_a-z]{2,6}")
+#: Here every noun has a capital letter.
+NOUNS_ARE_CAPITALISED = "german"
+#: By language: numbers from 2 on, tens up to 90, and which one of several, from the first to the tenth.
+_NUMBERS = {
+    "english": (
+        "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
+        " eighteen nineteen twenty",
+        "thirty forty fifty sixty seventy eighty ninety",
+        "first second third fourth fifth sixth seventh eighth ninth tenth",
+    ),
+    "german": (
+        "zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn siebzehn"
+        " achtzehn neunzehn zwanzig",
+        "dreißig vierzig fünfzig sechzig siebzig achtzig neunzig",
+        "erste zweite dritte vierte fünfte sechste siebte achte neunte zehnte",
+    ),
+    "french": (
+        "deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize",
+        "trente quarante cinquante soixante",
+        "premier deuxième troisième quatrième cinquième sixième septième huitième neuvième dixième",
+    ),
+    "spanish": (
+        "dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciséis diecisiete"
+        " dieciocho diecinueve veinte",
+        "treinta cuarenta cincuenta sesenta setenta ochenta noventa",
+        "primero segundo tercero cuarto quinto sexto séptimo octavo noveno décimo",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """The words of a sentence.
+
+    Attributes:
+        text: The sentence.
+        terms: Its words that mean something, in order.
+        names: Those with a capital letter, but for the first one.
+        begins: Those of its first word, if that has one.
+        together: Whether the word behind that has one, too.
+        numbers: Those that are numbers, with their values.
+    """
+
+    text: str
+    terms: tuple[str, ...]
+    names: frozenset[str]
+    begins: frozenset[str] = frozenset()
+    together: bool = False
+    numbers: dict[str, str] = field(default_factory=dict)
+
+
+@lru_cache(maxsize=4096)
+def wording_of(sentence: str, language: str) -> Wording:
+    """Prepare a sentence for comparison."""
+    terms = tuple(analyze(sentence, language))
+    known, values = frozenset(terms), number_values(language)
+    begun = len(sentence) - len(sentence.lstrip(" \t\n\"'“„«(*_-"))
+    words = [word for word in CAPITALISED.finditer(sentence) if word[0][0].isupper()]
+    first = next((word for word in words if word.start() <= begun), None)
+    inner = [word for word in words if word.start() > begun and not _ACRONYM.fullmatch(word[0])]
+    return Wording(
+        text=sentence[begun:],
+        terms=terms,
+        names=frozenset() if language == NOUNS_ARE_CAPITALISED else _terms(inner, language) & known,
+        begins=frozenset() if first is None else _terms([first], language) & known,
+        together=first is not None
+        and language != NOUNS_ARE_CAPITALISED
+        and any(word.start() == first.end() + 1 for word in inner),
+        numbers={term: values.get(term, term) for term in terms if term in values or term.isdigit()},
+    )
+
+
+@cache
+def number_values(language: str) -> dict[str, str]:
+    """Return the words for numbers of a language, as terms, with their values in digits."""
+    upward, tens, places = (words.split() for words in _NUMBERS.get(language, ("", "", "")))
+    valued = chain(enumerate(upward, 2), zip(range(30, 100, 10), tens, strict=False), enumerate(places, 1))
+    return {term: str(value) for value, word in valued for term in analyze(word, language)}
+
+
+def is_swapped(
+    claim: Wording,
+    said: Iterable[Wording],
+    has: Callable[[str], bool],
+    names: Collection[str],
+    numbers: Collection[str],
+    given: Collection[str],
+) -> bool:
+    """Return whether a claim has another name or number than a sentence that says the same otherwise.
+
+    Args:
+        claim: What is claimed.
+        said: The sentences of a source.
+        has: Whether the source has a word, or one of the same stem.
+        names: The names of the source; none where every noun has a capital letter.
+        numbers: Its numbers, in digits.
+        given: The words of its title and headings, which every sentence is about.
+    """
+    own = frozenset(claim.terms)
+    named = {name for name in claim.names if not has(name)}
+    begins = {name for name in claim.begins if not has(name)}
+    counted = {term for term, value in claim.numbers.items() if term != value and value not in numbers}
+    rest = own - named - begins - counted
+    if len(rest) < _FEWEST_OTHERS or not (named or begins or counted):
+        return False
+    for one in said:
+        share = len(rest.intersection(one.terms) | rest.intersection(given)) / len(rest)
+        if share >= _MUCH_ELSE and any(_before(one, _behind(claim, {n})) & one.numbers.keys() - own for n in counted):
+            return True
+        if share < _ALL_ELSE:
+            continue
+        others = (one.names | one.begins.intersection(names)) - own
+        if others and (named or (begins and claim.together)):
+            return True
+        before = _before(one, _behind(claim, begins)) - own if begins else frozenset()
+        if before & others or (before & one.begins and (_is_of_a_person(claim.text) or _is_of_a_person(one.text))):
+            return True
+    return False
+
+
+def _is_of_a_person(text: str) -> bool:
+    """Return whether a sentence begins with the name of a person."""
+    from core.rag.memory.given_names import names_in
+
+    return any(text.startswith(name) for name in names_in(text))
+
+
+def _behind(wording: Wording, terms: Collection[str]) -> str:
+    """Return the word that follows the first of these."""
+    place = next(number for number, term in enumerate(wording.terms) if term in terms)
+    return next((term for term in wording.terms[place + 1 :] if term not in terms), "")
+
+
+def _before(wording: Wording, term: str) -> frozenset[str]:
+    """Return the words that stand before a word."""
+    return frozenset(
+        wording.terms[number - 1] for number, one in enumerate(wording.terms) if number and term and one == term
+    )
+
+
+def _terms(words: Iterable[re.Match[str]], language: str) -> frozenset[str]:
+    return frozenset(term for word in words for term in analyze(word[0], language))
