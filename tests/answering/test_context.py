@@ -57,6 +57,9 @@ def test_passages_are_numbered_with_their_place() -> None:
     [
         ("It rains [2].", "It rains (2)."),
         ("Take `argv[1]`, says [2].", "Take `argv[1]`, says (2)."),
+        ("Trusts [3, 5], others [1–2].[^1]\n\n[^1]: A survey.", "Trusts (3, 5), others (1–2).(1)\n\n(1): A survey."),
+        ("So 【4†L1】 and [Source 2], [2](a.md), [1 and 2].", "So (4†L1) and (Source 2), (2)(a.md), (1 and 2)."),
+        ("In [2024] and [x], it calls handlers[1](event).", "In [2024] and [x], it calls handlers[1](event)."),
         ("```\nx = ports[0][1]\n```\nSo it is [ 2 ].", "```\nx = ports[0][1]\n```\nSo it is (2)."),
         ("```\n[2] other.md\nIt snows.\n```", "```\n(2) other.md\nIt snows.\n```"),
     ],

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
-from core.rag.answering.markers import CODE
+from core.rag.answering.markers import CODE, MARKER
 from core.rag.answering.mermaid import mermaid_diagram
 from core.rag.answering.metrics import Metrics
 from core.rag.answering.types import Context, FoundEntity, FoundFact, Knowledge, Passage
@@ -32,10 +32,12 @@ _Count = Callable[[str], int]
 _OF_SPELLING = frozenset({"name", "term"})
 #: The tags of the context, which are escaped in its texts so that these cannot open or close a part.
 _TAG = re.compile(r"<(?=/?(?:documents|definitions|facts|passages)\b)", re.IGNORECASE)
-#: Numbers in brackets in a document, which are not citations.
-_REFERENCE = re.compile(r"\[[ \t\xa0]*(\d{1,3})[ \t\xa0]*\]")
-#: The same in code, except for indexes such as ``argv[1]``.
-_REFERENCE_IN_CODE = re.compile(rf"(?<![\w\])\"']){_REFERENCE.pattern}")
+#: Numbers in brackets in the code of a document, except for indexes such as ``argv[1]``.
+_REFERENCE_IN_CODE = re.compile(r"(?<![\w\])\"'])\[[ \t\xa0]*(\d{1,3})[ \t\xa0]*\]")
+#: What is between the brackets of a marker, and what follows them.
+_BRACKETS = re.compile(r"[\[【][ \t\xa0]*\^?(.*?)[ \t\xa0]*[\]】](.*)", re.DOTALL)
+#: A number that no passage has.
+_YEAR = re.compile(r"\[\d{4}\]")
 
 
 def build_context(
@@ -203,6 +205,11 @@ def _inert(text: str) -> str:
     place = 0
     text = _TAG.sub("&lt;", text)
     for code in CODE.finditer(text):
-        parts += [_REFERENCE.sub(r"(\1)", text[place : code.start()]), _REFERENCE_IN_CODE.sub(r"(\1)", code[0])]
+        parts += [MARKER.sub(_in_parentheses, text[place : code.start()]), _REFERENCE_IN_CODE.sub(r"(\1)", code[0])]
         place = code.end()
-    return "".join([*parts, _REFERENCE.sub(r"(\1)", text[place:])])
+    return "".join([*parts, MARKER.sub(_in_parentheses, text[place:])])
+
+
+def _in_parentheses(marker: re.Match[str]) -> str:
+    """Return what a document has in brackets in the form of a citation: its own footnotes and references."""
+    return marker[0] if _YEAR.fullmatch(marker[0]) else _BRACKETS.sub(r"(\1)\2", marker[0])
