@@ -24,6 +24,7 @@ ASKED = [Message("user", "Does it rain?")]
         ("<", "<"),
         ("It rains. <think>Or not?</think>", "It rains. <think>Or not?</think>"),
         ("  It rains.\n", "  It rains.\n"),
+        ("It ends with `</think>` [1]. So it is cut there.", "It ends with `</think>` [1]. So it is cut there."),
         ("", ""),
     ],
 )

@@ -6,8 +6,11 @@ like DeepSeek-R1 and Qwen3), it comes as text. Where their chat template opens t
 
 from __future__ import annotations
 
+import re
+
 _OPENED = "<think>"
 _CLOSED = "</think>"
+_END = re.compile(rf"(?:\A|\n)[ \t]*{_CLOSED}|{_CLOSED}[ \t]*(?:\n|\Z)")
 
 
 class ThinkingFilter:
@@ -67,6 +70,9 @@ def without_thinking(text: str) -> str:
 
 
 def opened_before(text: str) -> bool:
-    """Return whether the thinking of a whole answer has begun before it: only its end is there."""
-    before, closed, _ = text.partition(_CLOSED)
-    return bool(closed) and _OPENED not in before
+    """Return whether the thinking of a whole answer has begun before it: only its end is there, and ends a line.
+
+    Amid a line, it is what an answer says of models that think.
+    """
+    end = _END.search(text)
+    return end is not None and _OPENED not in text[: end.start()]
