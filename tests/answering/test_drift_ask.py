@@ -9,6 +9,7 @@ import pytest
 
 from core.rag import DRIFTRAG, KnowledgeBase
 from core.rag.answering.events import AnalysisEvent, CitationEvent, DoneEvent, RetrievalEvent
+from core.rag.errors import EmptyGraphError
 from dbhandler.kit import Engine
 from libs.dataloader import Document
 
@@ -46,6 +47,15 @@ async def test_an_answer_of_several_steps_has_checked_citations(kb: KnowledgeBas
     assert {"parts", "entry_points", "inferences", "gaps", "visited", "notes"} <= set(answer.details)
     assert answer.details["visited"]["edges"] > 0
     assert answer.to_dict()["details"]["paths"] == paths
+
+
+async def test_what_is_asked_before_anything_is_there_does_not_stay_without_vectors(engine: Engine) -> None:
+    async with engine.knowledge() as kb:
+        drift = DRIFTRAG(kb)
+        with pytest.raises(EmptyGraphError):
+            await drift.query(QUESTION)
+        await kb.ingest([Document(path="mill.md", content=TEXTS["mill.md"][1])])
+        assert [hit.path for hit in (await drift.explore(QUESTION)).hits] == ["mill.md"]
 
 
 async def test_what_others_change_changes_the_next_answer(kb: KnowledgeBase) -> None:

@@ -31,7 +31,6 @@ class Vectors:
         self._client = client
         self._known: dict[tuple[str, str], NDArray[np.float32]] = {}
         self._store: VectorStoreInfo | None = None
-        self._looked = False
 
     @property
     def available(self) -> bool:
@@ -41,9 +40,8 @@ class Vectors:
     async def store(self) -> VectorStoreInfo | None:
         """Return the vector store of the embedder's model; ``None`` if nothing was embedded with it yet."""
         embedder = self._client.embedder
-        if not self._looked and embedder is not None:
+        if self._store is None and embedder is not None:
             self._store = await self._client.vector_store_for(embedder)
-            self._looked = True
         return self._store
 
     async def of_nodes(self, nodes: Iterable[Node]) -> dict[str, NDArray[np.float32]]:
