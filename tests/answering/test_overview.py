@@ -213,6 +213,20 @@ async def test_a_document_that_is_named_is_told_part_by_part(kb: KnowledgeBase) 
     assert (await kb.ask("Summarize the wheel")).strategy == "flow"
 
 
+@pytest.mark.parametrize(
+    "question",
+    ["Summarize Ada’s notes", "What does Ada's notes say?", "Summarize “What is love?”", "Summarize What is love?"],
+)
+async def test_the_name_of_a_document_may_have_marks(kb: KnowledgeBase, question: str) -> None:
+    texts = [("Ada’s notes", "She saw herons in the water."), ("What is love?", "It is a song of 1993.")]
+    await kb.ingest([Document(path=f"{n}.md", title=title, content=text) for n, (title, text) in enumerate(texts)])
+    answer = await kb.ask(question)
+    assert (answer.strategy, [citation.path for citation in answer.citations]) == (
+        "overview",
+        ["0.md" if "Ada" in question else "1.md"],
+    )
+
+
 async def test_several_documents_of_a_name_are_all_told(kb: KnowledgeBase) -> None:
     copies = [Document(path=f"{place}/readme.md", content=f"Welcome to {place}.") for place in ("north", "south")]
     await kb.ingest(copies)

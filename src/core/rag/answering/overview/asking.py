@@ -81,6 +81,8 @@ _POLITE = re.compile(
 _AFTER = re.compile(r"(?: (?:please|bitte|for me|por favor|briefly|in (?:a few|one|two|three) sentences?))+\Z")
 _MARKS = re.compile(r"[¿¡\"“”„«»?!.,:;…]+")
 _LONGEST = 200
+#: Spaces, quotation marks and ends of sentences.
+_AROUND = " ¿¡?!.\"'“”„«»`"
 
 #: Phrases about a document that is named.
 _NAMED = (
@@ -126,14 +128,23 @@ def documents_asked(question: str) -> list[str]:
     found = _OF_DOCUMENT.fullmatch(asked)
     if found is None:
         return []
-    whole = next(name for name in found.groups() if name).strip(" \"'“”„«»`")
-    bare = whole[_length(_ARTICLE, whole) :].strip(" \"'“”„«»`")
-    return sorted({whole, bare, bare[_length(_KIND, bare) :].strip(" \"'“”„«»`")} - {""})
+    whole = next(name for name in found.groups() if name).strip(_AROUND)
+    bare = whole[_length(_ARTICLE, whole) :].strip(_AROUND)
+    return sorted({whole, bare, bare[_length(_KIND, bare) :].strip(_AROUND)} - {""})
+
+
+def called(name: str) -> str:
+    """Return the name of a document in the form in which a question has it: small, without marks around it."""
+    return _small(name).strip(_AROUND)
+
+
+def _small(text: str) -> str:
+    return " ".join(text.casefold().replace("’", "'").split())
 
 
 def _plain(question: str) -> str:
     """Return a question in small letters, without what may stand around any."""
-    plain = " ".join(question.casefold().replace("’", "'").split())
+    plain = _small(question)
     return _AFTER.sub("", plain[_length(_POLITE, plain) :])
 
 

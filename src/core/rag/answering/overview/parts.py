@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.rag.answering.drift.admission import Admission
 from core.rag.answering.extracts.showing import shown
+from core.rag.answering.overview.asking import called
 from core.rag.answering.overview.survey import Survey
 from core.rag.indexing.splitting.tokens import even_tokens
 from core.rag.schema import Label
@@ -68,10 +69,10 @@ def _fitting(chunks: Sequence[Mapping[str, Any]], tokens: int) -> int:
 
 
 def _called(row: Mapping[str, Any]) -> set[str]:
-    """Return what a document may be called."""
+    """Return what a document may be called, as :func:`documents_asked` has it."""
     path = PurePosixPath(row["path"] or "")
     names = (row["path"] or "", path.name, path.stem, row["title"] or "")
-    return {" ".join(name.casefold().split()) for name in names} - {""}
+    return {called(name) for name in names} - {""}
 
 
 def _spread(chunks: Sequence[Mapping[str, Any]], most: int) -> list[str]:
