@@ -17,7 +17,7 @@ _TARGET = rf"(?:[^()\s]|\([^()\s]*\)){{1,{_LONGEST_TARGET}}}"
 #: ``[1]``, ``[1, 2]``, ``[1-3]``, and what models write instead: ``[ 1 ]``, ``[1 and 2]``, ``【1】``, ``【1†L3-L5】``,
 #: ``[^1]``, ``[Source 1]``, ``[1](path)``. But ``x[1](y)`` is code, and ``[2024](path)`` the link of a year.
 MARKER = re.compile(
-    r"(?!(?:(?<=\w)[^\]】\n]{0,60}|\[\d{4})[\]】]\()"
+    r"(?=[\[【])(?!(?:(?<=\w)[^\]】\n]{0,60}|\[\d{4})[\]】]\()"  # the bracket first: it is at few places
     r"[\[【][ \t\xa0]*\^?(?:(?:sources?|passages?|citations?|refs?)\s*)?"
     rf"(\d{{1,4}}(?:\s*(?:[,;&–-]|,?\s(?:and|und)\s)\s*\^?\d{{1,4}})*)[ \t\xa0]*(?:†[^\]】\n]{{0,40}})?[\]】]"
     rf"(?:\({_TARGET}\))?",
