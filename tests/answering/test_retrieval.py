@@ -21,7 +21,7 @@ from core.rag.answering.metrics import Metrics
 from core.rag.answering.relevance import best_facts, entity_score, fact_score, search_terms
 from core.rag.answering.retrieval import RetrievalOptions, retrieve_knowledge
 from core.rag.answering.types import Analysis, FoundEntity, FoundFact
-from core.rag.errors import StoreError, StoreTimeoutError
+from core.rag.errors import EmbeddingError, StoreError, StoreTimeoutError
 from dbhandler.kit import Engine
 
 
@@ -156,6 +156,21 @@ async def test_one_failing_leg_does_not_fail_the_rest(
     assert metrics.search_metrics.failed
     assert found.errors == metrics.search_metrics.failed
     assert (await kb.ask("What is Alice's role at Google?")).found
+
+
+@pytest.mark.parametrize("error", [StoreTimeoutError("too slow"), EmbeddingError("no answer")])
+async def test_where_passages_cannot_be_searched_nobody_is_told_that_there_are_none(
+    kb: KnowledgeBase, error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fails(*arguments: Any, **options: Any) -> Any:
+        raise error
+
+    monkeypatch.setattr(kb, "search", fails)
+    with pytest.raises(type(error), match=str(error)):
+        await kb.ask("How deep is the harbour of Lisbon?")
+    assert (await kb.ask("What is Alice's role at Google?")).found  # by what the graph says of these
+    told = await kb.ask("Thanks!")
+    assert told.text == "This asks nothing that could be looked up in the sources."
 
 
 async def test_where_every_leg_fails_the_failure_is_told(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:

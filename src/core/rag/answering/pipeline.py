@@ -41,6 +41,7 @@ async def answered(
     Yields:
         A retrieval event, tokens, citations, and the end.
     """
+    failure = knowledge.failure
     if services.model is None and asks_nothing(analysis.query):  # a model finds the words for it
         knowledge = Knowledge()
     relevant, computed = knowledge.relevant, knowledge.computed
@@ -67,6 +68,7 @@ async def answered(
         given=services.given,
         asked=services.asked,
         instructions=services.instructions,
+        failure=failure,
     )
     events = finished(strategy, analysis, context, written, metrics, started, details)
     async with contextlib.aclosing(events):

@@ -79,6 +79,7 @@ async def generate_response(
     given: str = "",
     asked: bool = True,
     instructions: str = "",
+    failure: Exception | None = None,
 ) -> AsyncGenerator[str | Response, None]:
     """Answer from a context.
 
@@ -95,6 +96,7 @@ async def generate_response(
         given: What extracts leave out, if there is anything else: what earlier answers said.
         asked: A model writes if there is one; false where extracts are wanted in any case.
         instructions: What the model is told besides, by the caller.
+        failure: Why the passages could not be searched; raised instead of the answer that nothing was found.
 
     Yields:
         Parts of the text as they arrive, then the :class:`Response`.
@@ -102,12 +104,16 @@ async def generate_response(
     Raises:
         StreamCutError: The answer ended too early; holds what was received, without markers of what does not exist.
         LanguageModelError: The model failed before the answer began, or said nothing.
+        StoreError, EmbeddingError: The ``failure``.
     """
     metrics = metrics or Metrics()
     started = time.monotonic()
     why = NOT_SET if asked else NOT_ASKED
     said = statements(context.facts, context.entities, why) if relevant and not context.passages else ""
-    if not (context.passages or said) or (model is not None and not relevant):
+    something = bool(context.passages or said) and (model is None or relevant)
+    if failure is not None and not (something and relevant) and not asks_nothing(analysis.query):
+        raise failure
+    if not something:
         text = NOTHING_ASKED if asks_nothing(analysis.query) else NOTHING_FOUND
         response = Response(Checked(text, ()), extracts=model is None, found=False)
         yield text

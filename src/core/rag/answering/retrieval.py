@@ -43,6 +43,8 @@ MODES: dict[Intent, SearchMode] = {
 }
 #: What a leg may fail with while the others go on.
 LEG_ERRORS = (StoreError, EmbeddingError)
+#: The leg without which nothing can be said of what is not there.
+_OF_PASSAGES = "passages"
 
 
 class Searching(Protocol):
@@ -129,7 +131,7 @@ class _Retrieval:
         self._graph = GraphSearch(kb.client, tuple(times_asked(analysis.query).values()))
         self._terms = search_terms(analysis.entities)
         self._legs = 0
-        self._failures: list[Exception] = []
+        self._failures: dict[str, Exception] = {}
         self._nearest: asyncio.Task[list[Hit]] | None = None
 
     async def run(self) -> Knowledge:
@@ -151,11 +153,11 @@ class _Retrieval:
                 lambda fact: fact.key,
                 self._options.edge_limit,
             ),
-            self._leg("passages", self._passages()),
+            self._leg(_OF_PASSAGES, self._passages()),
             self._computed(),
         )
         if self._failures and len(self._failures) == self._legs:
-            raise self._failures[0]
+            raise next(iter(self._failures.values()))
         scored(entities, self._terms)
         # The ends that count are those that the question names, not what trigrams brought along.
         named = {entity.id for entity in entities if entity.score > 1}
@@ -170,7 +172,8 @@ class _Retrieval:
         if worked_out:  # beside which single rows say nothing
             counted = {document for one in worked_out for document in one.documents}
             hits = [hit for hit in hits if hit.document_id not in counted and "row" not in hit.metadata]
-        knowledge = Knowledge(entities, facts, hits, errors=self._counts.failed)
+        failure = self._failures.get(_OF_PASSAGES)
+        knowledge = Knowledge(entities, facts, hits, errors=self._counts.failed, failure=failure)
         if filters := self._options.search.get("filters"):
             knowledge = await _narrowed(knowledge, self._kb.client, filters)
         await judge(self._analysis, knowledge, self._kb.client, self._options.before)
@@ -233,7 +236,7 @@ class _Retrieval:
         try:
             return await work
         except LEG_ERRORS as error:
-            self._failures.append(error)
+            self._failures[name] = error
             self._counts.failed.append(f"{name}: {error}")
             return []
 

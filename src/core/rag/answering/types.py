@@ -159,6 +159,7 @@ class Knowledge:
         near: Whether any of it may be relevant to the question.
         far: Ids of the passages that are not near and share no word with the question.
         errors: Failures of single retrieval legs.
+        failure: Why the passages could not be searched, if they could not: that none is there says nothing then.
         about: What is said of all documents together.
         computed: What all records of a collection come to, if the question asks that.
     """
@@ -170,6 +171,7 @@ class Knowledge:
     near: bool = False
     far: frozenset[str] = frozenset()
     errors: list[str] = field(default_factory=list)
+    failure: Exception | None = None
     about: str = ""
     computed: tuple[Hit, ...] = ()
 
