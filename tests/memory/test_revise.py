@@ -215,12 +215,23 @@ async def test_what_a_memory_says_since_a_revision_is_the_same_memory_when_it_is
     assert not any((await orphans(kb.client)).values())
 
 
+async def test_a_memory_whose_id_was_taken_is_the_same_when_that_is_free_again(kb: KnowledgeBase) -> None:
+    taken = [await kb.remember("s", "user", "I live in Ulm.", user_id=user) for user in ("ada", "bob", "ada")]
+    assert taken[0] == taken[2] != taken[1]
+    for number, memory in enumerate(taken[:2]):
+        await kb.revise(memory, f"I live in town {number}.")
+    bob = await kb.remember("s", "user", "I live in Ulm.", user_id="bob")
+    await kb.forget(memory_id=taken[0])
+    assert await kb.remember("s", "user", "I live in Ulm.", user_id="bob") == bob
+    assert [(one.id, one.count) for one in await kb.memories("s")] == [(taken[1], 1), (bob, 2)]
+
+
 async def test_what_was_revised_and_anonymized_is_no_memory_of_what_is_said_again(kb: KnowledgeBase) -> None:
     """An id that is made of what was said would be a trace."""
     memory = await kb.remember("s", "user", "My neighbour is loud.", user_id="ada")
     await kb.revise(memory, "My neighbour is Bob Harlow.")
     nodes = [properties async for _, properties in kb.client.everything()]
-    [words] = [one["revised_to"] for one in nodes if one.get("revised_to")]
+    [words] = [one["words_id"] for one in nodes if one.get("words_id")]
     await kb.anonymize(user_id="ada")
     assert await traces(kb.client, [words, "Harlow"]) == []
 

@@ -94,7 +94,7 @@ PROPERTY_INDEXES: tuple[PropertyIndex, ...] = (
     PropertyIndex(Label.DOCUMENT, ("source_id",)),
     PropertyIndex(Label.RESOURCE, ("uri",)),
     PropertyIndex(Label.INTERACTION, ("session_id",)),
-    PropertyIndex(Label.INTERACTION, ("revised_to",)),
+    PropertyIndex(Label.INTERACTION, ("words_id",)),
     PropertyIndex(Label.CONCEPT, ("content_hash",)),
     PropertyIndex(Label.CONCEPT, ("pending",)),
 )

@@ -110,11 +110,11 @@ class RememberingOperations(ConversationOperations):
         async def work(tx: Transaction) -> list[str]:
             now = utc_now()
             await lock_conversation(tx, node, now)
-            revised = await _revised_to(tx, [one.ids[0] for one in said])
-            known = {row["id"]: row for row in revised} | await _known(tx, possible)
+            elsewhere = await _of_words(tx, [one.ids[0] for one in said])
+            known = {row["id"]: row for row in elsewhere} | await _known(tx, possible)
             others: dict[str, list[str]] = {}
-            for row in revised:
-                others.setdefault(row["revised_to"], []).append(row["id"])
+            for row in elsewhere:
+                others.setdefault(row["words_id"], []).append(row["id"])
             stored = False  # whether an earlier attempt has stored all of it
             written: set[str] = set()
             places: list[str] = []
@@ -133,7 +133,7 @@ class RememberingOperations(ConversationOperations):
                 if stored:
                     continue
                 written.add(place)
-                message = _at(one.message, place, indexes)
+                message = _at(one, place, indexes)
                 if own:
                     await append()  # it may be among them, and is to come after them
                     known[place] = await self._say_again(tx, node, message, known[place], indexes, now)
@@ -178,7 +178,7 @@ class RememberingOperations(ConversationOperations):
 
 
 def id_of_words(namespace: str, conversation: str, role: str, content: str, *speaker: str) -> str:
-    """Return the id of the memory of what was said in a conversation, unless it got that text by a revision."""
+    """Return the id of the memory of what was said in a conversation; one with another id has this as ``words_id``."""
     return stable_id(Label.INTERACTION, namespace, conversation, role, content, *speaker)
 
 
@@ -187,19 +187,22 @@ async def _known(tx: Transaction, ids: Sequence[str]) -> dict[str, Row]:
     return {row["id"]: row for row in rows}
 
 
-async def _revised_to(tx: Transaction, words: Sequence[str]) -> list[Row]:
-    """Return the memories that got these words by a revision, and in ``revised_to`` the id of the words."""
+async def _of_words(tx: Transaction, words: Sequence[str]) -> list[Row]:
+    """Return the memories of these words that have other ids, for they got them by a revision or their own was taken.
+
+    Args:
+        tx: The transaction.
+        words: The ids of the words, which the rows have as ``words_id``.
+    """
     return await run_for_ids(
         tx,
-        "UNWIND $ids AS i MATCH (m:Interaction {revised_to: i}) WHERE m.token IS NOT NULL "
-        f"RETURN m.revised_to AS revised_to, {_KNOWN}",
+        "UNWIND $ids AS i MATCH (m:Interaction {words_id: i}) WHERE m.token IS NOT NULL "
+        f"RETURN m.words_id AS words_id, {_KNOWN}",
         list(dict.fromkeys(words)),
     )
 
 
-async def _place(
-    tx: Transaction, one: _Said, known: dict[str, Row], owner: str | None, revised: Sequence[str] = ()
-) -> str:
+async def _place(tx: Transaction, one: _Said, known: dict[str, Row], owner: str | None, others: Sequence[str]) -> str:
     """Return the id of the memory that has said the same, else one that no memory has.
 
     Args:
@@ -207,12 +210,12 @@ async def _place(
         one: What is said.
         known: The memories that are there by their ids; others that are looked up are added.
         owner: The user of the conversation.
-        revised: Ids of memories that got these words by a revision.
+        others: Ids of memories of these words that have other ids.
     """
     ids = list(one.ids)
     said = one.message.properties["content"]
     while True:
-        for place in (*ids, *revised):
+        for place in (*ids, *others):
             if place in known and known[place]["content"] == said and speaker_of(known[place], owner) == one.speaker:
                 return place
         if free := next((place for place in ids if place not in known), ""):
@@ -221,9 +224,11 @@ async def _place(
         known |= await _known(tx, ids[-1:])
 
 
-def _at(message: InteractionRow, place: str, indexes: Indexes) -> InteractionRow:
-    """Return a message with another id."""
+def _at(one: _Said, place: str, indexes: Indexes) -> InteractionRow:
+    """Return what is said as a message with this id."""
+    message = one.message
     if place == message.id:
         return message
     vector = message.vector_id and vector_id(indexes.vector_store, f"{Label.INTERACTION}:{place}")
-    return replace(message, id=place, vector_id=vector)
+    words = {} if place in one.ids else {"words_id": one.ids[0]}
+    return replace(message, id=place, vector_id=vector, properties={**message.properties, **words})

@@ -58,7 +58,7 @@ class RevisingOperations(RewritingOperations):
                 new["tags"] = changes["tags"]
             if "content" in changes:
                 said_now = id_of_words(self._namespace, node, now_known["role"], changes["content"])
-                new |= {"content": changes["content"], "keywords": keywords(changes["content"]), "revised_to": said_now}
+                new |= {"content": changes["content"], "keywords": keywords(changes["content"]), "words_id": said_now}
             searched = not now_known["summary"]
             if searched:
                 said = {**now_known, **new}

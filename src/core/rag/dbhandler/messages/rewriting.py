@@ -89,7 +89,7 @@ class RewritingOperations(ErasureOperations):
                     ),
                     "session_id": session,
                     "token": "",
-                    "revised_to": None,
+                    "words_id": None,
                     **({} if message.searched else {"terms": ""}),
                 },
             }

@@ -45,7 +45,7 @@ def _message(there: Row, came: Row) -> Row:
         "tags": tags,
         "metadata": to_json({**from_json(there.get("metadata")), **from_json(came.get("metadata"))}, "Metadata"),
         "revised_at": came.get("revised_at"),
-        "revised_to": came.get("revised_to"),
+        "words_id": came.get("words_id"),
     }
     if (said := max(last_said(there), last_said(came))) > joined["timestamp"]:
         joined["last_said_at"] = said
