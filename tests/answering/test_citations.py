@@ -196,6 +196,13 @@ async def test_an_answer_in_one_word_is_checked_too(text: str, supported: bool) 
     assert ("(unverified)" in checked.text) is not supported
 
 
+@pytest.mark.parametrize("text", ["[3]", "**[3]**", "- [3]\n", "Yes.\n\n[3]"])
+async def test_a_number_that_no_words_stand_with_has_a_source_too(text: str) -> None:
+    [citation] = (await check_citations(text, passages())).citations
+    assert (citation.number, citation.path) == (3, "mill/3.md")
+    assert citation.quote in passages()[2].hit.content
+
+
 async def test_numbers_have_to_be_in_the_source() -> None:
     checked = await check_citations("The wheel has a diameter of 5.8 metres and 48 paddles of larch [3].", passages())
     assert checked.unsupported

@@ -184,6 +184,8 @@ def _citations(text: str, passages: Sequence[Passage]) -> tuple[Citation, ...]:
     for claim in claims_of(text.replace(UNVERIFIED, "")):
         for number in claim.numbers:
             cited.setdefault(number, []).append(claim.text)
+    for match in markers_in(text):  # also one that no words stand with: the answer may be nothing else
+        cited.setdefault(numbers_in(match[1])[0], [])
     return tuple(
         citation(by_number[number], best_sentence(by_number[number].hit.content, cited[number]))
         for number in sorted(cited)
