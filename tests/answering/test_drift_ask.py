@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from core.rag import DRIFTRAG, KnowledgeBase
+from core.rag.answering.drift.config import InferenceStrategy
 from core.rag.answering.events import AnalysisEvent, CitationEvent, DoneEvent, RetrievalEvent
-from core.rag.errors import EmptyGraphError
+from core.rag.errors import EmptyGraphError, NoEntryPointsError
 from dbhandler.kit import Engine
 from libs.dataloader import Document
 
@@ -86,6 +87,29 @@ async def test_filters_reach_everything(kb: KnowledgeBase) -> None:
     assert "chest" not in str(answer.to_dict())
     nothing = await kb.ask(question, strategy="drift", filters="path:nowhere/")
     assert (nothing.found, nothing.citations) == (False, ())
+
+
+@pytest.mark.parametrize("strategy", ["similarity", "structural"])
+async def test_nothing_that_is_told_of_a_traversal_is_of_documents_that_do_not_pass(
+    kb: KnowledgeBase, strategy: InferenceStrategy
+) -> None:
+    """Names in them were among the entry points, the gaps, and the paths of one node."""
+    secret = "Edmund Harrow worked on Project Zephyr with Bob Xanadu. Bob Xanadu of Kestrel Bay saw the chest."
+    await kb.ingest([Document(path="secret/plans.md", content=secret)])
+    drift = DRIFTRAG(kb, inference_strategy=strategy)
+    for question in ("Which project was of Edmund Harrow, and who is Bob?", "What is Zephyr?", QUESTION):
+        asked = question.casefold()
+        answer = await kb.ask(question, strategy="drift", filters="not path:secret/")
+        hidden = [name for name in ("zephyr", "xanadu", "chest", "plans") if name not in asked]
+        assert [name for name in hidden if name in str(answer.to_dict()).casefold()] == []
+        try:
+            found = await drift.explore(question, filters="not path:secret/")
+        except NoEntryPointsError:
+            continue
+        assert [name for name in hidden if name in str((found.entry_points, found.paths)).casefold()] == []
+        assert [name for name in hidden if name in str(found.details()).casefold()] == []
+    everything = await kb.ask("Which project was of Edmund Harrow, and who is Bob?", strategy="drift")
+    assert "Xanadu" in str(everything.details)
 
 
 async def test_filters_reach_records_and_what_callers_state(kb: KnowledgeBase, tmp_path: Path) -> None:

@@ -6,14 +6,21 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from core.rag.answering.drift.paths import TEXTS, Path
+from core.rag.answering.drift.paths import TEXTS, Node, Path
 from core.rag.answering.types import FoundFact, Knowledge
+from core.rag.graph.hops import by_label
 from core.rag.retrieval.filters import parse_filter
 from core.rag.retrieval.legs import Legs
-from core.rag.schema import Label
+from core.rag.schema import EdgeType, Label
 
 if TYPE_CHECKING:
+    from core.rag.answering.drift.entry_points import Entries
     from core.rag.dbhandler import MemGraphClient
+
+#: The texts that name entities, and by which edges.
+_NAMING = {Label.CHUNK: EdgeType.MENTIONS, Label.DOCUMENT: EdgeType.TITLED, Label.RECORD: EdgeType.HAS_ENTITY}
+#: Of one entity, so many texts of a label are looked at.
+_MOST_TEXTS = 1_000
 
 
 class Admission:
@@ -52,7 +59,37 @@ class Admission:
         What a caller stated is of no text, and so are the relations that a record makes; it is visited itself.
         """
         passing = await self._chunks({chunk for path in paths for edge in path.edges for chunk in edge.chunk_ids})
-        return [path for path in paths if _is_said(path, passing)]
+        alone = {node.id for node in await self.of_nodes([path.nodes[0] for path in paths if not path.edges])}
+        return [
+            replace(path, nodes=tuple(map(_bare, path.nodes)))
+            for path in paths
+            if (_is_said(path, passing) if path.edges else path.nodes[0].id in alone)
+        ]
+
+    async def of_entries(self, entries: Entries) -> Entries:
+        """Return where a traversal begins without texts that do not pass."""
+        texts = by_label((node.id, Label(node.label)) for node in entries.nodes if node.label in TEXTS)
+        found = {hit.chunk_id for hit in entries.hits}
+        passing = await self({**texts, Label.CHUNK: sorted(found.union(texts.get(Label.CHUNK, ())))})
+        nodes = [node for node in entries.nodes if node.label not in TEXTS or node.id in passing]
+        return replace(entries, nodes=nodes, hits=[hit for hit in entries.hits if hit.chunk_id in passing])
+
+    async def of_nodes(self, nodes: Sequence[Node]) -> list[Node]:
+        """Return the nodes that may be shown by themselves: texts that pass, and entities that one of these names."""
+        entities = sorted({node.id for node in nodes if node.label == Label.ENTITY})
+        named: dict[Label, dict[str, set[str]]] = {label: {} for label in _NAMING}
+        for label, edge in _NAMING.items():
+            for row in await self._client.read_for_ids(
+                f"UNWIND $ids AS i MATCH (e:Entity {{id: i}}) CALL {{ WITH e MATCH (e)<-[:{edge}]-(t:{label}) "
+                f"RETURN t.id AS text LIMIT {_MOST_TEXTS} }} RETURN i AS id, text",
+                entities,
+            ):
+                named[label].setdefault(row["text"], set()).add(row["id"])
+        texts = by_label((node.id, Label(node.label)) for node in nodes if node.label in TEXTS)
+        wanted = {label: {*texts.get(label, ()), *named.get(label, ())} for label in TEXTS}
+        passing = set(await self({label: sorted(ids) for label, ids in wanted.items()}))
+        allowed = passing.union(*(some for own in named.values() for text, some in own.items() if text in passing))
+        return [_bare(node) for node in nodes if node.id in allowed]
 
     async def narrowed(self, knowledge: Knowledge) -> Knowledge:
         """Return the part of the knowledge that is supported by passages that pass; summaries are made of any."""
@@ -75,6 +112,14 @@ class Admission:
             ids=sorted(chunks),
         )
         return {row["id"] for row in rows} & set(entities)
+
+
+def _bare(node: Node) -> Node:
+    """Return a node without its summary, if it is an entity: that is made of any texts."""
+    if node.label != Label.ENTITY:
+        return node
+    kept = {key: node.metadata[key] for key in ("type", "mention_count") if key in node.metadata}
+    return replace(node, content=node.name, metadata=kept)
 
 
 def _only(fact: FoundFact, chunks: Collection[str]) -> FoundFact:

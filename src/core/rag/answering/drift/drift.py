@@ -81,7 +81,7 @@ class DRIFTRAG(DRIFTBase):
         Args:
             question: See :meth:`query`.
             search: Finds the passages to begin with; ``None``: the default search of the namespace.
-            filters: Only visit passages of documents that pass; ``search`` must apply them, too.
+            filters: Only visit passages of documents that pass; a ``search`` that is given must apply them, too.
 
         Returns:
             The results.
@@ -100,6 +100,8 @@ class DRIFTRAG(DRIFTBase):
         found: list[list[Path]] = []
         for part in parts:
             entry = await self._entries(part, config.entry_point_count, search)
+            if admits is not None and search is None:
+                entry = await admits.of_entries(entry)
             entries += [node for node in entry.nodes if node not in entries]
             hits.update((hit.chunk_id, hit) for hit in entry.hits if hit.chunk_id not in hits)
             walked = await self._traverse(entry, part, config.max_traversal_depth, stats=stats, admits=admits)
@@ -112,6 +114,9 @@ class DRIFTRAG(DRIFTBase):
         if config.use_inference:
             best = sorted(paths, key=order)[: max(4 * config.top_k_paths, 20)]
             inferred = await self._infer(best, question, config.inference_strategy)
+            if admits is not None:  # neighbours that two nodes share may be named in texts that do not pass
+                others = [one for one in inferred.connections if one.strategy != "structural"]
+                inferred = dataclasses.replace(inferred, connections=others)
             gaps = await self.identify_knowledge_gaps(best, question)
         ranked = self._ranked(found, inferred.connections)
         if inferred.note:
@@ -120,7 +125,7 @@ class DRIFTRAG(DRIFTBase):
         return Exploration(
             question=question,
             parts=parts,
-            entry_points=entries,
+            entry_points=entries if admits is None else await admits.of_nodes(entries),
             paths=ranked,
             inferences=inferred.connections,
             gaps=gaps,
