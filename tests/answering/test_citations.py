@@ -385,6 +385,7 @@ async def test_any_text_can_be_checked(text: str) -> None:
         ("Open the File menu.", "Select the File menu.", True),
         ("Founded in 1866, it is a newspaper.", "Established in 1866, it is a newspaper.", True),
         ("Ada Lane of Kestrel Bay works for the United Nations.", "Ada Lane of Kestrel Bay works for the UN.", True),
+        ("The Harbour Laboratory surveyed the two gates.", "HL surveyed the two gates.", True),
         ("The Harrows ran it for nine generations.", "The Harrows ran it for seven generations.", False),
         ("The Harrows ran it for nine generations.", "The Harrows ran it for 9 generations.", True),
         ("The Harrows ran it for 9 generations.", "The Harrows ran it for nine generations.", True),

@@ -82,9 +82,11 @@ def wording_of(sentence: str, language: str) -> Wording:
     terms = tuple(analyze(sentence, language))
     known, values = frozenset(terms), number_values(language)
     begun = len(sentence) - len(sentence.lstrip(" \t\n\"'“„«(*_-"))
-    words = [word for word in CAPITALISED.finditer(sentence) if word[0][0].isupper()]
+    words = [
+        word for word in CAPITALISED.finditer(sentence) if word[0][0].isupper() and not _ACRONYM.fullmatch(word[0])
+    ]
     first = next((word for word in words if word.start() <= begun), None)
-    inner = [word for word in words if word.start() > begun and not _ACRONYM.fullmatch(word[0])]
+    inner = [word for word in words if word.start() > begun]
     return Wording(
         text=sentence[begun:],
         terms=terms,
