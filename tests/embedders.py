@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.rag.embedder import EmbeddingService
-from core.rag.embedder.base import AVERAGING_WEIGHT
+from core.rag.embedder.base import AVERAGING_WEIGHT, too_long
 
 
 class HashEmbedder(EmbeddingService):
@@ -42,6 +42,16 @@ class HashEmbedder(EmbeddingService):
         for word in text.lower().split():
             total += _direction(f"{self._model}{word.strip('.,#')}", self._dimension)
         return total / np.linalg.norm(total)
+
+
+class ShortSightedEmbedder(HashEmbedder):
+    """A model that reads 30 words of a text, and refuses more, as those of FastEmbed do with 512 tokens."""
+
+    async def get_embeddings(self, texts: Sequence[str], names: Sequence[str] | None = None) -> NDArray[np.float32]:
+        for index, text in enumerate(texts):
+            if len(text.split()) > 30:
+                raise too_long(self._model, names[index] if names else "a text", index, "too many tokens", 30)
+        return await super().get_embeddings(texts)
 
 
 class NarrowEmbedder(HashEmbedder):

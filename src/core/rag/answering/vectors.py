@@ -24,10 +24,10 @@ async def sentence_vectors(embedder: EmbeddingService, texts: Sequence[str]) -> 
     Returns:
         Them; ``None`` if the provider fails: what compares texts goes on by words alone.
     """
-    from core.rag.embedder import embed_texts
+    from core.rag.embedder.base import embed_long_texts
 
     try:
-        vectors = await embed_texts(embedder, list(texts))
+        vectors = await embed_long_texts(embedder, list(texts))
     except EmbeddingError as error:
         _log.warning("Sentences are compared by their words alone, because embedding failed: %s", error)
         return None

@@ -16,8 +16,10 @@ import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final, Self
 
+from core.rag.embedder.long_texts import in_pieces
 from core.rag.errors import EmbeddingError, EmbeddingInputError, InvalidInputError
 
 if TYPE_CHECKING:
@@ -327,6 +329,13 @@ async def embed_queries(service: EmbeddingService, texts: Sequence[str], names: 
             _log.warning("Only the beginning of a question is compared by meaning, as it is too long: %s", error)
             half = asked[place][: len(asked[place]) // 2]
             asked = [*asked[:place], half.rpartition(" ")[0].strip() or half, *asked[place + 1 :]]
+
+
+async def embed_long_texts(
+    service: EmbeddingService, texts: Sequence[str], names: Sequence[str] | None = None
+) -> Vectors:
+    """Embed texts as ``embed_texts`` does; they may be longer than the model reads."""
+    return await in_pieces(partial(_checked, service, service.get_embeddings), texts, names)
 
 
 async def _checked(

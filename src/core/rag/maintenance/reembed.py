@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from core.rag.dbhandler.checks import check_flags
 from core.rag.dbhandler.documents.rows import display_title, from_json
 from core.rag.dbhandler.documents.writing import ChunkRow
-from core.rag.embedder.base import dimension_of, embed_texts, is_blank
+from core.rag.embedder.base import dimension_of, embed_long_texts, embed_texts, is_blank
 from core.rag.errors import StoreConflictError
 from core.rag.identity import content_hash, vector_id
 from core.rag.indexing.stopping import check_callbacks
@@ -157,7 +157,7 @@ async def fill_messages(
         found = await client.messages_by_id(messages[start : start + _BATCH])
         texts = {key: message["content"] for key, message in found.items() if not is_blank(message["content"])}
         names = [f"message {key}" for key in texts]
-        vectors = await embed_texts(embedder, list(texts.values()), names)
+        vectors = await embed_long_texts(embedder, list(texts.values()), names)
         await client.attach_vectors_of_messages(dict(zip(texts, vectors.tolist(), strict=True)), store)
         report.messages += len(texts)
         report.vectors += len(texts)

@@ -19,7 +19,7 @@ from core.rag.dbhandler.messages.removal import remove_conversation, remove_mess
 from core.rag.dbhandler.messages.rows import check_length, checked_name, message_properties, retrieved_rows
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.dbhandler.vector_checks import check_vector
-from core.rag.embedder.base import embed_texts, is_blank
+from core.rag.embedder.base import embed_long_texts, is_blank
 from core.rag.errors import NotFoundError
 from core.rag.identity import stable_id, vector_id
 from core.rag.schema import Label
@@ -199,7 +199,7 @@ class ConversationOperations(MessageReading):
             vectors, spoken = [embedding], list(messages)
         elif self._embedder is not None and spoken:
             texts = [message.properties["content"] for message in spoken]
-            embedded = await embed_texts(self._embedder, texts, [f"the message {text[:50]!r}" for text in texts])
+            embedded = await embed_long_texts(self._embedder, texts, [f"the message {text[:50]!r}" for text in texts])
             vectors = embedded.tolist()
         if not vectors:
             return Indexes(text_label)
