@@ -401,3 +401,24 @@ async def test_the_same_of_another_name_or_number_is_not_supported(source: str, 
     passage = Passage(1, Hit("1", "d", "a.md", "", "", source, 0, 0, len(source), 1.0))
     checked = await check_citations(f"{claim[:-1]} [1].", [passage])
     assert (checked.unsupported == ()) == supported
+
+
+@pytest.mark.parametrize(
+    ("source", "claim", "supported"),
+    [
+        ("Survey of the gates. Signed: 2024-03-05 by Ada Lane.", "Ada Lane signed the survey on 5 March 2024.", True),
+        ("Survey of the gates. Signed: 2024-03-05 by Ada Lane.", "Ada Lane signed the survey on March 5, 2024.", True),
+        ("Survey of the gates. Signed: 2024-03-05 by Ada Lane.", "Ada Lane signed the survey in March 2024.", True),
+        ("Survey of the gates. Signed: 2024-03-05 by Ada Lane.", "Ada Lane signed the survey on 6 March 2024.", False),
+        ("Survey of the gates. Signed: 2024-03-05 by Ada Lane.", "Ada Lane signed the survey on 5 April 2024.", False),
+        ("Survey of the gates. Signed: 2024-03-05 by Ada Lane.", "5 March 2024.", True),
+        ("Survey of the gates. Signed: 2024-03-05 by Ada Lane.", "It was signed in 2023–2025 by Ada Lane.", False),
+        ("The survey was signed in March 2024 by Ada Lane.", "The survey was signed on 2024-03-05 by Ada Lane.", False),
+        ("Der Damm der Mühle ist am 05.03.2024 gebrochen.", "Der Damm der Mühle ist am 5. März 2024 gebrochen.", True),
+        ("The dam broke on 5 March 2024.", "The dam broke on 2024-03-05.", True),
+    ],
+)
+async def test_a_date_may_be_written_in_another_way(source: str, claim: str, supported: bool) -> None:
+    passage = Passage(1, Hit("1", "d", "a.md", "", "", source, 0, 0, len(source), 1.0))
+    checked = await check_citations(f"{claim[:-1]} [1].", [passage])
+    assert (checked.unsupported == ()) == supported

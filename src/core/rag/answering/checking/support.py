@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,7 @@ from core.rag.answering.checking.swapping import (
     number_values,
     wording_of,
 )
+from core.rag.answering.written_times import written_times
 from core.rag.indexing.splitting.sentences import sentence_spans
 
 if TYPE_CHECKING:
@@ -43,10 +45,16 @@ ADDED = 0.1
 UNKNOWN_NAMES = 0.34
 
 _WEIGHT = 2.0
+#: Of a longer time, a date within it is only a part.
+_MONTH = timedelta(days=31)
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _SHORTEST_STEM = 4
 #: A label in bold before what it labels: "**Material:** larch", "**Material**: larch".
 _LABEL = re.compile(r"\W{0,3}(?:\*\*|__)[^*\n]{1,80}?(?::(?:\*\*|__)|(?:\*\*|__)\s*:)\W*")
+
+
+#: A day, a month or a year: its start and end, and how it is written.
+type Date = tuple[datetime, datetime, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +69,7 @@ class Source:
         given: The words of its title and heading.
         said: Its sentences.
         texts: The same as they stand there.
+        dates: The dates in it: start, end, and how they are written.
     """
 
     terms: frozenset[str]
@@ -70,6 +79,7 @@ class Source:
     given: frozenset[str] = frozenset()
     said: tuple[Statement, ...] = ()
     texts: tuple[str, ...] = ()
+    dates: tuple[Date, ...] = ()
 
     def has(self, name: str) -> bool:
         """Return whether it has a word, or one of the same stem (German, Germany)."""
@@ -133,27 +143,30 @@ class _Check:
         self._sources = sources
         self._nearness = nearness
         self._known = _merged(sources.values())
+        self._dates = _dates(sentence)
 
     def fit(self, numbers: Collection[int]) -> float:
         """Return how much of it is in passages: the share of its words, raised where the vectors are near."""
         source = _merged(self._sources[number] for number in numbers)
-        names = self._names(source.language)
-        share = _share(analyze(self._sentence, source.language), names, source)
+        sentence = self._as_in(source)
+        names = self._names(sentence, source.language)
+        share = _share(analyze(sentence, source.language), names, source)
         near = max((self._nearness.get(number, 0.0) for number in numbers), default=0.0)
         return max(share, ENOUGH_WORDS) if share >= SOME_WORDS and near >= NEAR else share
 
     def says(self, numbers: Collection[int]) -> bool:
         """Return whether passages support it: enough words, every number, every name that any passage has."""
         source = _merged(self._sources[number] for number in numbers)
-        if not _numbers(self._sentence) <= source.numbers or self.fit(numbers) < ENOUGH_WORDS:
+        sentence = self._as_in(source)
+        if not _numbers(sentence) <= source.numbers or self.fit(numbers) < ENOUGH_WORDS:
             return False
-        if contradicts(statement_of(self._sentence, source.language), source.said, source.given):
+        if contradicts(statement_of(sentence, source.language), source.said, source.given):
             return False
-        names = self._names(source.language)
+        names = self._names(sentence, source.language)
         lacking = {name for name in names if not source.has(name)}
         if any(self._known.has(name) for name in lacking) or len(lacking) > UNKNOWN_NAMES * len(names):
             return False
-        claim = wording_of(self._sentence, source.language)
+        claim = wording_of(sentence, source.language)
         said = (wording_of(text, source.language) for text in source.texts)
         names = frozenset() if source.language == NOUNS_ARE_CAPITALISED else source.names
         return not is_swapped(claim, said, source.has, names, source.numbers, source.given)
@@ -165,15 +178,37 @@ class _Check:
             return False
         return self.fit(cited) - self.fit(rest) < ADDED
 
-    def _names(self, language: str) -> frozenset[str]:
+    def _as_in(self, source: Source) -> str:
+        """Return the sentence with its dates as the source writes them: 5 March 2024 may be 2024-03-05 there."""
+        text = self._sentence
+        for place, (start, end, written) in reversed(self._dates):
+            if _numbers(written) <= source.numbers and source.terms.issuperset(analyze(written, source.language)):
+                continue
+            there = [date for first, last, date in source.dates if start <= first and last <= end]
+            if there and end - start <= _MONTH:
+                text = f"{text[:place]}{there[0]}{text[place + len(written) :]}"
+        return text
+
+    def _names(self, sentence: str, language: str) -> frozenset[str]:
         """Its names; its first word, and those of a label and behind it, are some only if they are in a passage."""
-        words = [*CAPITALISED.finditer(self._sentence)]
-        label = _LABEL.match(self._sentence)
+        words = [*CAPITALISED.finditer(sentence)]
+        label = _LABEL.match(sentence)
         begun = 1 if label is None else label.end()
         names = {term for word in words if word.start() > begun for term in analyze(word[0], language)}
         first = {term for word in words if word.start() <= begun for term in analyze(word[0], language)}
         # A function word by itself is taken for a word that means something, but not in its sentence.
-        return frozenset((names | (first & self._known.names)) & set(analyze(self._sentence, language)))
+        return frozenset((names | (first & self._known.names)) & set(analyze(sentence, language)))
+
+
+def _dates(text: str) -> list[tuple[int, Date]]:
+    """Return the dates in a text, in order, with their places; none that is a part of another one."""
+    found: list[tuple[int, Date]] = []
+    reached = 0
+    for place, written, span in sorted(written_times(text), key=lambda time: (time[0], -len(time[1]))):
+        if place >= reached:
+            found.append((place, (*span, written)))
+            reached = place + len(written)
+    return found
 
 
 @lru_cache(maxsize=512)
@@ -194,6 +229,7 @@ def _source(head: str, content: str) -> Source:
         given=given,
         said=tuple(statement_of(content[start:end], language) for start, end in spans),
         texts=tuple(content[start:end] for start, end in spans),
+        dates=tuple(date for _, date in _dates(f"{head}\n{content}")),
     )
 
 
@@ -207,6 +243,7 @@ def _merged(sources: Iterable[Source]) -> Source:
         given=frozenset().union(*(source.given for source in given)),
         said=tuple(one for source in given for one in source.said),
         texts=tuple(text for source in given for text in source.texts),
+        dates=tuple(date for source in given for date in source.dates),
     )
 
 
