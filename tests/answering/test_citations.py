@@ -422,3 +422,24 @@ async def test_a_date_may_be_written_in_another_way(source: str, claim: str, sup
     passage = Passage(1, Hit("1", "d", "a.md", "", "", source, 0, 0, len(source), 1.0))
     checked = await check_citations(f"{claim[:-1]} [1].", [passage])
     assert (checked.unsupported == ()) == supported
+
+
+@pytest.mark.parametrize(
+    ("source", "claim", "supported"),
+    [
+        ("Der Fonds gab 120.000 Pfund für das Rad.", "Der Fonds gab 120000 Pfund für das Rad.", True),
+        ("The fund gave 120 000 pounds for the wheel.", "The fund gave 120,000 pounds for the wheel.", True),
+        ("The fund gave 120,000 pounds for the wheel.", "The fund gave 120 pounds for the wheel.", False),
+        ("The fund gave 120,000 pounds for the wheel.", "The fund gave 1,200 pounds for the wheel.", False),
+        ("Der Betrag war 1.234,56 EUR im Mai.", "Der Betrag war 1234,56 EUR im Mai.", True),
+        ("The wheel is 5.40 metres wide.", "The wheel is 5.4 metres wide.", True),
+        ("The wheel is 5.4 metres wide.", "The wheel is 54 metres wide.", False),
+        ("The mill opens at 09:05 every day.", "The mill opens at 9:05 every day.", True),
+        ("In 2019 300 people came to the mill.", "In 2019, 300 people came to the mill.", True),
+        ("Version 2.3.1 of the mill is current.", "Version 23.1 of the mill is current.", False),
+    ],
+)
+async def test_a_number_may_be_written_in_another_way(source: str, claim: str, supported: bool) -> None:
+    passage = Passage(1, Hit("1", "d", "a.md", "", "", source, 0, 0, len(source), 1.0))
+    checked = await check_citations(f"{claim[:-1]} [1].", [passage])
+    assert (checked.unsupported == ()) == supported

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from core.rag.analysis import analyze
 from core.rag.analysis.language import detect_language
+from core.rag.answering.checking.figures import has_numbers, numbers_of
 from core.rag.answering.checking.negation import Statement, contradicts, statement_of
 from core.rag.answering.checking.swapping import (
     CAPITALISED,
@@ -47,7 +48,6 @@ UNKNOWN_NAMES = 0.34
 _WEIGHT = 2.0
 #: Of a longer time, a date within it is only a part.
 _MONTH = timedelta(days=31)
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _SHORTEST_STEM = 4
 #: A label in bold before what it labels: "**Material:** larch", "**Material**: larch".
 _LABEL = re.compile(r"\W{0,3}(?:\*\*|__)[^*\n]{1,80}?(?::(?:\*\*|__)|(?:\*\*|__)\s*:)\W*")
@@ -63,7 +63,7 @@ class Source:
 
     Attributes:
         terms: Its words, those of its title and heading included.
-        numbers: Its numbers in digits, without separators.
+        numbers: Its numbers in digits, in all ways in which they may be meant.
         names: Its capitalised words, as terms.
         language: Its language.
         given: The words of its title and heading.
@@ -158,7 +158,7 @@ class _Check:
         """Return whether passages support it: enough words, every number, every name that any passage has."""
         source = _merged(self._sources[number] for number in numbers)
         sentence = self._as_in(source)
-        if not _numbers(sentence) <= source.numbers or self.fit(numbers) < ENOUGH_WORDS:
+        if self._lacks_date(source) or not has_numbers(source.numbers, sentence) or self.fit(numbers) < ENOUGH_WORDS:
             return False
         if contradicts(statement_of(sentence, source.language), source.said, source.given):
             return False
@@ -181,13 +181,25 @@ class _Check:
     def _as_in(self, source: Source) -> str:
         """Return the sentence with its dates as the source writes them: 5 March 2024 may be 2024-03-05 there."""
         text = self._sentence
-        for place, (start, end, written) in reversed(self._dates):
-            if _numbers(written) <= source.numbers and source.terms.issuperset(analyze(written, source.language)):
-                continue
-            there = [date for first, last, date in source.dates if start <= first and last <= end]
-            if there and end - start <= _MONTH:
+        for place, (_, _, written), there in reversed(self._dates_in(source)):
+            if there:
                 text = f"{text[:place]}{there[0]}{text[place + len(written) :]}"
         return text
+
+    def _lacks_date(self, source: Source) -> bool:
+        """Return whether a source has a day or month of the sentence in no way in which it could be written."""
+        return any(not there for _, _, there in self._dates_in(source))
+
+    def _dates_in(self, source: Source) -> list[tuple[int, Date, list[str]]]:
+        """Return the days and months that a source does not write as the sentence does, and how it writes them."""
+        return [
+            (place, date, [written for first, last, written in source.dates if date[0] <= first and last <= date[1]])
+            for place, date in self._dates
+            if date[1] - date[0] <= _MONTH
+            and not (
+                has_numbers(source.numbers, date[2]) and source.terms.issuperset(analyze(date[2], source.language))
+            )
+        ]
 
     def _names(self, sentence: str, language: str) -> frozenset[str]:
         """Its names; its first word, and those of a label and behind it, are some only if they are in a passage."""
@@ -223,7 +235,7 @@ def _source(head: str, content: str) -> Source:
     terms = given.union(analyze(content, language))
     return Source(
         terms=terms,
-        numbers=_numbers(f"{head} {content}").union(values[term] for term in terms if term in values),
+        numbers=numbers_of(f"{head} {content}").union(values[term] for term in terms if term in values),
         names=frozenset(term for name in names for term in analyze(name, language)),
         language=language,
         given=given,
@@ -252,7 +264,3 @@ def _share(terms: Iterable[str], names: Collection[str], source: Source) -> floa
     weights = {term: _WEIGHT if term in names or term.isdigit() else 1.0 for term in terms}
     total = sum(weights.values())
     return sum(weight for term, weight in weights.items() if term in source.terms) / total if total else 0.0
-
-
-def _numbers(text: str) -> frozenset[str]:
-    return frozenset(number.replace(",", "").rstrip(".") for number in _NUMBER.findall(text))
