@@ -315,13 +315,13 @@ async def test_vectors_are_made_once_and_the_latest_are_kept(
     kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[str] = []
-    embed = vectors.embed_texts
+    embed = vectors.embed_long_texts
 
     async def counted(embedder: EmbeddingService, texts: Sequence[str]) -> Any:
         made.extend(texts)
         return await embed(embedder, texts)
 
-    monkeypatch.setattr(vectors, "embed_texts", counted)
+    monkeypatch.setattr(vectors, "embed_long_texts", counted)
     monkeypatch.setattr(vectors, "KEPT", 3)
     nodes = [Node(str(number), "Entity", f"mill {number}", f"mill {number}") for number in range(5)]
     known = vectors.Vectors(kb.client)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from tests.embedders import HashEmbedder, ShortSightedEmbedder
 
-from core.rag import KnowledgeBase
+from core.rag import KnowledgeBase, KnowledgeGraph, UndirectedNode
 from core.rag.embedder.base import embed_long_texts, embed_texts
 from core.rag.errors import EmbeddingInputError
 from libs.dataloader import Document
@@ -53,3 +53,15 @@ async def test_long_messages_and_answers_are_stored_and_found(tmp_path: Path) ->
     async with KnowledgeBase.open(uri, embedder=ShortSightedEmbedder(model="others"), check_model=False) as kb:
         assert (await kb.reembed()).messages == 4
         assert [one.id for one in await kb.recall("s", "Where do herons stand?", limit=1)] == [memory]
+
+
+async def test_long_nodes_and_records_do_not_stop_searches() -> None:
+    """One of them made every search for nodes fail, and every answer that came by it."""
+    async with KnowledgeBase.open("embedded::memory:", embedder=ShortSightedEmbedder()) as kb:
+        graph = KnowledgeGraph(kb)
+        await graph.add_node(UndirectedNode(LONG, label="note"))
+        await graph.add_node(UndirectedNode("Tea is served at five.", label="note"))
+        assert [node.content for node in await graph.semantic_search("Herons stand in the pond.", topk_k=1)] == [LONG]
+        assert [node.content for node in await graph.semantic_search(LONG, topk_k=1)] == [LONG]
+        await kb.insert("mills", {"name": "Harrow Mill", "about": LONG})
+        assert (await kb.ask("What is Harrow Mill, and who leads it?", strategy="drift")).details["entry_points"]

@@ -1,7 +1,7 @@
-"""Embeds texts that a model would not read to their end: messages.
+"""Embeds texts that a model would not read to their end: messages, and nodes of callers.
 
-Chunks are cut so that they fit. A message is one text with one vector, whatever its length, and nobody can be asked to
-say less: its vector is the mean of those of its pieces.
+Chunks are cut so that they fit. A message or a node is one text with one vector, whatever its length, and nobody can be
+asked to say less: its vector is the mean of those of its pieces.
 """
 
 from __future__ import annotations

@@ -103,11 +103,11 @@ class UndirectedNode:
         Returns:
             A vector with the dimension of the embedder.
         """
-        from core.rag.embedder import embed_texts
+        from core.rag.embedder.base import embed_long_texts
 
         trunks = [] if len(self.trunks_embedding) == len(self.trunks) else self.trunks
         texts = [*([] if self.embedding is not None else [self.content]), *trunks]
-        made = (await embed_texts(embedder, texts)).tolist() if texts else []
+        made = (await embed_long_texts(embedder, texts)).tolist() if texts else []
         if self.embedding is None:
             self.embedding = made.pop(0)
         if trunks:

@@ -75,7 +75,7 @@ class Similarity:
         Returns:
             The number of these nodes.
         """
-        from core.rag.embedder import embed_texts
+        from core.rag.embedder.base import embed_long_texts
 
         count = 0
         async with self._embedding:
@@ -87,7 +87,7 @@ class Similarity:
                 rows = await self._client.pending_concepts(store, _BATCH)
             while rows:
                 parts = [(row["id"], part, text) for row in rows for part, text in enumerate(_texts(row))]
-                vectors = await embed_texts(self.embedder, [text for _, _, text in parts])
+                vectors = await embed_long_texts(self.embedder, [text for _, _, text in parts])
                 await self._client.attach_concept_vectors(
                     [
                         VectorRow(node, part, tuple(vector))
@@ -148,7 +148,7 @@ class Similarity:
         Raises:
             InvalidInputError: if the threshold is not a number from -1 to 1.
         """
-        from core.rag.embedder import embed_texts, is_blank
+        from core.rag.embedder.base import embed_long_texts, is_blank
 
         check_cosine("similarity_threshold", threshold)
         text = clean_text(text)
@@ -157,7 +157,7 @@ class Similarity:
         await self.embed_pending()
         store = await self.store()
         if embedding is None:
-            embedding = (await embed_texts(self.embedder, [text]))[0].tolist()
+            embedding = (await embed_long_texts(self.embedder, [text]))[0].tolist()
         query = check_vector(embedding, store.dimension)
         size = min(max(2 * k, _FIRST_MATCHES), _FIRST_MATCHES_MOST)
         while True:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from core.rag.answering.drift.paths import Node
 from core.rag.dbhandler.batches import batches
-from core.rag.embedder import embed_texts
+from core.rag.embedder.base import embed_long_texts
 from core.rag.schema import Label
 from core.rag.unit_vectors import unit_vectors
 
@@ -53,7 +53,7 @@ class Vectors:
         missing = [node for node in wanted.values() if (node.id, node.content) not in self._known]
         stored = await self._stored([node.id for node in missing if node.label == Label.CHUNK])
         texts = [node for node in missing if node.id not in stored]
-        rows = await embed_texts(embedder, [node.content or node.name for node in texts])
+        rows = await embed_long_texts(embedder, [node.content or node.name for node in texts])
         vectors = stored | {node.id: row for node, row in zip(texts, rows, strict=True)}
         for node in missing:
             self._known[node.id, node.content] = unit_vectors(vectors[node.id])
