@@ -234,6 +234,12 @@ def test_a_line_that_ends_within_parentheses_is_no_title(text: str, found: list[
     assert [text[start:end] for start, end in sentence_spans(text, titles=True)] == found
 
 
+@pytest.mark.parametrize("blanks", [" " * 300_000, "\n" + " " * 300_000, "\n " * 100_000, "\t" * 300_000 + "\n"])
+def test_a_long_run_of_blanks_is_read_at_once(blanks: str) -> None:  # it took hours
+    text = f"The mill turns{blanks}The stone is old. It is heavy."
+    assert [text[start:end] for start, end in sentence_spans(text)][-1] == "It is heavy."
+
+
 async def test_the_text_of_an_image_is_no_sentence_of_an_answer() -> None:
     text = (
         '<img alt="The mill turns in three rooms. The mill has a stone." src="a.svg" class="x" />\n\nThe mill is open.'

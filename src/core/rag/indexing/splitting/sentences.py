@@ -10,7 +10,10 @@ from core.rag.indexing.splitting.breaks import SENTENCE_END
 _ITEM = r"[ \t]*(?:[-*+•·‣▪#>|]|\d{1,3}[.)]\s|`{3})"
 #: A heading is one line, whatever stands below it.
 _HEADING_LINE = r"^[ \t]*#{1,6}[ \t][^\n]*\n"
-_END = re.compile(rf"(?m:{_HEADING_LINE})|{SENTENCE_END}|\s*\n\s*\n\s*|[ \t]*(?<!\\)\n(?={_ITEM})")
+# Blanks are looked at from the first of them only, or a long run of them takes the square of its length.
+_END = re.compile(
+    rf"(?m:{_HEADING_LINE})|{SENTENCE_END}|(?<![ \t])[ \t]*\n\s*\n\s*|(?<![ \t])[ \t]*(?<!\\)\n(?={_ITEM})"
+)
 #: What begins each line of a quotation; the prompt of Python is none.
 _QUOTED = r"[ \t]*>(?!>>)(?:[ \t]?>)*"
 _QUOTED_LINE = re.compile(rf"\n{_QUOTED}[ \t]*")
