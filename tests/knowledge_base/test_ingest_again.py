@@ -140,6 +140,26 @@ async def test_a_loader_may_have_its_own_sizes_of_chunks(kb: KnowledgeBase) -> N
         assert (await kb.ingest(loader)).documents.unchanged == 1
 
 
+class Part:
+    """A loader of a part of what a service has."""
+
+    source = SourceInfo("service", "service", "service://all/")
+
+    def __init__(self, *names: str) -> None:
+        self.names = names
+
+    async def load(self, known: Known | None = None) -> AsyncIterator[Document]:
+        for name in self.names:
+            yield Document(f"service://all/{name}", f"This is {name}.")
+
+
+async def test_loaders_that_have_parts_of_one_source_do_not_prune_each_other(kb: KnowledgeBase) -> None:
+    for deleted in (0, 0, 2):
+        first = Part("a", "b", "c") if not deleted else Part("a")
+        report = await kb.ingest([first, Part("d", "e")], prune=True)
+        assert (report.documents.deleted, len(await kb.documents())) == (deleted, 5 - deleted)
+
+
 async def test_documents_without_a_source_are_not_pruned(kb: KnowledgeBase) -> None:
     await kb.ingest([Document("a", "One."), Document("b", "Two.")])
     report = await kb.ingest([Document("a", "One.")], prune=True)

@@ -140,6 +140,26 @@ async def test_overlapping_sources_of_one_site_are_fetched_and_counted_once(kb: 
         assert report.documents.deleted == 0 and report.documents.unchanged == 6
 
 
+async def test_a_part_of_a_site_keeps_what_the_site_itself_does_not_lead_to_any_more(kb: KnowledgeBase) -> None:
+    news = [f"/news/{number}" for number in range(8)]
+    pages = site(*news, "/guide/") | {"/guide/": page("/guide/x", "/guide/y"), "/guide/x": page(title="X")}
+    async with WebServer(pages | {"/guide/y": page(title="Y")}) as server:
+        guide = [server.url(), server.url("/guide/")]
+        await kb.ingest(guide)
+        there = await paths(kb)
+        server.pages["/"] = page(*news, title="Home")
+        for sources in (guide, server.url(), guide):
+            report = await kb.ingest(sources, prune=True)
+            assert (report.documents.deleted, await paths(kb)) == (0, there)
+        server.pages["/"] = page(*news, "/guide/y", title="Home")
+        await kb.ingest(guide)
+        server.pages |= {"/guide/y": Reply(status=404), "/guide/": page(title="Guide")}
+        await kb.ingest(server.url(), prune=True)
+        assert await paths(kb) == [path for path in there if path != "/guide/y"], "it is gone from every part"
+        await kb.ingest(guide, prune=True)
+        assert await paths(kb) == [path for path in there if path not in ("/guide/x", "/guide/y")]
+
+
 async def test_sources_that_overlap_fetch_no_page_for_ever_that_sets_a_cookie(kb: KnowledgeBase) -> None:
     def answer(request: Request) -> Reply:
         if "seen=1" in request.headers.get("cookie", ""):

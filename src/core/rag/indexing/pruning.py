@@ -68,12 +68,15 @@ async def prune(client: MemGraphClient, state: StateReader, read: Sequence[ReadS
         if source.type == "documents":
             report.warnings.append("Documents passed directly are not pruned: they have no source to disappear from.")
             continue
-        only = None
-        if why := await _why_not_all(state, one):
+        # Several loaders may have parts of one source.
+        seen = set().union(*(other.seen for other in read if other.source_id == one.source_id))
+        why = await _why_not_all(state, one, seen)
+        if why:
             report.warnings.append(f"Of {source.uri} only what is certainly gone was pruned: {why}.")
-            moved = (standardize_resource_uri(uri) for uri in getattr(one.loader, "moved", ()))
-            only = one.gone.union(document_id(client.namespace, uri) for uri in moved)
-        gone = await state.vanished(one.source_id, source, one.seen, getattr(one.loader, "covers", None), only)
+        moved = (standardize_resource_uri(uri) for uri in getattr(one.loader, "moved", ()))
+        certain = one.gone.union(document_id(client.namespace, uri) for uri in moved)
+        covers = getattr(one.loader, "covers", None)
+        gone = await state.vanished(one.source_id, source, seen, covers, certain, only_certain=bool(why))
         report.documents.deleted += await client.delete_documents(gone)
 
 
@@ -134,22 +137,22 @@ async def _renamed(client: MemGraphClient, gone: str, folders: Sequence[ReadSour
     return []
 
 
-async def _why_not_all(state: StateReader, one: ReadSource) -> str | None:
+async def _why_not_all(state: StateReader, one: ReadSource, seen: set[str]) -> str | None:
     """Why a source may have documents that were not seen; ``None`` if it has none."""
     if not getattr(one.loader, "complete", True):
         return getattr(one.loader, "why_incomplete", None) or "it was not read to the end"
-    others = [row["uri"] for row in await state.gone(one.source_id, one.seen, getattr(one.loader, "covers", None))]
+    others = [row["uri"] for row in await state.gone(one.source_id, seen, getattr(one.loader, "covers", None))]
     if len(others) < _OTHERS:
         return None
     if one.source.type != "web":
         there = f"nothing was found in it, and {len(others):,} documents are stored. {_EMPTY.format(one.source.uri)}"
-        return None if one.seen else there
+        return None if seen else there
     # A site that is down, or wants a login, often answers every address with one page, which leads nowhere or to a few
     # others.
-    if len(one.seen) <= 1:
+    if len(seen) <= 1:
         return f"only one page was found, and {len(others):,} others are stored, {_SHUT}"
     ask = getattr(one.loader, "why_doubtful", None)
-    if ask is None or len(others) < _SHARE * len(one.seen):
+    if ask is None or len(others) < _SHARE * len(seen):
         return None
     others.sort()
     why = await ask(others[:: max(1, len(others) // _ASKED)][:_ASKED])

@@ -140,28 +140,33 @@ class StateReader:
         source: SourceInfo,
         seen: set[str],
         covers: Callable[[str], bool] | None,
-        only: set[str] | None,
+        certain: set[str],
+        *,
+        only_certain: bool,
     ) -> list[str]:
         """Find the documents of a source that it no longer has and that no other source has.
 
-        A document that also comes from a source outside of this one stays, and is taken off this one here; but a file
-        that is not there is gone from every folder around it.
+        A document that also comes from another source stays, and is taken off this one here. But a file that is not
+        there is gone from every folder around it and within this one, and a page that is certainly gone from every
+        site within this one.
 
         Args:
             source_id: Id of the Source.
             source: The source.
             seen: Ids of the documents that it has.
             covers: Whether the loader would yield a URI; documents that its patterns exclude did not vanish.
-            only: Ids of the documents that may be gone, if the source was not read completely.
+            certain: Ids of documents that are certainly gone.
+            only_certain: Whether the others may be there, since the source was not read completely.
         """
-        gone = await self.gone(source_id, seen, covers, only)
+        gone = await self.gone(source_id, seen, covers, certain if only_certain else None)
         inside = source.uri.rstrip("/") + "/"
 
-        def lacks(uri: str, document: str) -> bool:
-            around = uri.startswith("file://") and document.startswith(uri.rstrip("/") + "/")
-            return uri == source.uri or uri.startswith(inside) or around
+        def lacks(uri: str, row: Mapping[str, Any]) -> bool:
+            if uri.startswith("file://"):
+                return uri.startswith(inside) or row["uri"].startswith(uri.rstrip("/") + "/")
+            return row["id"] in certain and uri.startswith(inside)
 
-        alone = [row["id"] for row in gone if all(lacks(uri, row["uri"]) for uri in row["sources"])]
+        alone = [row["id"] for row in gone if all(uri == source.uri or lacks(uri, row) for uri in row["sources"])]
         shared = sorted({row["id"] for row in gone} - set(alone))
         if shared:
             await self._client.remove_from_source(shared, source_id)

@@ -189,6 +189,17 @@ class IngestOperations(VectorStoreOperations):
                 ids,
                 source=source,
             )
+            # By it an ingest knows whether a document comes from its source.
+            others = await run_for_ids(
+                tx,
+                "UNWIND $ids AS i MATCH (d:Document {id: i})-[:SOURCED_FROM]->(s:Source) WHERE d.source_id = $source "
+                "RETURN d.id AS id, s.id AS other",
+                ids,
+                source=source,
+            )
+            rows = [{"id": key, "other": other} for key, other in {row["id"]: row["other"] for row in others}.items()]
+            statement = "UNWIND $rows AS row MATCH (d:Document {id: row.id}) SET d.source_id = row.other"
+            await run_for_rows(tx, statement, rows)
             await remove_unused_sources(tx, [source])
 
         await self._write(work)
