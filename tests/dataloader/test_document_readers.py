@@ -127,6 +127,20 @@ async def test_any_reader_is_a_loader() -> None:
     assert len(changed.documents) == 3
 
 
+@pytest.mark.parametrize("changed", [{"team": "b"}, {"title": "Another"}])
+async def test_a_document_whose_text_stayed_is_read_again_with_its_new_metadata(changed: dict[str, str]) -> None:
+    class Reader:
+        def load_data(self, extra: dict[str, str]) -> list[Page]:
+            return [Page("The heron stands.", {"url": "https://example.org/1", "team": "a", "title": "One", **extra})]
+
+    memory = Memory()
+    await collect(LlamaIndexLoader(Reader(), {}), memory)
+    assert (await collect(LlamaIndexLoader(Reader(), {}), memory)).unchanged == ["https://example.org/1"]
+    again = await collect(LlamaIndexLoader(Reader(), changed), memory)
+    (found,) = again.documents.values()
+    assert found.metadata.items() >= changed.items()
+
+
 async def test_readers_of_one_class_are_one_source_where_they_read_the_same() -> None:
     class Repository(BaseReader):
         def __init__(self, name: str) -> None:

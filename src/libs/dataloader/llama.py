@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import inspect
+import json
 import os
 import re
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
@@ -59,7 +60,8 @@ class LlamaIndexLoader:
         """Yield the documents of the reader; those without a name are numbered.
 
         Args:
-            known: Returns what is stored already; a document with the same text is reported as unchanged.
+            known: Returns what is stored already; a document with the same text, title and metadata is reported as
+                unchanged.
 
         Raises:
             LoadError: if the reader fails, after the documents that it returned before.
@@ -257,7 +259,8 @@ def _is_plain(value: Any) -> bool:
 async def _compared(batch: list[Document], known: Known | None) -> list[LoadResult]:
     """Return the documents, or that they did not change."""
     for document in batch:
-        digest = hashlib.sha256(document.content.encode("utf-8")).hexdigest()
+        rest = json.dumps([document.title, document.metadata, document.locations], sort_keys=True, default=str)
+        digest = hashlib.sha256(f"{document.content}\x1f{rest}".encode("utf-8", "surrogatepass")).hexdigest()
         document.fingerprint = {"sha256": digest, "reader": "llama-index"}
         document.uri = document.uri or _uri(document.path)
     stored = await known([document.uri or "" for document in batch]) if known is not None and batch else {}
