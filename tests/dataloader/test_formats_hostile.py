@@ -16,6 +16,7 @@ import pytest
 from filetools import convert, reason, unzipped, zipped
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from odftools import flat
 from tests.samples import samples
 
 from libs.dataloader.formats import FORMATS, FileData, UnreadableError, find_format, read_document
@@ -182,6 +183,21 @@ def test_a_small_file_with_very_much_text(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr("libs.dataloader.formats.check_length", lambda _: None)  # stopped before there is all of it
     for name, data in files.items():
         assert reason(name, data) == "its text is longer than 500,000 characters", name
+
+
+@pytest.mark.parametrize("name", ["a.html", "a.fodt"])
+def test_one_very_long_row_and_very_many_short_ones(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("libs.dataloader.formats.base._MAX_CHARS", 1_000_000)
+    cell = "<b:table-cell><t:p>a</t:p></b:table-cell>"
+    rows = "".join(f"<b:table-row>{cell * cells}</b:table-row>" for cells in (2_000, *[1] * 2_000))
+    page = f"<table><tr>{'<th>a' * 2_000}{'<tr><td>b' * 2_000}</table>"
+    data = page if name == "a.html" else flat("text", f"<b:table>{rows}</b:table>")
+    tracemalloc.start()
+    try:
+        assert reason(name, data) == "its text is longer than 1,000,000 characters"
+        assert tracemalloc.get_traced_memory()[1] < 20_000_000, "the table of all cells"
+    finally:
+        tracemalloc.stop()
 
 
 # -- everything, damaged -------------------------------------------------------------------------------------------

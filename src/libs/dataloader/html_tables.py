@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from libs.dataloader.html_text import HEADINGS, inline_text
-from libs.dataloader.tables import join_symbols, joined_header
+from libs.dataloader.tables import join_symbols, joined_header, rectangular
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -85,8 +85,7 @@ def _grid(table_rows: list[HtmlElement]) -> list[list[str]]:
                 row.append(text if offset == 0 else "")
         fill()
         rows.append(row)
-    width = max(map(len, rows), default=0)
-    return [[*row, *[""] * (width - len(row))] for row in rows]
+    return rectangular(rows)
 
 
 def _with_one_header(table_rows: list[HtmlElement], rows: list[list[str]]) -> list[list[str]]:

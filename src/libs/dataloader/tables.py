@@ -39,11 +39,22 @@ def markdown_table(rows: Sequence[Sequence[str]]) -> str:
     Raises:
         UnreadableError: if it becomes too long.
     """
-    width = max(map(len, rows), default=0)
-    check_length(sum(3 * width + sum(map(len, row)) for row in rows))
-    filled = [[*row, *[""] * (width - len(row))] for row in rows]
+    filled = rectangular(rows)
+    width = len(filled[0])
+    check_length(sum(3 * width + sum(map(len, row)) for row in filled))
     lines = [table_row(filled[0]), separator_row(width), *(table_row(row) for row in filled[1:])]
     return "\n".join(lines)
+
+
+def rectangular(rows: Sequence[Sequence[str]]) -> list[list[str]]:
+    """Return rows of one length; short ones are filled with empty cells.
+
+    Raises:
+        UnreadableError: if the table becomes too long: one very long row, and very many short ones, fill the memory.
+    """
+    width = max(map(len, rows), default=0)
+    check_length(3 * width * len(rows))
+    return [[*row, *[""] * (width - len(row))] for row in rows]
 
 
 def joined_header(rows: Sequence[Sequence[str]]) -> list[str]:

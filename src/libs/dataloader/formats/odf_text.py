@@ -10,7 +10,7 @@ from libs.dataloader.formats.odf import Repeats, number
 from libs.dataloader.formats.odf_styles import Styles
 from libs.dataloader.links import LinkCollector
 from libs.dataloader.mathml import formula
-from libs.dataloader.tables import join_symbols, markdown_table
+from libs.dataloader.tables import join_symbols, markdown_table, rectangular
 from libs.dataloader.text import raised
 
 if TYPE_CHECKING:
@@ -251,8 +251,7 @@ class TextWriter:
                 cells.append(cell)
                 texts += [" ".join(text.split())] * (self._repeats.of(cell, "number-columns-repeated") if text else 1)
             rows += [texts] * (self._repeats.of(row, "number-rows-repeated", len(texts)) if any(texts) else 1)
-        width = max(map(len, rows), default=0)
-        rows = join_symbols([[*row, *[""] * (width - len(row))] for row in rows])
+        rows = join_symbols(rectangular(rows))
         if len(rows) > 1 and len(rows[0]) > 1:
             self._add(markdown_table(rows))
             return
