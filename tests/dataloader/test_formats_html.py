@@ -8,6 +8,7 @@ import pytest
 from filetools import convert, targets
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.growth import check_growth
 
 from libs.dataloader import Link
 from libs.dataloader.html import html_to_document
@@ -424,3 +425,12 @@ def test_a_web_base_of_a_local_page() -> None:
     wanted = ["https://web.example/docs/x.html", "https://web.example/y"]
     assert targets(convert("page.html", html)) == wanted
     assert [link.target for link in html_to_document(html).links] == wanted
+
+
+def test_a_page_in_very_many_languages() -> None:
+    def read(languages: int) -> None:
+        links = "".join(f'<link rel="alternate" hreflang="x" href="/{number}">' for number in range(languages))
+        page = html_to_document(f"<head>{links}{links}</head><p>Tides.", "https://example.org/")
+        assert len(page.page_links) == languages
+
+    check_growth(read, 10_000)

@@ -127,12 +127,12 @@ def html_to_document(
     base = resolve_base(told, base_url, root_url) if told else base_url
     page_links = _links(tree, base, root_url, follow_only=True)
     canonical = None
-    relatives: list[Link] = []
+    relatives: dict[str, Link] = {}
     for node in tree.iter("link"):
         words = frozenset(node.get("rel", "").lower().split())
         target = resolve_link(node.get("href", ""), base, root_url) if words & _RELATIONS else None
-        if target is not None and _leads_to_a_page(node, words) and target not in (link.target for link in relatives):
-            relatives.append(Link(target))
+        if target is not None and _leads_to_a_page(node, words):
+            relatives[target] = Link(target)
         if canonical is None and "canonical" in words:
             canonical = target
     targets = [refresh_target(meta.get(name, "")) for name in ("http-equiv:refresh", "noscript:refresh")]
@@ -156,7 +156,7 @@ def html_to_document(
         markdown=html_to_markdown(content),
         # With a base elsewhere it is not known before which links lead to the page itself.
         links=tuple(link for link in _links(content, base, root_url) if link.target != base_url),
-        page_links=(*page_links, *relatives),
+        page_links=(*page_links, *relatives.values()),
         frames=tuple(
             link for node in tree.iter("frame") if (link := resolve_link(node.get("src", ""), base, root_url))
         ),
