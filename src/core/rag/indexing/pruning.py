@@ -141,12 +141,13 @@ async def _why_not_all(state: StateReader, one: ReadSource, seen: set[str]) -> s
     """Why a source may have documents that were not seen; ``None`` if it has none."""
     if not getattr(one.loader, "complete", True):
         return getattr(one.loader, "why_incomplete", None) or "it was not read to the end"
+    if seen and one.source.type != "web":
+        return None
     others = [row["uri"] for row in await state.gone(one.source_id, seen, getattr(one.loader, "covers", None))]
     if len(others) < _OTHERS:
         return None
     if one.source.type != "web":
-        there = f"nothing was found in it, and {len(others):,} documents are stored. {_EMPTY.format(one.source.uri)}"
-        return None if seen else there
+        return f"nothing was found in it, and {len(others):,} documents are stored. {_EMPTY.format(one.source.uri)}"
     # A site that is down, or wants a login, often answers every address with one page, which leads nowhere or to a few
     # others.
     if len(seen) <= 1:
