@@ -8,6 +8,7 @@ import re
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 import pytest
@@ -764,7 +765,11 @@ async def test_the_names_of_documents_are_no_files_of_the_server(
         file.write_text("What the server has.\n")
     plain = {"path": "notes/list.txt", "content": "Heron, tern."}
     upload = ("files", ("notes/tern.md", b"# Tern\n\nSee [the heron](heron.md) and [all](https://example.org/).\n"))
-    async with serving() as client:
+    async with serving(roots=[tmp_path]) as client:
+        await ok(await client.post("/db/other/documents", json={"documents": NOTES}))
+        await ok(await client.post("/db/other/ingest", json={"sources": ["notes/heron.md"]}))
+        for path, text in (("notes/heron.md", "Maria"), ((tmp_path / there[0]).as_uri(), "What the server has")):
+            assert text in (await ok(await client.get(f"/db/other/documents/{quote(path, safe='')}")))["content"]
         for made in (True, False):
             for file in there if not made else ():
                 file.unlink()

@@ -157,12 +157,13 @@ def has_scheme(name: str) -> bool:
 def uris_of(name: str) -> list[str]:
     """Return the standardized URIs that a document may have that somebody names by its path, URL or name.
 
-    A relative path also means a file of the working directory that is not there any more.
+    A relative path is first the name that somebody gave a document, which has no other; then a file of the working
+    directory, also if it is not there any more.
     """
-    uris = [standardize_resource_uri(name), uri_of_name(name)]
-    if not has_scheme(uris[-1]):
+    uris = [uri_of_name(name), standardize_resource_uri(name)]
+    if not has_scheme(uris[0]):
         with contextlib.suppress(OSError, ValueError):  # the working directory was removed; a NUL
-            uris.append("file://" + os.path.abspath(uris[-1]).replace("\\", "/"))  # noqa: PTH100 Path leaves ".."
+            uris.append("file://" + os.path.abspath(uris[0]).replace("\\", "/"))  # noqa: PTH100 Path leaves ".."
     return list(dict.fromkeys(uris))
 
 
