@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.embedders import HashEmbedder
@@ -81,6 +82,28 @@ async def test_a_folder_that_was_renamed_is_told(kb: KnowledgeBase, tmp_path: Pa
     assert not (await kb.ingest(other)).warnings, "one file of a common name is no sign"
     await kb.client.delete_documents([row["id"] for row in await kb.client.documents_from(f"file://{folder}")])
     assert not (await kb.ingest(named)).warnings
+
+
+async def test_a_large_folder_of_another_machine_is_not_read_for_a_small_one(
+    kb: KnowledgeBase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    large, small = tmp_path / "large", tmp_path / "small"
+    for folder, files in ((large, 4), (small, 2)):
+        folder.mkdir()
+        for number in range(files):
+            (folder / f"{number}.md").write_text(text(number))
+    await kb.ingest([large, small])
+    large.rename(tmp_path / "elsewhere")
+    asked: list[str] = []
+    read = kb.client.documents_of_source
+
+    async def reading(source: str) -> list[dict[str, Any]]:
+        asked.append(source)
+        return await read(source)
+
+    monkeypatch.setattr(kb.client, "documents_of_source", reading)
+    report = await kb.ingest(small)
+    assert (report.documents.unchanged, report.warnings, asked) == (2, [], [])
 
 
 async def test_prune_keeps_a_file_that_could_not_be_read_this_time(kb: KnowledgeBase, tmp_path: Path) -> None:
