@@ -64,10 +64,10 @@ class Allowed:
         if is_web(source):
             return source, {"max_urls": max_pages, "url_pattern": url_pattern, "allow_private": self._allow_private}
         place = _place_of(source)
-        if self._is_allowed(place):
+        # Not Path.exists, which raises an error on names that are too long.
+        if self._is_allowed(place) and (os.path.isabs(place) or os.path.exists(place)):  # noqa: PTH110, PTH117
             return place, {"within": self._roots}
         below = (root / place for root in self._roots if source)
-        # Not Path.exists, which raises an error on names that are too long.
         found = next((file for file in below if os.path.exists(file) and self._is_allowed(file)), None)  # noqa: PTH110
         if found is not None:
             return str(found), {"within": self._roots}

@@ -381,7 +381,7 @@ async def test_links_do_not_lead_out_of_a_folder_that_is_ingested(tmp_path: Path
         assert names == {"sub.md", "also.md"}
 
 
-async def test_a_relative_path_counts_from_an_allowed_folder(tmp_path: Path) -> None:
+async def test_a_relative_path_counts_from_an_allowed_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = tmp_path / "first", tmp_path / "second"
     for folder in (first, second / "deep"):
         folder.mkdir(parents=True)
@@ -396,6 +396,10 @@ async def test_a_relative_path_counts_from_an_allowed_folder(tmp_path: Path) -> 
             assert f"{source!r} is not in a folder" in await agent.fails("ingest", source=source), source
         for source in ("none.md", "deep/none.md"):
             assert f"There is no {source!r} in a folder" in await agent.fails("ingest", source=source), source
+    monkeypatch.chdir(first)  # where the server is started makes no difference
+    async with serving("embedded::memory:", roots=[first, second]) as agent:
+        assert (await agent("ingest", source="deep/a.md"))["documents"]["added"] == 1
+        assert "There is no 'none.md' in a folder" in await agent.fails("ingest", source="none.md")
 
 
 async def test_addresses_of_this_machine_are_not_fetched() -> None:
