@@ -21,6 +21,15 @@ def test_many_columns_with_one_name_take_no_time() -> None:
     assert document.metadata["columns"][:7] == ["a", "a_2", "a_3", "a_4", "a_2_2", "column_6", "a_5"]
 
 
+def test_short_rows_below_a_very_long_one_take_no_time() -> None:
+    def read(size: int) -> None:
+        document = convert("a.csv", "name," * size + "\n" + "Ada,x\n" * size)
+        assert sum(len(record) for _, record in document.records) == 2 * size
+        assert document.content.count("name: Ada\nname_2: x") == size
+
+    check_growth(read, 2_500)
+
+
 # -- CSV and TSV ---------------------------------------------------------------------------------------------------
 
 

@@ -48,6 +48,7 @@ class _Table:
         self._rows = rows
         self._comments = comments
         self._names: list[str] = []
+        self._wide = False
         self._from = array("Q")  # per record, the lines that it stands in
         self._to = array("Q")
         self._plain: set[int] = set()  # records whose quotes are characters like any other
@@ -73,7 +74,7 @@ class _Table:
             builder.block(caption)
         builder.separate()
         starts = array("Q")
-        wide = is_wide(self._names)
+        self._wide = wide = is_wide(self._names)
         # A column without a name gets one in the records only.
         header = [*head[0], *[""] * (len(self._names) - len(head[0]))] if named and not wide else self._names
         write_table(builder, header, self._body(skipped + named), starts.append, as_records=wide)
@@ -96,15 +97,18 @@ class _Table:
                 yield number, self._fitted(row.cells)
 
     def _fitted(self, row: list[str]) -> list[str]:
-        """Return a row with one cell for each column; surplus cells are joined to the last one."""
+        """Return a row with one cell for each column; surplus cells are joined to the last one.
+
+        In a very wide table, a short row stays short: very many of them may be in it.
+        """
         width = len(self._names)
         if len(row) > width:
             return [*row[: width - 1], self._rows.delimiter.join(row[width - 1 :])]
-        return [*row, *[""] * (width - len(row))]
+        return row if self._wide else [*row, *[""] * (width - len(row))]
 
     def _record(self, index: int) -> Mapping[str, Any]:
         row = self._rows.cells(self._from[index], self._to[index], plain=index in self._plain)
-        return dict(zip(self._names, self._fitted(row), strict=True))
+        return dict(zip(self._names, self._fitted(row), strict=False))
 
 
 def _comments(lines: list[str], delimiter: str) -> list[str]:
