@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from filetools import URI, convert, targets
+from tests.growth import check_growth
 
 from core.rag.extraction.document_fields import naming_fields
 
@@ -378,3 +379,7 @@ def test_the_fields_above_the_text_are_listed_and_have_the_title() -> None:
 def test_other_words_with_colons_are_text(text: str) -> None:
     document = convert("a.rst", f"{text}\n")
     assert (document.title, document.content) == (None, text)
+
+
+def test_lines_of_a_table_without_a_table_take_no_time() -> None:
+    check_growth(lambda size: convert("a.rst", "+-+-+\n" * size), 1_000)

@@ -95,7 +95,7 @@ class _Converter:
         self._styles: list[str] = around._styles if around is not None else []
         self._has_fields = around is None  # a part of a document has no metadata of its own
         self.metadata: dict[str, str] = {}
-        self._no_table_until = 0
+        self._no_table_until = self._no_grid_until = 0
 
     def convert(self) -> list[str]:
         out: list[str] = []
@@ -285,9 +285,12 @@ class _Converter:
     def _table(self, at: int, out: list[str]) -> int:
         line = self._lines[at]
         if _GRID.match(line):
+            if at < self._no_grid_until:
+                return 0
             end = at
             while end < len(self._lines) and self._lines[end].lstrip().startswith(("+", "|")):
                 end += 1
+            self._no_grid_until = end  # if it is none, a part of it is none
             rows = grid_rows(self._lines[at:end])
         elif at >= self._no_table_until and SIMPLE.match(line):
             self._no_table_until = at + _LONGEST_TABLE  # unless one is found, there is no use in looking again
