@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,8 @@ from numpy.typing import NDArray
 from tests.embedders import HashEmbedder
 from tests.graphs import orphans
 from tests.maintenance.conftest import opened
+
+from core.rag.maintenance.reembed import reembed
 
 
 class Synonyms(HashEmbedder):
@@ -76,3 +79,25 @@ async def test_another_model_does_not_read_the_vectors_of_the_old_one(tmp_path: 
     async with opened(tmp_path / "g.grafeo", embedder=SynonymsUnderAnotherName(), check_model=False) as kb:
         assert [memory.content for memory in await kb.recall("s", "dog", limit=1)] == ["She has a dog."]  # by its word
         assert await kb.recall("s", "puppy", limit=1) == []
+
+
+async def test_a_memory_that_is_revised_meanwhile_is_found_by_what_it_says_now(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its new vector was of what it said before, for good."""
+    file, embedder = tmp_path / "g.grafeo", Synonyms(dimension=24, model="new")
+    async with opened(file) as kb:
+        memory = await kb.remember("s", "user", "She has a dog.")
+        await kb.remember("s", "user", "The mill turned.")
+        embed = embedder.get_embeddings
+
+        async def revised_meanwhile(texts: Sequence[str], names: Sequence[str] | None = None) -> NDArray[np.float32]:
+            if "She has a dog." in texts:
+                await kb.revise(memory, content="She has a horse.")
+            return await embed(texts, names)
+
+        monkeypatch.setattr(embedder, "get_embeddings", revised_meanwhile)
+        assert (await reembed(kb.client, embedder)).messages == 2
+    async with opened(file, embedder=embedder) as kb:
+        assert await kb.recall("s", "puppy", limit=1) == []
+        assert [found.content for found in await kb.recall("s", "horse", limit=1)] == ["She has a horse."]

@@ -116,8 +116,19 @@ class RevectoringOperations(VectorStoreOperations):
         )
         return sorted(row["id"] for row in texts if not is_blank(row["content"]))
 
-    async def attach_vectors_of_messages(self, vectors: Mapping[str, Sequence[float]], store: VectorStoreInfo) -> None:
-        """Store vectors of messages, by their ids; messages that are gone get none."""
+    async def attach_vectors_of_messages(
+        self, vectors: Mapping[str, Sequence[float]], store: VectorStoreInfo, revised: Mapping[str, str | None]
+    ) -> int:
+        """Store vectors of messages; those that are gone, revised or compacted by now get none.
+
+        Args:
+            vectors: By the ids of the messages.
+            store: Where they go.
+            revised: When each had been revised as it was read.
+
+        Returns:
+            How many messages got theirs.
+        """
         check_kind("store", store, VectorStoreInfo)
         index = store.index(Label.INTERACTION)
         await (await self.connect()).ensure_vector_index(index)
@@ -128,19 +139,26 @@ class RevectoringOperations(VectorStoreOperations):
             )
             for message, embedding in vectors.items()
         ]
+        count = 0
         for part in batches(rows):
 
-            async def work(tx: Transaction, part: list[InteractionRow] = part) -> None:
-                there = await tx.run(
+            async def work(tx: Transaction, part: list[InteractionRow] = part) -> int:
+                ids = [row.id for row in part]
+                talks = await tx.run(
                     "UNWIND $ids AS i MATCH (m:Interaction {id: i})-[:PART_OF]->(c:Conversation) "
-                    "RETURN m.id AS id, c.id AS conversation",
-                    {"ids": [row.id for row in part]},
+                    "RETURN DISTINCT c.id AS id",
+                    {"ids": ids},
                 )
                 await tx.run(
                     "UNWIND $ids AS i MATCH (c:Conversation {id: i}) SET c.revision = $revision",
-                    {"ids": sorted({row["conversation"] for row in there}), "revision": uuid.uuid4().hex},
+                    {"ids": sorted(row["id"] for row in talks), "revision": uuid.uuid4().hex},
                 )
-                known = {row["id"] for row in there}
+                there = await tx.run(
+                    "UNWIND $ids AS i MATCH (m:Interaction {id: i}) WHERE coalesce(m.compacted_into, '') = '' "
+                    "RETURN m.id AS id, m.revised_at AS revised",
+                    {"ids": ids},
+                )
+                known = {row["id"] for row in there if row["revised"] == revised[row["id"]]}
                 await attach_message_vectors(
                     tx,
                     [row for row in part if row.id in known],
@@ -148,8 +166,10 @@ class RevectoringOperations(VectorStoreOperations):
                     indexes=indexes,
                     now=utc_now(),
                 )
+                return len(known)
 
-            await self._write(work)
+            count += await self._write(work)
+        return count
 
     async def embeddable_chunks(self, ids: Sequence[str]) -> list[Row]:
         """Return chunks with what is embedded of them: ``id, path, title, heading, content, metadata, chunk_index``."""

@@ -158,8 +158,9 @@ async def fill_messages(
         texts = {key: message["content"] for key, message in found.items() if not is_blank(message["content"])}
         names = [f"message {key}" for key in texts]
         vectors = await embed_long_texts(embedder, list(texts.values()), names)
-        await client.attach_vectors_of_messages(dict(zip(texts, vectors.tolist(), strict=True)), store)
-        report.messages += len(texts)
+        made = dict(zip(texts, vectors.tolist(), strict=True))
+        revised = {key: message["revised_at"] for key, message in found.items()}
+        report.messages += await client.attach_vectors_of_messages(made, store, revised)
         report.vectors += len(texts)
         if progress is not None:
             progress(report)
