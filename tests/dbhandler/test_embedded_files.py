@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import gc
 import os
 import shutil
@@ -215,11 +216,27 @@ async def test_a_client_whose_closing_was_cancelled_is_closed_the_next_time(grap
         await asyncio.wait_for(client.close(), 0.01)
     goes_on.set()
     await writing
+    await client.close()
     with pytest.raises(StoreUnavailableError, match="This client is closed"):
         await client.connect()
-    await client.close()
     async with MemGraphClient(f"embedded:{graph_file}"):
         pass
+
+
+async def test_closing_waits_for_a_transaction_that_reads(graph_file: Path) -> None:
+    """Each waited for the other one for ever."""
+    client = MemGraphClient(f"embedded:{graph_file}")
+    store = await client.connect()
+    outside = contextvars.copy_context()
+
+    async def work(_: Transaction) -> asyncio.Task[None]:
+        closing = asyncio.create_task(client.close(), context=outside)
+        await asyncio.sleep(0.01)
+        assert await client.read("MATCH (d:Document) RETURN d.id AS id") == []
+        return closing
+
+    async with asyncio.timeout(10):
+        await (await store.transaction(work))
 
 
 def _fail_to_close(handles: list[Any]) -> None:

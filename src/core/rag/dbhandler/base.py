@@ -114,7 +114,7 @@ class ClientBase:
                 if this client was closed.
             NotFoundError: if the graph does not exist and must not be created.
         """
-        if self._store is not None and not self._closed:
+        if self._store is not None:  # also while it is being closed: a transaction that this waits for may read
             return self._store
         async with self._opening.hold():
             if self._closed:
