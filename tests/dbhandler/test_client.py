@@ -17,6 +17,7 @@ from tests.graphs import listen
 
 from core.rag import MemGraphClient, TextSplitter, standardize_resource_uri
 from core.rag.analysis import query_terms
+from core.rag.dbhandler import base
 from core.rag.dbhandler.documents.adding import add_chunks
 from core.rag.dbhandler.documents.rows import chunk_rows
 from core.rag.dbhandler.embedded.transaction import EmbeddedTransaction
@@ -56,7 +57,12 @@ async def test_a_document_is_created_found_and_the_same_again(client: MemGraphCl
     assert await client.find_document("note/2") is None
 
 
-async def test_a_namespace_that_another_client_emptied_gets_its_indexes_again(client: MemGraphClient) -> None:
+@pytest.mark.parametrize("by", ["this client", "another", "another that fills it again"])
+async def test_a_namespace_that_another_client_emptied_gets_its_indexes_again(
+    client: MemGraphClient, engine: Engine, monkeypatch: pytest.MonkeyPatch, by: str
+) -> None:
+    monkeypatch.setattr(base, "_KNOWN_SECONDS", 0.0)
+
     async def fill() -> None:
         vectors = await client.ensure_vector_store("test-model", DIMENSION)
         await client.create_document("note/1", "The tide mill.", embedding=axis(0))
@@ -68,7 +74,13 @@ async def test_a_namespace_that_another_client_emptied_gets_its_indexes_again(cl
         assert [text for text in await graph.check_indexes() if client.namespace in text] == []
 
     await fill()
-    await client.in_namespace(client.namespace).delete_everything()
+    if by == "this client":
+        await client.in_namespace(client.namespace).delete_everything()
+    elif not engine.embedded:  # with a connection of its own, as in another process
+        async with MemGraphClient(engine.uri, engine.username, engine.password, namespace=client.namespace) as other:
+            await other.delete_everything()
+            if by == "another that fills it again":
+                await other.ensure_vector_store("test-model", DIMENSION)
     await fill()
 
 

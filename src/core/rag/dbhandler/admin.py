@@ -147,7 +147,7 @@ class AdminOperations(RevectoringOperations):
         # Only now, as without the stores nobody would know later which indexes to drop.
         for vectors in (store.index(target) for store in stores for target in EMBEDDED_LABELS):
             await graph.drop_vector_index(vectors)
-            self._vector_indexes.discard(vectors)
+            self._vector_indexes.pop(vectors, None)
         count += await self._delete_all(Label.VECTOR_STORE)
         # An ingest that goes on meanwhile fails without its store; what it wrote before would be left without it.
         for _ in range(_LOOKS):

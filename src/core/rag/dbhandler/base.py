@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
@@ -21,6 +22,9 @@ from core.rag.schema import SCHEMA_VERSION, Label, TextIndex, VectorIndex
 from core.rag.settings import Settings, settings_for
 
 MAX_NAMESPACE_CHARS = 200
+
+#: On a server, a vector index is looked for again after so many seconds: another client may drop it with its namespace.
+_KNOWN_SECONDS = 30.0
 
 
 class ClientBase:
@@ -83,10 +87,10 @@ class ClientBase:
         self._closed = False
         self._opening = WriterGate()
         self._unmarked = False  # whether the graph does not record yet which version of this package wrote it
-        # The indexes that are known to exist. Shared with the clients for other namespaces, so that each of them knows
-        # when another one has dropped them.
+        # The indexes that are known to exist, those of vectors with the time of the look. Shared with the clients for
+        # other namespaces, so that each of them knows when another one has dropped them.
         self._text_indexes: set[TextIndex] = set()
-        self._vector_indexes: set[VectorIndex] = set()
+        self._vector_indexes: dict[VectorIndex, float] = {}
 
     @property
     def namespace(self) -> str:
@@ -230,8 +234,11 @@ class ClientBase:
     async def _ensure_vector_index(self, index: VectorIndex) -> None:
         """Make sure that an index exists before its nodes are written; does not wait long, see :meth:`_text_label`."""
         store = await self.connect()
-        if index not in self._vector_indexes and await store.ensure_vector_index(index, patient=False):
-            self._vector_indexes.add(index)
+        now, found = time.monotonic(), self._vector_indexes.get(index)
+        if found is not None and (not store.capabilities.shared or now - found < _KNOWN_SECONDS):
+            return
+        if await store.ensure_vector_index(index, patient=False):
+            self._vector_indexes[index] = now
 
     async def _write[T](self, work: Callable[[Transaction], Awaitable[T]]) -> T:
         """Run a unit of work that is safe to repeat."""

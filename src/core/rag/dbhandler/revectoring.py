@@ -87,7 +87,7 @@ class RevectoringOperations(VectorStoreOperations):
         graph = await self.connect()
         for index in indexes:  # before the store: without it, nobody would know later which indexes to drop
             await graph.drop_vector_index(index)
-            self._vector_indexes.discard(index)
+            self._vector_indexes.pop(index, None)
         await self._write_one("MATCH (s:VectorStore {id: $id}) DETACH DELETE s", id=store.id)
         return True
 

@@ -226,7 +226,7 @@ class VectorStoreOperations(ClientBase):
 
     async def _ensure_index(self, store: VectorStoreInfo) -> None:
         """Make sure that the indexes of chunks exist: they may have been dropped, or an earlier attempt blocked."""
-        self._vector_indexes.discard(store.index())
+        self._vector_indexes.pop(store.index(), None)
         await self._ensure_vector_index(store.index())
         if (await self.connect()).capabilities.shared:  # an embedded graph creates it when a search needs it
             await self._text_label(Label.CHUNK)
