@@ -166,6 +166,8 @@ class ConversationOperations(MessageReading):
     async def delete_messages(self, conversation_id: str, message_ids: Sequence[str]) -> int:
         """Remove messages from a conversation, and link the messages before and after them.
 
+        What a removed summary stood for is found again, by its words (``mgrag doctor --repair`` adds the vectors).
+
         Returns:
             How many of them existed.
 
