@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
@@ -94,6 +95,22 @@ async def test_creating_over_another_content_is_refused_and_upsert_replaces(clie
     assert [chunk["content"] for chunk in chunks] == ["New."]
     hits = await client.search_chunks(axis(0), k=5)
     assert [hit["content"] for hit in hits] == ["New."]
+
+
+async def test_what_two_write_at_once_is_the_document_of_one_of_them(client: MemGraphClient) -> None:
+    """One kept the chunks of the other, whose text it then replaced."""
+    await client.ensure_vector_store("test-model", DIMENSION)
+
+    async def again(delay: float) -> None:
+        await asyncio.sleep(delay)
+        await client.upsert_document("note/1", "One.")
+
+    for step in range(12):
+        await client.upsert_document("note/1", "One.", embedding=axis(0))
+        await asyncio.gather(client.upsert_document("note/1", "Two.", embedding=axis(1)), again(step / 1000))
+        document = await client.find_document("note/1")
+        assert document is not None
+        assert {chunk["content"] for chunk in await client.get_document_chunks("note/1")} <= {document["content"]}
 
 
 async def test_a_text_of_any_length_is_kept_whole(client: MemGraphClient, tmp_path: Path) -> None:

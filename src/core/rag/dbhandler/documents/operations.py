@@ -27,7 +27,8 @@ from core.rag.dbhandler.documents.rows import (
     document_row,
     from_json,
 )
-from core.rag.dbhandler.documents.writing import ChunkRow, update_documents
+from core.rag.dbhandler.documents.writing import ChunkRow, DocumentRow, update_documents
+from core.rag.dbhandler.locking import lock
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.dbhandler.text_order import comparable
 from core.rag.dbhandler.vector_checks import check_vector
@@ -135,16 +136,7 @@ class DocumentOperations(IngestOperations):
             chunk = DocumentChunk(path=path, content=content, start_char=0, end_char=len(content))
             row.chunks = chunk_rows(row.id, display_title(document), [chunk])
             give_vector(row.chunks[0], embedding, store)
-        existing = await self.find_document(row.id)
-        if embedding is None and existing is not None and existing["content"] == content:
-
-            async def work(tx: Transaction) -> None:
-                await update_documents(tx, [row], self._namespace)
-                if existing["title"] != row.properties["title"]:
-                    await _retitle(tx, row.id, row.properties["title"])
-
-            await self._write(work)
-        else:
+        if embedding is not None or not await self._write(partial(_update, row=row, namespace=self._namespace)):
             await self.write_documents([row], store, [source] if source is not None else ())
         return row.id
 
@@ -298,6 +290,20 @@ class DocumentOperations(IngestOperations):
             f"Namespace {self._namespace!r} has no vector store for {len(embedding)} dimensions yet: give the client an"
             " embedder, or call ensure_vector_store(model, dimension) first."
         )
+
+
+async def _update(tx: Transaction, row: DocumentRow, namespace: str) -> bool:
+    """Write a document that has the same text already, and leave its chunks; return whether there was such."""
+    await lock(tx, Label.DOCUMENT, [row.id])
+    stored = await tx.run(
+        "MATCH (d:Document {id: $id}) RETURN d.content_hash AS content_hash, d.title AS title", {"id": row.id}
+    )
+    if not stored or stored[0]["content_hash"] != row.properties["content_hash"]:
+        return False
+    await update_documents(tx, [row], namespace)
+    if stored[0]["title"] != row.properties["title"]:
+        await _retitle(tx, row.id, row.properties["title"])
+    return True
 
 
 async def _retitle(tx: Transaction, document: str, title: str) -> None:
