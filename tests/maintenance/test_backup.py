@@ -229,6 +229,14 @@ async def test_a_disk_that_fails_after_the_swap_leaves_the_new_graph(
     assert digest_of_file(file) == digest_of_file(backup)
 
 
+async def test_nothing_is_restored_where_nothing_may_be_stored(file: Path, backup: Path) -> None:
+    before = file.read_bytes()
+    settings = Settings(read_only=True)
+    with pytest.raises(StoreReadOnlyError, match="MGRAG_READ_ONLY"):
+        await restore(f"embedded:{file}", backup, force=True, settings=settings)
+    assert file.read_bytes() == before
+
+
 async def test_an_export_is_restored_as_a_whole_graph(kb: KnowledgeBase, file: Path, tmp_path: Path) -> None:
     await kb.export(tmp_path / "all.jsonl.gz")
     before = await snapshot(kb.client)

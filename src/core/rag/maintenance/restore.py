@@ -22,6 +22,7 @@ from core.rag.dbhandler.embedded.digest import Digest, digest_of_file, is_empty
 from core.rag.dbhandler.embedded.engine import KEPT, close_engine, lock_file, open_engine
 from core.rag.dbhandler.embedded.opening import is_there
 from core.rag.dbhandler.finishing import finish
+from core.rag.dbhandler.store import READING_ONLY
 from core.rag.dbhandler.transfer.file import GRAPH_MAGIC, check_export
 from core.rag.dbhandler.versions import check_version
 from core.rag.errors import (
@@ -63,12 +64,15 @@ async def restore(
     Raises:
         BackupError: if the backup is damaged, or the graph is not empty and ``force`` is false; nothing is changed.
         StoreLockedError: if the graph is open elsewhere.
+        StoreReadOnlyError: if the settings say that nothing is stored.
         StoreFullError: if there is no room for what an export holds; nothing is changed.
     """
     from core.rag.settings import settings_for
 
     check_flags(force=force)
     settings = settings_for(settings)
+    if settings.read_only:
+        raise StoreReadOnlyError(READING_ONLY)
     source = _existing(file)
     target = graph_file(uri, settings)
     is_graph = await asyncio.to_thread(_is_graph, source)
