@@ -142,7 +142,6 @@ class TransferOperations(VectorStoreOperations):
             StoreConflictError: if somebody else removes what it writes.
         """
         joined = bool(await self._ids(Label.DOCUMENT))
-        searched = bool(await self.vector_stores())
         indexes: dict[tuple[str, str], VectorIndex] = {}
         pending: list[dict[str, Any]] = []
         kind: tuple[str, ...] = ()
@@ -175,7 +174,7 @@ class TransferOperations(VectorStoreOperations):
             await self._write(partial(renumber_messages, conversation=conversation, now=utc_now()))
         if joined:
             await self._relink()
-        if searched and concepts:  # those of the file may have vectors of another model only
+        if concepts and len(await self.vector_stores()) > 1:  # those of the file may have vectors of another model only
             await self._write_one("MATCH (s:VectorStore) WHERE s.namespace = $namespace SET s.concepts_marked = false")
         for pipeline, ids in made.items():
             await self._complete(ids, pipeline)
