@@ -22,15 +22,17 @@ class _Style:
     name: str = ""
     based_on: str = ""
     outline: int | None = None
-    number: tuple[str, int] | None = None
+    number: tuple[str | None, int | None] | None = None
     bold: bool | None = None
 
 
 @dataclass(slots=True)
 class _List:
-    """A list definition: format, label and start of each level."""
+    """A list: format, label and start of each level; its definition, whose numbers go on in all lists made by it."""
 
     formats: dict[int, tuple[str, str, int]] = field(default_factory=dict)
+    definition: str = ""
+    restarts: dict[int, int] = field(default_factory=dict)  # by level, the number that it begins with all the same
 
 
 class Styles:
@@ -66,18 +68,21 @@ class Styles:
 
     def number(self, properties: _Element | None, style: str) -> tuple[str, int]:
         """Count a numbered paragraph or list item, and return its label and depth; an empty label if it is neither."""
-        number = _number_of(child(properties, "numPr"))
-        if number is None:
-            number = next((found.number for found in self._chain(style) if found.number is not None), None)
-        if number is None or number[0] == "0":
+        key, level = self._list_of(properties, style)
+        if key is None or key == "0":
             name = self.name(style).lower()
             return ("-", 0) if name.startswith("list bullet") else ("", 0)
-        key, level = number
-        formats = self._lists.get(key, _List()).formats
+        found = self._lists.get(key, _List())
+        formats = found.formats
         kind, pattern, start = formats.get(level, ("bullet", "", 1))
-        counters = self._counters.setdefault(key, [])
-        while len(counters) <= level:
-            counters.append(formats.get(len(counters), ("decimal", "", 1))[2] - (1 if len(counters) == level else 0))
+        counters = self._counters.setdefault(found.definition, [])
+        if level in found.restarts:
+            del counters[level:]
+            start = found.restarts.pop(level)
+        while len(counters) < level:
+            counters.append(formats.get(len(counters), ("decimal", "", 1))[2])
+        if len(counters) == level:
+            counters.append(start - 1)
         counters[level] += 1
         del counters[level + 1 :]
         if kind in ("bullet", "none"):
@@ -93,6 +98,16 @@ class Styles:
             pattern or f"%{level + 1}.",
         )
         return label, level
+
+    def _list_of(self, properties: _Element | None, style: str) -> tuple[str | None, int]:
+        """Return the list that a paragraph is in, by its id, and its level; either may be told by one of its styles."""
+        told = (_number_of(child(properties, "numPr")), *(found.number for found in self._chain(style)))
+        level: int | None = None
+        for key, depth in filter(None, told):
+            level = depth if level is None else level
+            if key is not None:
+                return key, level or 0
+        return None, 0
 
     def _chain(self, style: str) -> Iterator[_Style]:
         for _ in range(20):
@@ -122,21 +137,42 @@ class Styles:
         if not self._archive.has("word/numbering.xml"):
             return {}
         root = self._archive.xml("word/numbering.xml")
-        abstract: dict[str, _List] = {}
+        abstract: dict[str, dict[int, tuple[str, str, int]]] = {}
+        linked: dict[str, str] = {}  # definitions that a style has, by the one that refers to it
         for node in children(root, "abstractNum"):
-            made = abstract.setdefault(attribute(node, "abstractNumId") or "", _List())
-            for level in children(node, "lvl"):
-                index, start = attribute(level, "ilvl") or "0", value_of(child(level, "start")) or "1"
-                if index.isdecimal() and int(index) < _MAX_LEVEL:
-                    made.formats[int(index)] = (
-                        value_of(child(level, "numFmt")) or "decimal",
-                        value_of(child(level, "lvlText")) or "",
-                        int(start) if start.isdecimal() and len(start) < 9 else 1,
-                    )
+            name = attribute(node, "abstractNumId") or ""
+            abstract.setdefault(name, {}).update(_levels(node))
+            if (link := value_of(child(node, "numStyleLink"))) is not None:
+                linked[name] = link
+        numbered = {attribute(node, "numId") or "": node for node in children(root, "num")}
         lists: dict[str, _List] = {}
-        for node in children(root, "num"):
-            lists[attribute(node, "numId") or ""] = abstract.get(value_of(child(node, "abstractNumId")) or "", _List())
+        for key, node in numbered.items():
+            definition = value_of(child(node, "abstractNumId")) or ""
+            style = self._styles.get(linked.get(definition, ""))
+            if style is not None and style.number is not None:
+                definition = value_of(child(numbered.get(style.number[0] or ""), "abstractNumId")) or definition
+            made = _List(dict(abstract.get(definition, {})), definition)
+            for override in children(node, "lvlOverride"):
+                made.formats |= _levels(override)
+                level, start = attribute(override, "ilvl") or "0", value_of(child(override, "startOverride")) or ""
+                if start.isdecimal() and len(start) < 9 and level.isdecimal():
+                    made.restarts[int(level)] = int(start)
+            lists[key] = made
         return lists
+
+
+def _levels(node: _Element) -> dict[int, tuple[str, str, int]]:
+    """Return format, label and start of each level that a definition, or an exception from it, describes."""
+    found: dict[int, tuple[str, str, int]] = {}
+    for level in children(node, "lvl"):
+        index, start = attribute(level, "ilvl") or "0", value_of(child(level, "start")) or "1"
+        if index.isdecimal() and int(index) < _MAX_LEVEL:
+            found[int(index)] = (
+                value_of(child(level, "numFmt")) or "decimal",
+                value_of(child(level, "lvlText")) or "",
+                int(start) if start.isdecimal() and len(start) < 9 else 1,
+            )
+    return found
 
 
 def is_on(node: _Element | None) -> bool:
@@ -149,11 +185,14 @@ def value_of(node: _Element | None) -> str | None:
     return attribute(node, "val") if node is not None else None
 
 
-def _number_of(node: _Element | None) -> tuple[str, int] | None:
+def _number_of(node: _Element | None) -> tuple[str | None, int | None] | None:
+    """Return the id of a list and the level in it that the properties of a paragraph or a style have, if any."""
     if node is None:
         return None
-    key, level = value_of(child(node, "numId")), value_of(child(node, "ilvl")) or "0"
-    return (key, min(int(level), _MAX_LEVEL - 1)) if key is not None and level.isdecimal() else None
+    key, level = value_of(child(node, "numId")), value_of(child(node, "ilvl"))
+    if level is not None and not level.isdecimal():
+        return None
+    return key, None if level is None else min(int(level), _MAX_LEVEL - 1)
 
 
 def _format(number: int, kind: str) -> str:
