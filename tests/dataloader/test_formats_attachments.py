@@ -120,3 +120,26 @@ def test_messages_attached_as_files_are_read_some_levels_deep() -> None:
     content = convert("a.eml", mail, max_bytes=50_000_000).content
     assert "words 199." in content and "words 195." in content
     assert "words 0." not in content
+
+
+def test_files_in_files_in_files_do_not_multiply(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A few kilobytes of messages that hold compressed messages that hold others are as many as anybody wants."""
+    monkeypatch.setattr(base, "_MOST_NESTED", 50)
+    inner = message("Innermost", "Here.").as_bytes()
+    for _ in range(4):
+        mail = message("Around", "There.")
+        for _ in range(6):
+            mail.add_attachment(gzip.compress(inner), maintype="application", subtype="gzip", filename="a.eml.gz")
+        inner = mail.as_bytes()
+    assert convert("a.eml", inner).content.count("Subject: ") <= 51
+
+
+def test_files_in_a_file_expand_to_no_more_than_ten_such_files() -> None:
+    def chunk(mark: str) -> bytes:
+        return gzip.compress(mark.encode() + b" " * 190_000)
+
+    mail = message("Chunks", "They follow.")
+    for number in range(20):
+        mail.add_attachment(chunk(f"number{number}"), maintype="application", subtype="gzip", filename="a.txt.gz")
+    read = convert("a.eml", mail.as_bytes(), max_bytes=100_000).content
+    assert read.count("number") == 10  # each expands to nearly as much as it may

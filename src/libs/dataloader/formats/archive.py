@@ -62,7 +62,7 @@ class Archive:
             raise UnreadableError("it is encrypted (a password is needed)")
         total = sum(entry.file_size for entry in entries)
         limit = EXPANSION * file.max_bytes
-        if total > limit:
+        if total > limit or not file.nested.expand(total, limit):
             raise UnreadableError(f"it would expand to {size_text(total)}; the limit is {size_text(limit)}")
         self._entries = {entry.filename.replace("\\", "/").lstrip("/"): entry for entry in entries}
         self._folded = {name.casefold(): name for name in self._entries}

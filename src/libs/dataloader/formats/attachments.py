@@ -7,8 +7,6 @@ from libs.dataloader.formats.base import Content, FileData, UnreadableError, che
 from libs.dataloader.links import LinkCollector
 from libs.dataloader.text import clean_text
 
-_MOST = 1000  # of one file: each may be small and expand to much
-
 
 class Attachments:
     """Reads the attachments of a message, or of all messages of an archive.
@@ -21,17 +19,15 @@ class Attachments:
     def __init__(self, file: FileData, collector: LinkCollector) -> None:
         self._file = file
         self._collector = collector
-        self._left = _MOST
         self._chars = 0
         # A message can be attached to one that is attached to one, and so on.
         self._limit = file.max_bytes // 2
 
     def read(self, name: str, data: bytes, mime_type: str) -> str:
         """Return the text of an attachment below its name as a heading; empty if it cannot be read."""
-        if self._left == 0 or len(data) > self._limit:
+        if len(data) > self._limit or not self._file.nested.take():
             return ""
-        self._left -= 1
-        file = FileData(path=name, data=data, max_bytes=self._limit)
+        file = FileData(path=name, data=data, max_bytes=self._limit, nested=self._file.nested)
         try:
             content, _ = read_file(file, mime_type)
             check_length(self._chars + len(content.text))

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 #: How much more than the limit for a file a compressed one may hold.
 EXPANSION = 4
 _MAX_CHARS = 100_000_000
+_MOST_NESTED = 1000  # files
+_NESTED_EXPANSION = 10  # times what one file may expand to
 _HEADING = re.compile(r"^(#{1,5}) ", re.MULTILINE)
 _LIKE_MARKUP = re.compile(r"^(#{1,6} |```|~~~)", re.MULTILINE)
 _FENCE_LINE = re.compile(r"^ {0,3}(`{3,}|~{3,})([^\n]*)$", re.MULTILINE)
@@ -114,6 +116,31 @@ def lowered(text: str) -> str:
     return "".join([*parts, _HEADING.sub(r"#\1 ", text[position:])])
 
 
+class Nested:
+    """What was read so far of the files inside a file, and inside these: each may hold a thousand others."""
+
+    def __init__(self) -> None:
+        self._left = _MOST_NESTED
+        self._room = 0
+        self._expanded = 0
+
+    def take(self) -> bool:
+        """Count one more file; return whether it may be read."""
+        self._left -= 1
+        return self._left >= 0
+
+    def expand(self, size: int, limit: int) -> bool:
+        """Count the size that a compressed file expands to; return whether all of them together may have so much.
+
+        Args:
+            size: That size.
+            limit: What the file may expand to; the outermost one may to the most, and all together to ten times that.
+        """
+        self._room = max(self._room, _NESTED_EXPANSION * limit)
+        self._expanded += size
+        return self._expanded <= self._room
+
+
 @dataclass(frozen=True, slots=True)
 class FileData:
     """A file in memory.
@@ -127,6 +154,7 @@ class FileData:
         declared: Encoding that was declared outside of the file (in an HTTP header).
         notes: The files that ``[[Name]]`` in it may refer to; ``None`` if there are no such links.
         max_bytes: Limit for the size of a file; what is compressed may expand to :data:`EXPANSION` times as much.
+        nested: Counts the files inside of it, for all of these, too.
     """
 
     path: str
@@ -137,6 +165,7 @@ class FileData:
     declared: str | None = None
     notes: Notes | None = None
     max_bytes: int = 50_000_000
+    nested: Nested = field(default_factory=Nested, repr=False, compare=False)
 
     @property
     def name(self) -> str:

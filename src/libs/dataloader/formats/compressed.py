@@ -36,7 +36,7 @@ def expanded(file: FileData) -> FileData:
             data = stream.read(limit + 1)
     except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError) as error:
         raise UnreadableError(f"it is damaged: {error}") from error
-    if len(data) > limit:
+    if len(data) > limit or not file.nested.expand(len(data), limit):
         raise UnreadableError(f"it would expand to more than {size_text(limit)}")
     if not data:
         raise UnreadableError("it is empty")

@@ -125,7 +125,7 @@ class _Reader:
     def _import(self, node: _Element, out: list[Block]) -> None:
         """Write another document, of any format, that this one has whole: programs leave it to Word to convert it."""
         relation = self._relations.get(attribute(node, "id") or "")
-        if relation is None or not self._archive.has(relation[1]):
+        if relation is None or not self._archive.has(relation[1]) or not self._file.nested.take():
             return
         # Of one inside of another and so on, each may hold less: a container can hold itself.
         limit = self._file.max_bytes // EXPANSION
