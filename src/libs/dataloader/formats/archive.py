@@ -7,6 +7,7 @@ import posixpath
 import re
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from lxml.etree import _Element
 
 _MAX_ENTRIES = 20_000
+_MOST_SHOWN = 10  # times
 _ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
 _PIECE = 1 << 20
 #: How XML is parsed: nothing that it names is looked up or fetched.
@@ -66,6 +68,7 @@ class Archive:
             raise UnreadableError(f"it would expand to {size_text(total)}; the limit is {size_text(limit)}")
         self._entries = {entry.filename.replace("\\", "/").lstrip("/"): entry for entry in entries}
         self._folded = {name.casefold(): name for name in self._entries}
+        self._taken: Counter[str] = Counter()
 
     @property
     def names(self) -> list[str]:
@@ -122,6 +125,18 @@ class Archive:
             UnreadableError: if it is missing, damaged, not well-formed XML, or declares entities.
         """
         return parse_xml(self.read(name), name)
+
+    def take(self, name: str) -> _Element | None:
+        """Parse a part that another one shows as XML; ``None`` if there is no such part, or it is shown very often.
+
+        Programs write a part for each place, while a few bytes can refer to one a million times.
+
+        Raises:
+            UnreadableError: as :meth:`xml`.
+        """
+        key = name.lstrip("/").casefold()
+        self._taken[key] += 1
+        return self.xml(name) if self._taken[key] <= _MOST_SHOWN and self.has(name) else None
 
 
 def parse_xml(data: bytes, name: str = "the XML") -> _Element:

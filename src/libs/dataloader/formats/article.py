@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from html import escape
 from html.entities import name2codepoint
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from libs.dataloader.formats import code
@@ -69,7 +70,8 @@ _FLAT = frozenset(("ref", "biblStruct", "bibliomixed", "biblioentry"))  # entrie
 _OF_XML = frozenset(("amp", "lt", "gt", "quot", "apos"))
 _HEADERS = frozenset(("front", "teiHeader", "info", "bookinfo", "articleinfo"))
 _ENTITY = re.compile(rb"&([A-Za-z]{2,20});")
-_TEX = re.compile(r"\\begin\{document\}\s*\$*(.*?)\$*\s*\\end\{document\}", re.DOTALL)
+_LOOKED_AT = 20
+_TEX = re.compile(r"\\begin\{document\}(.*?)\\end\{document\}", re.DOTALL)
 
 
 def read(file: FileData, kind: Format) -> Content:
@@ -125,7 +127,7 @@ def _whole(node: _Element) -> str | None:
     if name == "math":
         return escape(formula(node))
     if name == "tex-math":
-        if parent is not None and any(local(other) == "math" for other in parent):
+        if any(local(other) == "math" for other in _first(parent)):
             return ""  # the same
         found = _TEX.search(node.text or "")
         return escape(f"${(found[1] if found else node.text or '').strip('$ \n')}$")
@@ -135,16 +137,20 @@ def _whole(node: _Element) -> str | None:
         return f"<p>{escape(_reference(node))}</p>"
     if name == "xref" and attribute(node, "ref-type") in ("fn", "table-fn"):
         return ""  # the mark of a note
-    if name == "label" and (
-        above in _SECTIONS or any(child(parent, other) is not None for other in ("caption", "head"))
-    ):
+    if name == "label" and (above in _SECTIONS or any(local(other) in ("caption", "head") for other in _first(parent))):
         return ""  # it is written with the title
     if name == "caption":
-        said = filter(None, (_flat(part) for part in (child(parent, "label"), *node) if part is not None))
+        labels = [other for other in _first(parent) if local(other) == "label"]
+        said = filter(None, map(_flat, (*labels[:1], *node)))
         return f"<p>{escape(' '.join(text if text[-1] in '.:!?' else f'{text}.' for text in said))}</p>"
     if name in _TITLES and above == "table":
         return ""
     return None
+
+
+def _first(parent: _Element | None) -> Iterator[_Element]:
+    """Return the first parts of an element, among which its title, label or caption is; each of them asks for these."""
+    return islice(parent if parent is not None else (), _LOOKED_AT)
 
 
 def _tags(node: _Element, *, in_line: bool) -> tuple[str, str]:
@@ -185,7 +191,7 @@ def _heading(node: _Element) -> tuple[str, str]:
         owner = owner.getparent()
     if owner is None or (local(owner) not in _SECTIONS and local(owner) != "article-meta"):
         return "<p>", "</p>"
-    label = child(owner, "label")
+    label = next((other for other in _first(owner) if local(other) == "label"), None)
     number = _flat(label) if label is not None else attribute(node, "n") or ""
     tag = _heading_tag(owner)
     return f"<{tag}>{escape(number)} ", f"</{tag}>"

@@ -24,7 +24,7 @@ _BLOCK = re.compile(r"(-{4,}|\.{4,}|`{3,}|/{4,})(\w*)[ \t]*$")
 _AROUND = re.compile(r"(?:={4,}|\*{4,}|_{4,}|\+{4,}|--)[ \t]*$")
 #: and those that join a block to an item, or are rules.
 _MARK = re.compile(r"(?:\+|'{3,}|<{3,})[ \t]*$")
-_STYLE = re.compile(r"\[(?:\[.*\]|(?:source|listing|,)?(?:,[ \t]*(?P<language>[\w+-]+))?[^\]\n]*)\][ \t]*$")
+_STYLE = re.compile(r"\[(?:\[.*\]|(?:source|listing|,)?(?:,[ \t]*(?P<language>[\w+-]++))?[^\]\n]*)\][ \t]*$")
 #: The line around a table.
 _TABLE = re.compile(r"\|={3,}[ \t]*$")
 _LABEL = re.compile(r"\[(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\b[^\]\n]*\][ \t]*$")

@@ -38,13 +38,14 @@ _ANCHOR = re.compile(
     r"(?:\[[^\n]{0,200}\][ \t]*\n){0,3}(?:\.(?P<title>[^\s.][^\n]{0,300})|={1,6}[ \t]+(?P<heading>[^\n]{1,300}))?",
     re.MULTILINE,
 )
-_HEADING = re.compile(r"^={1,6}[ \t]+([^\n]{1,300}?)[ \t=]*$", re.MULTILINE)
+_HEADING = re.compile(r"^={1,6}[ \t]++([^\n]{1,300}+)$", re.MULTILINE)
 _OTHERS = re.compile(r"[^\w]+")
 
 
 def anchors_of(text: str) -> dict[str, str]:
     """Return what references to places of a text are shown as, by the id of the place: its title."""
-    found = {"_" + _OTHERS.sub("_", heading[1].lower()).strip("_"): heading[1] for heading in _HEADING.finditer(text)}
+    headings = (heading[1].rstrip(" \t=") for heading in _HEADING.finditer(text))
+    found = {"_" + _OTHERS.sub("_", words.lower()).strip("_"): words for words in headings}
     for anchor in _ANCHOR.finditer(text):
         if words := anchor["words"] or anchor["title"] or anchor["heading"]:
             found[anchor["old"] or anchor["new"]] = words.strip()

@@ -38,7 +38,8 @@ def columns_of(attributes: str) -> int:
 def _count(told: str) -> int:
     """Return the number of columns that the ``cols`` of a table states: ``1,2a`` or ``3*``."""
     counts = (part.strip().partition("*") for part in re.split("[,;]", told))
-    return sum(int(count) if star and count.isdecimal() else 1 for count, star, _ in counts)
+    # Of a number with more digits the first ones are far too many, too.
+    return sum(int(count[:9]) if star and count.isdecimal() else 1 for count, star, _ in counts)
 
 
 def has_header(attributes: str) -> bool | None:
@@ -65,7 +66,7 @@ def rows_of(lines: list[str], columns: int) -> list[list[str]]:
     A cell that spans rows is repeated in each, one that spans columns is not.
     """
     columns = columns or sum(cell.columns for cell in _cells(next((line for line in lines if line.strip()), "")))
-    if not columns:
+    if not 0 < columns <= _MOST_CELLS:
         return []
     rows: list[list[str]] = []
     row: list[str] = []

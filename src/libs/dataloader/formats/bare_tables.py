@@ -6,7 +6,7 @@ import re
 
 from libs.dataloader.tables import BAR, row_cells
 
-_RULE = re.compile(r"^ {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)+\|?[ \t]*$", re.MULTILINE)
+_RULE = re.compile(r"^ {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*+:?-+:?[ \t]*+)++(?:\|[ \t]*+)?$", re.MULTILINE)
 
 
 def with_outer_bars(text: str, prose: str) -> str:

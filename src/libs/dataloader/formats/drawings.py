@@ -22,7 +22,8 @@ def drawing_texts(archive: Archive, part: str) -> Iterator[str]:
         UnreadableError: if a part is damaged.
     """
     relations = relationships(archive, part)
-    for node in archive.xml(part).iter("{*}txBody", "{*}relIds", "{*}chart"):
+    drawing = archive.take(part)
+    for node in drawing.iter("{*}txBody", "{*}relIds", "{*}chart") if drawing is not None else ():
         if any(local(above) == "Fallback" for above in node.iterancestors()):
             continue  # the same in an older form
         lines: list[str] = []
@@ -31,8 +32,7 @@ def drawing_texts(archive: Archive, part: str) -> Iterator[str]:
         else:
             is_chart = local(node) == "chart"
             _, target, _ = relations.get(attribute(node, "id" if is_chart else "dm") or "", ("", "", False))
-            if archive.has(target):
-                root = archive.xml(target)
+            if (root := archive.take(target)) is not None:
                 lines += [chart_title(root)] if is_chart else (f"- {text}" for text in diagram_texts(root))
         if any(lines):
             yield clean_text("\n".join(lines))

@@ -19,7 +19,7 @@ from libs.dataloader.notes import find_note_links, without_brackets
 
 #: What Pandoc, Quarto, MkDocs, kramdown and others note behind a heading: ``{#sec-usage .unnumbered}``, ``{-}``.
 HEADING_ATTRIBUTES = re.compile(r"[ \t]*\{[ \t]*(?:-|(?:[#.:]|[\w:-]+=[\"'])[^{}]*)\}[ \t]*$")
-_PAGE_PROPERTIES = re.compile(r"\A(?:[^\W\d_][\w./-]{0,60}::[ \t]+[^\n]*(?:\n|\Z))+(?=\n|[ \t]*-[ \t]|\Z)")  # of Logseq
+_PAGE_PROPERTIES = re.compile(r"\A(?:[^\W\d_][\w./-]{0,60}::[ \t][^\n]*+(?:\n|\Z))+(?=\n|[ \t]*-[ \t]|\Z)")  # of Logseq
 _BLOCK_PROPERTY = re.compile(r"^[ \t]+(?:id|collapsed)::[ \t][^\n]*(?:\n|\Z)", re.MULTILINE)
 _IMPORT = re.compile(
     r"^import[ \t]+(?:[\w$*, \t]{0,200}(?:\{[\w$,\s]{0,2000}\}[ \t]*)?\bfrom[ \t]+)?"
@@ -56,7 +56,7 @@ _INLINE = re.compile(
 _LABEL = re.compile(r"\[([^\[\]]{0,500})\]")
 # Not of a footnote: ``[^1]: Words``.
 _DEFINITION = re.compile(
-    r"^ {0,3}\[(?!\^)([^\[\]\n]{1,500})\]:[ \t]*\n?[ \t]*(?:<([^<>\n]{0,2000})>|(\S{1,2000}))", re.MULTILINE
+    r"^ {0,3}\[(?!\^)([^\[\]\n]{1,500})\]:[ \t]*+(?:\n[ \t]*+)?(?:<([^<>\n]{0,2000})>|(\S{1,2000}))", re.MULTILINE
 )
 _EMPHASIS = re.compile(r"(\*\*|__|\*|~~)(?=\S)(.+?)(?<=\S)\1")
 _MARKUP = re.compile(r"[*_`~\[<\\]")
@@ -66,6 +66,7 @@ _CODE_SPAN = re.compile(r"(?<![\\`])(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
 _AWAY = {code: chr(0xE000 + code) for code in range(0x21, 0x7F) if not chr(code).isalnum()}
 LITERAL = {ord(away): chr(code) for code, away in _AWAY.items()}
 _NOT_NEWLINE = re.compile(r"[^\n]+")
+_AFTER_URL = ".,;:!?*_~'\""
 _DEEPEST = 100
 _LONGEST_TITLE = 300
 _LONGEST_WORDS = 1000
@@ -291,10 +292,13 @@ def _destination(text: str, words: int, close: int, definitions: Mapping[str, st
 
 def trim_url(url: str) -> str:
     """Return a URL from running text without the punctuation after it."""
-    url = url.rstrip(".,;:!?*_~'\"")
-    while url.endswith(")") and url.count("(") < url.count(")"):
-        url = url[:-1].rstrip(".,;:!?*_~'\"")
-    return url
+    end = len(url.rstrip(_AFTER_URL))
+    unopened = url.count(")", 0, end) - url.count("(", 0, end)
+    while url[end - 1 : end] == ")" and unopened > 0:
+        end, unopened = end - 1, unopened - 1
+        while url[end - 1 : end] in _AFTER_URL and end > 0:
+            end -= 1
+    return url[:end]
 
 
 def _fields_at_top(text: str) -> tuple[dict[str, Any], str, str]:

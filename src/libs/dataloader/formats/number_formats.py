@@ -15,6 +15,7 @@ _DATE = re.compile(r"[dmhys]", re.IGNORECASE)
 _SPAN = re.compile(r"\[(?:h+|m+|s+)\]", re.IGNORECASE)
 # A currency in a number format: [$€-407], "CHF", $; [$-409] is only a language.
 _CURRENCY = re.compile(r'\[\$([^\]\-]{1,5})(?:-[^\]]*)?\]|"\s*([€£¥$₹₽₩₺]|[A-Z]{3})\s*"|(?<!\[)([€£¥$₹₽₩₺])')
+_LONGEST_CODE = 1000  # Excel allows 255 characters
 EPOCH, MAC_EPOCH = datetime(1899, 12, 30), datetime(1904, 1, 1)
 
 
@@ -43,6 +44,7 @@ class NumberFormat(NamedTuple):
 
 def by_code(code: str) -> NumberFormat:
     """Return what a format code (``0.0%``) says."""
+    code = code[:_LONGEST_CODE]
     return NumberFormat(_kind(code), *_currency(code))
 
 

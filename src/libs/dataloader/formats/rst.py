@@ -284,14 +284,12 @@ class _Converter:
 
     def _table(self, at: int, out: list[str]) -> int:
         line = self._lines[at]
-        if _GRID.match(line):
-            if at < self._no_grid_until:
-                return 0
+        if at >= self._no_grid_until and _GRID.match(line):
             end = at
             while end < len(self._lines) and self._lines[end].lstrip().startswith(("+", "|")):
                 end += 1
-            self._no_grid_until = end  # if it is none, a part of it is none
             rows = grid_rows(self._lines[at:end])
+            self._no_grid_until = end  # if it is none, there is no use in looking again from its other lines
         elif at >= self._no_table_until and SIMPLE.match(line):
             self._no_table_until = at + _LONGEST_TABLE  # unless one is found, there is no use in looking again
             rules = [

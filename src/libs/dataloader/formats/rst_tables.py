@@ -12,6 +12,8 @@ SIMPLE = re.compile(r"^\s*=+(?:[ \t]+=+)+[ \t]*$")
 
 #: Characters of a cell that are said again in every row that it goes over; a long one would be said thousands of times.
 _LONGEST_REPEATED = 200
+#: Lines times columns: a row of a few characters may go over as many columns as any other line has.
+_MOST_PLACES = 2_000_000
 _BULLET = re.compile(r"[*+-](?:\s+|$)")
 _NAMED_CHARACTERS = {"space": " "}  # and "tab"; but tabs are blanks by now, in docutils as well
 
@@ -25,6 +27,8 @@ def grid_rows(lines: Sequence[str]) -> list[list[str]]:
     bounds = sorted(
         {place for line in lines if line.lstrip().startswith("+") for place, char in enumerate(line) if char == "+"}
     )
+    if len(bounds) * len(lines) > _MOST_PLACES:
+        return []
     rows: list[list[list[str]]] = []
     current: list[list[str]] = [[] for _ in bounds[1:]]
     for line in lines[1:]:

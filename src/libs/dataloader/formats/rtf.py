@@ -12,7 +12,7 @@ from libs.dataloader.formats.rtf_fonts import with_characters
 from libs.dataloader.tables import markdown_table
 from libs.dataloader.text import clean_text
 
-_INFO = re.compile(rb"\{\\(title|author|subject|keywords)\s+((?:[^{}\\]|\\.)*)\}")
+_INFO = re.compile(rb"\{\\(title|author|subject|keywords)\s((?:[^{}\\]|\\.)*+)\}")
 _OUTLINE = re.compile(r"(\\outlinelevel([0-8]))(?![0-9]) ?")
 _HEADING = re.compile(r"#{1,6} \S")
 _BLANK_LINES = re.compile(r"\n{3,}")

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from libs.dataloader.formats.base import check_length
 
-_MOST_WIDE = 10_000  # rows
+_MOST_WIDE = 1_000_000  # columns of cells that are merged
 _MOST_REPEATED = 1_000_000  # cells of a sheet
 
 
@@ -29,7 +29,8 @@ class Row(NamedTuple):
 
     def cell(self, column: int) -> str:
         """Return the text in a column; empty if there is no cell."""
-        return self.cells[self.columns.index(column)] if column in self.columns else ""
+        place = bisect_left(self.columns, column)
+        return self.cells[place] if self.columns[place : place + 1] == (column,) else ""
 
     def under(self, columns: Sequence[int]) -> list[str]:
         """Return the text in each of these columns, which must include all of the row; empty if there is no cell."""
@@ -58,6 +59,7 @@ class Cells:
         self._rows: list[Row] = []
         self._merged: list[_Area] = []
         self._wide: dict[int, list[tuple[int, int]]] = {}  # the cells of each row that are merged across columns
+        self._columns = 0  # that they take
         self._patterns: dict[tuple[int, ...], tuple[int, ...]] = {}  # most rows have cells in the same columns
 
     def add(self, number: int, cells: Mapping[int, str]) -> None:
@@ -79,7 +81,8 @@ class Cells:
         """Note that cells are merged, from a row and column to another row and column."""
         if first[0] != last[0]:
             self._merged.append(_Area(first[1], first[0], last[0]))
-        elif len(self._wide) < _MOST_WIDE:
+        elif last[1] >= first[1] and self._columns < _MOST_WIDE:
+            self._columns += last[1] - first[1] + 1
             self._wide.setdefault(first[0], []).append((first[1], last[1]))
 
     def sheet(self) -> list[Row]:
@@ -103,21 +106,22 @@ class Cells:
     def _repeat(self) -> None:
         rows = self._rows
         left = _MOST_REPEATED
+        repeated: dict[int, dict[int, str]] = {}  # by the index of each row, what its cells get from above
         for area in self._merged:
             first = bisect_left(rows, area.first, key=_number)
             last = bisect_right(rows, area.last, key=_number)
             text = rows[first].cell(area.column) if first < last and rows[first].number == area.first else ""
             left -= last - first
             if left < 0:
-                return
+                break
             for index in range(first + 1, last) if text else ():
-                row = rows[index]
-                if area.column not in row.columns:
-                    self._chars += len(text)
-                    rows[index] = self._row(
-                        row.number, {**dict(zip(row.columns, row.cells, strict=True)), area.column: text}
-                    )
+                repeated.setdefault(index, {}).setdefault(area.column, text)
+        for index, cells in repeated.items():
+            row = rows[index]
+            own = dict(zip(row.columns, row.cells, strict=True))
+            self._chars += sum(len(text) for column, text in cells.items() if column not in own)
             check_length(self._chars)
+            rows[index] = self._row(row.number, {**cells, **own})
 
 
 def _number(row: Row) -> int:

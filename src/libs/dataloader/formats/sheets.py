@@ -176,9 +176,10 @@ def _grouped_header(rows: Sequence[Row], used: Sequence[int]) -> list[str] | Non
         return None  # a title
     names = dict(zip(rows[1].columns, rows[1].cells, strict=True))
     for first, last in rows[0].spans:
-        if first not in groups or not all(column in names for column in range(first, last + 1) if column in used):
+        columns = used[bisect_left(used, first) : bisect_right(used, last)]
+        if first not in groups or not all(column in names for column in columns):
             return None
-        groups |= dict.fromkeys(range(first, last + 1), groups[first])
+        groups |= dict.fromkeys(columns, groups[first])
     return joined_header([[row.get(column, "") for column in used] for row in (groups, names)])
 
 
@@ -224,7 +225,11 @@ def _side_by_side(rows: list[Row]) -> list[list[Row]]:
             groups.append([column])
     if len(groups) < 2 or min(map(len, groups)) < 2:
         return [rows]
-    tables = [[row for row in (_part(row, columns) for row in rows) if row.cells] for columns in groups]
+    number_of = {column: number for number, columns in enumerate(groups) for column in columns}
+    tables: list[list[Row]] = [[] for _ in groups]
+    for row in rows:
+        for number in dict.fromkeys(map(number_of.__getitem__, row.columns)):
+            tables[number].append(_part(row, groups[number]))
     headers: list[list[str]] = []
     for columns, table in zip(groups, tables, strict=True):
         _, skipped = split_captions([row.cells for row in table[:10]])

@@ -44,11 +44,12 @@ def slide_comments(archive: Archive, relations: Relations, authors: Mapping[str,
 
 def _parts(archive: Archive, relations: Relations, kinds: Iterable[str]) -> Iterator[_Element]:
     for kind, target, _ in relations.values():
-        if kind in kinds and archive.has(target):
-            try:
-                yield archive.xml(target)
-            except UnreadableError:
-                continue  # damaged comments are no reason to do without the slides
+        try:
+            root = archive.take(target) if kind in kinds else None
+        except UnreadableError:
+            continue  # damaged comments are no reason to do without the slides
+        if root is not None:
+            yield root
 
 
 def _words(node: _Element) -> str:

@@ -34,9 +34,13 @@ def read(file: FileData, _kind: Format) -> Content:
     builder = TextBuilder()
     first_title: str | None = None
     count = failed = 0
+    shown: set[str] = set()
     for number, entry in enumerate(children(child(archive.xml(part), "sldIdLst"), "sldId"), 1):
         count = number
         _, target, _ = relations.get(_relation_id(entry), ("", "", False))
+        if target in shown:
+            continue  # a slide is in one place, while a few bytes can show it a million times
+        shown.add(target)
         try:
             slide = _Slide(archive, target, collector, authors)
         except UnreadableError:
@@ -48,7 +52,7 @@ def read(file: FileData, _kind: Format) -> Content:
             builder.separate()
             builder.mark("slide", number)
             builder.add(text)
-    if failed and failed == count:
+    if failed and failed == len(shown):
         raise UnreadableError("it is damaged: none of its slides can be read")
     title, metadata = core_properties(archive)
     return Content(
@@ -175,20 +179,18 @@ class _Slide:
                 self._blocks.append(markdown_table(rows))
         for chart in children(data, "chart"):
             relation = self._relations.get(_relation_id(chart))
-            if relation is not None and self._archive.has(relation[1]):
-                self._blocks += chart_blocks(self._archive.xml(relation[1]))
+            if relation is not None and (root := self._archive.take(relation[1])) is not None:
+                self._blocks += chart_blocks(root)
         for diagram in children(data, "relIds"):
             relation = self._relations.get(attribute(diagram, "dm") or "")
-            if relation is not None and self._archive.has(relation[1]):
-                texts = diagram_texts(self._archive.xml(relation[1]))
+            if relation is not None and (root := self._archive.take(relation[1])) is not None:
+                texts = diagram_texts(root)
                 self._blocks.append("\n".join(f"- {text}" for text in texts))
 
     def _read_notes(self) -> Iterator[str]:
         for kind, target, _ in self._relations.values():
-            if kind != "notesSlide" or not self._archive.has(target):
-                continue
-            tree = child(self._archive.xml(target), "cSld", "spTree")
-            for node in children(tree, "sp") if tree is not None else ():
+            notes = self._archive.take(target) if kind == "notesSlide" else None
+            for node in children(child(notes, "cSld", "spTree"), "sp"):
                 placeholder = child(node, "nvSpPr", "nvPr", "ph")
                 body = child(node, "txBody")
                 if placeholder is not None and placeholder.get("type") == "body" and body is not None:

@@ -145,12 +145,12 @@ class _Reader:
         """Yield what a chart or a diagram says, which is in a part of its own."""
         kind = local(drawing)
         relation = self._relations.get(attribute(drawing, "id" if kind == "chart" else "dm") or "")
-        if relation is None or not self._archive.has(relation[1]):
-            return
         try:
-            root = self._archive.xml(relation[1])
+            root = self._archive.take(relation[1]) if relation is not None else None
         except UnreadableError:
             return  # a damaged one costs only itself
+        if root is None:
+            return
         if kind == "chart":
             yield from chart_blocks(root)
         elif texts := list(diagram_texts(root)):

@@ -30,7 +30,7 @@ def _beside(archive: Archive, part: str) -> Iterator[str]:
     if notes := cell_notes(archive, part):
         yield notes
     for kind, target, _ in relationships(archive, part).values():
-        if kind == "drawing" and archive.has(target):
+        if kind == "drawing":
             try:
                 yield from drawing_texts(archive, target)
             except UnreadableError:

@@ -53,17 +53,18 @@ class Workbook:
         part = main_part(archive, "xl/workbook.xml")
         root = archive.xml(part)
         relations = relationships(archive, part)
-        self.sheets: list[tuple[str, str]] = []
+        parts: dict[str, str] = {}  # and the name of the sheet that each is
         for sheet in children(child(root, "sheets"), "sheet"):
             kind, target, _ = relations.get(attribute(sheet, "id") or "", ("", "", False))
             if kind != "chartsheet" and archive.has(target):
-                self.sheets.append((clean_text(sheet.get("name") or ""), target))
+                parts.setdefault(target, clean_text(sheet.get("name") or ""))
+        self.sheets = [(name, target) for target, name in parts.items()]
         properties = child(root, "workbookPr")
         mac = properties is not None and properties.get("date1904") in _TRUE
         self._epoch = MAC_EPOCH if mac else EPOCH
-        parts = {kind: target for kind, target, _ in relations.values() if archive.has(target)}
-        self._strings = list(self._shared(parts["sharedStrings"])) if "sharedStrings" in parts else []
-        self._formats = _formats(archive.xml(parts["styles"])) if "styles" in parts else []
+        others = {kind: target for kind, target, _ in relations.values() if archive.has(target)}
+        self._strings = list(self._shared(others["sharedStrings"])) if "sharedStrings" in others else []
+        self._formats = _formats(archive.xml(others["styles"])) if "styles" in others else []
         self._cells = Cells()
 
     def rows(self, part: str) -> list[Row]:

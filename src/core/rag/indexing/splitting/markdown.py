@@ -36,7 +36,7 @@ _SUMMARY_END = re.compile(r"</summary[ \t]*>", re.IGNORECASE)
 _FOLDED_LEVEL = 7  # what can be folded in is below all headings
 _FRONT_MATTER = re.compile(r"---[ \t]*\r?\n(?:[^\n]*\n){0,200}?(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)")
 _NO_PARAGRAPH = re.compile(r"[ \t]*(?:[-*+>|#]|\d{1,9}[.)][ \t]|`{3}|~{3}|$)|[ ]{4}|\t")
-_TABLE_RULE = re.compile(r"^ {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*\r?$", re.MULTILINE)
+_TABLE_RULE = re.compile(r"^ {0,3}\|?[ \t]*+:?-+:?[ \t]*+(?:\|[ \t]*+:?-+:?[ \t]*+)*+(?:\|[ \t]*+)?\r?$", re.MULTILINE)
 _SETEXT_LINES = 3  # a longer paragraph above a row of dashes is a paragraph above a rule
 
 _ATX_CLOSING = re.compile(r"(?:^|[ \t])#+[ \t]*$")
