@@ -364,3 +364,14 @@ def test_quotes_behind_a_backslash(line: str, cells: list[str]) -> None:
     between = ";" if ";5" in line else ","
     document = convert("a.csv", f"id{between}text{between}n\n" + f"{line}\n" * 3)
     assert [list(record.values()) for _, record in document.records] == [cells] * 3
+
+
+def test_rows_have_the_numbers_that_a_spreadsheet_shows() -> None:
+    document = convert(
+        "a.csv", '# Mill\nReport,,\n\ngate,built,by\n\nUpper,1802,Ida\n"Low\ner",1811,Jon\n,,\nOld,1700,Ann\n'
+    )
+    assert places(document, "row") == [
+        (6, "| Upper | 1802 | Ida |"),
+        (7, "| Low er | 1811 | Jon |"),
+        (9, "| Old | 1700 | Ann |"),
+    ]

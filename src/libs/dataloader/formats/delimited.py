@@ -88,8 +88,12 @@ class _Table:
         )
 
     def _body(self, skipped: int) -> Iterator[tuple[int, list[str]]]:
-        for number, row in enumerate(self._rows, len(self._comments) + 1):
-            if number > len(self._comments) + skipped and any(row.cells):
+        # As a spreadsheet numbers them: lines without cells are rows, too, and a row of several lines is one.
+        further = -len(self._comments)
+        for index, row in enumerate(self._rows):
+            number = row.first + 1 - further
+            further += row.last - row.first - 1
+            if index >= skipped and any(row.cells):
                 if row.plain:
                     self._plain.add(len(self._from))
                 self._from.append(row.first)
