@@ -441,6 +441,7 @@ def test_row_numbers_of_the_loader_come_first() -> None:
     for chunk in chunks[1:]:
         assert chunk.content.startswith(f"| value {chunk.metadata['row'] - 100} |")
         assert chunk.metadata["sheet"] == "First"
+    assert chunks[0].metadata["row"] == 99, "the header, wherever on the sheet it is"
 
 
 def test_a_row_of_one_sheet_says_nothing_of_the_next() -> None:

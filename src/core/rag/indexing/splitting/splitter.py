@@ -31,7 +31,7 @@ DEFAULT_CHUNK_OVERLAP = 200
 #: ``(start, end, heading, metadata)`` of a chunk; the metadata depend on its position in the document.
 type Span = tuple[int, int, str, dict[str, Any]]
 
-_VERSION = 11  # raised whenever the same settings begin to give other chunks
+_VERSION = 12  # raised whenever the same settings begin to give other chunks
 _SECTION_PLACES = ("slide", "sheet")  # nothing runs on from one of these into the next
 _SAMPLE = 512  # characters by which the length of a token is told
 _PIECES_PER_CHUNK = 4
@@ -226,11 +226,12 @@ class TextSplitter:
     def _spans(self, document: Document) -> list[tuple[int, int, str, Table | None]]:
         """Return ``(start, end, heading, table)`` of each chunk; the table is the one in whose rows it begins."""
         text = without_surrogates(document.content)
+        begin = len(text) - len(text.lstrip())
         places = sorted(
             start
             for name in _SECTION_PLACES
             for start, _ in document.locations.get(name, ())
-            if 0 < start < len(text) and not text[:start].isspace()
+            if begin < start < len(text)
         )
         sections, structure = self._sections(document, text, places)
         if places:
@@ -351,13 +352,16 @@ def _add_places(
     last = start + len(chunk.rstrip()) - 1
     if first >= end:
         first = last = start
-    sheets = [place for place, _ in locations.get("sheet", ()) if place <= first]
+    sheets = locations.get("sheet", ())
+    sheet = sheets[at - 1][0] if (at := bisect_right(sheets, first, key=_start)) else 0
     for name in PLACES:
         starts = locations.get(name)
         if not starts:
             continue
         index = bisect_right(starts, first, key=_start) - 1
-        if index < 0 or (name == "row" and sheets and starts[index][0] < sheets[-1]):
+        if index < 0 and name in metadata and isinstance(row := starts[0][1], int):
+            metadata[name] = max(row - 1, 1)  # that of the header, wherever on its sheet the table is
+        if index < 0 or (name == "row" and starts[index][0] < sheet):
             continue  # a row number of the previous sheet does not apply to this one
         metadata[name] = starts[index][1]
         if name == "page" and (index_end := bisect_right(starts, last, key=_start) - 1) > index:
