@@ -10,7 +10,7 @@ from email.mime.text import MIMEText
 from typing import Any
 
 import pytest
-from filetools import convert, places, reason, targets, zipped
+from filetools import convert, places, reason, records, targets, zipped
 
 # -- notebooks -----------------------------------------------------------------------------------------------------
 
@@ -613,3 +613,16 @@ def test_data_that_is_cut_short_says_so(name: str, end: int) -> None:
 )
 def test_what_is_no_json_for_another_reason_is_not_cut_short(text: str) -> None:
     assert "cut_short_in_line" not in convert("a.json", text).metadata
+
+
+def test_numbers_that_are_none_in_json_are_as_they_are_written() -> None:
+    """As Python and others write them; a record with such a float could not be stored, so the whole file failed."""
+    text = '{"run": 1, "loss": NaN}\n{"run": 2, "loss": -Infinity, "rate": 1e999}\n{"run": 3, "loss": 0.5}\n'
+    document = convert("runs.jsonl", text)
+    assert records(document) == [
+        {"run": 1, "loss": "NaN"},
+        {"run": 2, "loss": "-Infinity", "rate": "1e999"},
+        {"run": 3, "loss": 0.5},
+    ]
+    assert document.content == "run: 1\nloss: NaN\n\nrun: 2\nloss: -Infinity\nrate: 1e999\n\nrun: 3\nloss: 0.5"
+    assert convert("run.json", f"[{text.splitlines()[0]}]").content == "run: 1\nloss: NaN"

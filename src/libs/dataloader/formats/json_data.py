@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -33,7 +34,7 @@ def read(file: FileData, kind: Format) -> Content:
     if kind is JSONL:
         return _lines(text) or Content(text)
     try:
-        data = json.loads(text)
+        data = _loads(text)
     except (ValueError, RecursionError):  # comments, several values, nested too deeply, a half file
         return _lines(text) or Content(text, metadata=_cut_short(text, text.count("\n", 0, len(text.rstrip())) + 1))
     if (known := read_chats(data, file) or read_canvas(data, file)) is not None:
@@ -56,6 +57,16 @@ def read(file: FileData, kind: Format) -> Content:
                 return content
     made, form = outline(data)
     return Content(clean_text(made), form, title)
+
+
+def _loads(text: str) -> Any:
+    """Parse JSON, with numbers as they are written that are none in JSON or anywhere else: ``NaN``, ``1e999``."""
+    return json.loads(text, parse_constant=str, parse_float=_number)
+
+
+def _number(text: str) -> float | str:
+    value = float(text)
+    return value if math.isfinite(value) else text
 
 
 def _title(data: Any) -> str | None:
@@ -111,7 +122,7 @@ def _record(lines: Sequence[str], index: int) -> Mapping[str, Any]:
 
 def _parse(line: str) -> Any:
     try:
-        return json.loads(line)
+        return _loads(line)
     except (ValueError, RecursionError):
         return None
 
