@@ -487,6 +487,33 @@ def test_conversations_of_people() -> None:
     assert convert("d.json", json.dumps(data)).content == "# Boats general\n\nAda (2024-03-01 09:00): On Friday\n"
 
 
+def test_what_was_pasted_into_a_conversation_or_posted_by_programs_is_read() -> None:
+    pasted = [{"file_name": "notes.txt", "extracted_content": "The sluice sticks.\n```\nopen"}, {"file_name": "a.png"}]
+    messages = [
+        {"sender": "human", "text": "", "attachments": pasted},
+        {"sender": "assistant", "text": "", "content": [{"type": "text", "text": "Oil it."}]},
+    ]
+    document = convert("c.json", json.dumps([{"name": "Gates", "chat_messages": messages}]))
+    assert (
+        document.content == "# Gates\n\nUser: notes.txt:\n\nThe sluice sticks.\n```\nopen\n```\n\nAssistant: Oil it.\n"
+    )
+    alarm = {"pretext": "Level <!here>", "title": "Gate 2", "text": "Too high.", "fallback": "not this"}
+    slack = [
+        {"type": "message", "username": "sensor", "ts": "1709283600.0", "text": "", "attachments": [alarm]},
+        {
+            "type": "message",
+            "username": "sensor",
+            "ts": "1709283660.0",
+            "text": "",
+            "attachments": [{"fallback": "Fine."}],
+        },
+    ]
+    assert convert("export/general/2024-03-01.json", json.dumps(slack)).content == (
+        "# general 2024-03-01\n\nsensor (2024-03-01 09:00): Level @here\nGate 2\nToo high.\n\n"
+        "sensor (2024-03-01 09:01): Fine.\n"
+    )
+
+
 @pytest.mark.parametrize(
     ("text", "content"),
     [

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from html import unescape
 from typing import Any, NamedTuple
 
-from libs.dataloader.formats.base import Content, FileData, join_lines, lowered, sensible_title
+from libs.dataloader.formats.base import Content, FileData, closed, join_lines, lowered, sensible_title
 from libs.dataloader.links import LinkCollector
 from libs.dataloader.text import clean_text
 
@@ -94,8 +94,7 @@ def _assistant(item: Mapping[str, Any]) -> Chat:
     if isinstance(item.get("chat_messages"), list):  # Claude
         told = (message for message in item["chat_messages"] if isinstance(message, dict))
         messages = [
-            Message(_moment(each.get("created_at")), _role(each.get("sender")), _text(each.get("text")))
-            for each in told
+            Message(_moment(each.get("created_at")), _role(each.get("sender")), _with_pasted(each)) for each in told
         ]
         return Chat(_text(item.get("name")) or None, [message for message in messages if message.text.strip()])
     messages = []
@@ -108,6 +107,17 @@ def _assistant(item: Mapping[str, Any]) -> Chat:
             role = _role(author.get("role") if isinstance(author, dict) else None)
             messages.append(Message(_moment(message.get("create_time")), role, text))
     return Chat(_text(item.get("title")) or None, messages)
+
+
+def _with_pasted(message: Mapping[str, Any]) -> str:
+    """Return the text of a message, and that of what was attached to it: Claude makes such of a long text in it."""
+    pasted = (
+        closed(f"{_first(item, 'file_name') or 'Attachment'}:\n\n{text}")
+        for item in _dicts(message.get("attachments"))
+        if (text := _text(item.get("extracted_content")).strip())
+    )
+    said = _text(message.get("text")) or _text(message.get("content"))
+    return "\n\n".join(filter(None, (said.strip(), *pasted)))
 
 
 def _branch(nodes: Mapping[str, Any], last: Any) -> list[Mapping[str, Any]]:
@@ -158,13 +168,23 @@ def _slack(data: list[dict[str, Any]], path: str, collector: LinkCollector) -> C
         Message(
             _moment(item["ts"]),
             names.get(str(item.get("user")), "") or _first(item, "username", "user", "bot_id") or "Unknown",
-            unescape(_SLACK_MARK.sub(mark, item["text"])),
+            unescape(_SLACK_MARK.sub(mark, text)),
         )
         for item in data
-        if _is_slack(item) and item["text"].strip()
+        if _is_slack(item) and (text := item["text"] if item["text"].strip() else _posted(item)).strip()
     ]
     folder, name = posixpath.split(path.replace("\\", "/"))
     return Chat(" ".join(filter(None, (posixpath.basename(folder), posixpath.splitext(name)[0]))), messages)
+
+
+def _posted(item: Mapping[str, Any]) -> str:
+    """Return what a program posted beside an empty text."""
+    told = (
+        "\n".join(filter(None, (_first(part, name) for name in ("pretext", "title", "text"))))
+        or _first(part, "fallback")
+        for part in _dicts(item.get("attachments"))
+    )
+    return "\n".join(filter(None, told))
 
 
 def _is_discord(item: Mapping[str, Any]) -> bool:
@@ -196,6 +216,10 @@ def _telegram(data: Mapping[str, Any], items: list[dict[str, Any]]) -> Chat:
 
 def _first(item: Mapping[str, Any], *keys: str) -> str | None:
     return next((value for key in keys if isinstance(value := item.get(key), str) and value.strip()), None)
+
+
+def _dicts(value: Any) -> list[Mapping[str, Any]]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def _text(value: Any) -> str:
