@@ -13,6 +13,7 @@ from libs.dataloader.formats.ooxml import core_properties, main_part, relationsh
 from libs.dataloader.formats.registry import Format
 from libs.dataloader.formats.slide_comments import comment_authors, slide_comments
 from libs.dataloader.formats.slide_text import slide_text
+from libs.dataloader.formats.symbols import symbol
 from libs.dataloader.links import LinkCollector
 from libs.dataloader.tables import markdown_table
 from libs.dataloader.text import clean_text, raised
@@ -135,6 +136,7 @@ class _Slide:
                     parts.append("\n")
                 elif name in ("r", "fld"):
                     text = "".join(run.text or "" for run in children(node, "t"))
+                    text = _symbol(node, text)
                     if (_baseline(node) or "-").isdecimal():
                         text = raised(text, "".join(parts[-1:]))
                     parts.append(text)
@@ -202,6 +204,15 @@ def _baseline(run: _Element) -> str:
     properties = child(run, "rPr")
     value = properties.get("baseline", "") if properties is not None else ""
     return "" if value == "0" else value
+
+
+def _symbol(run: _Element, text: str) -> str:
+    """Return the text of a run; a single letter in a font of symbols as what it is: for an arrow, ``à``."""
+    font = child(run, "rPr", "sym")
+    letter = text.strip()
+    if font is None or len(letter) != 1 or letter.isascii():
+        return text
+    return text.replace(letter, symbol(font.get("typeface", ""), ord(letter)) or letter)
 
 
 def _numbering(properties: _Element | None) -> tuple[str, int]:

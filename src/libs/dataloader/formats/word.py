@@ -32,6 +32,7 @@ from libs.dataloader.formats.markdown import first_heading
 from libs.dataloader.formats.omml import equation_text
 from libs.dataloader.formats.ooxml import core_properties, main_part, relationships
 from libs.dataloader.formats.registry import Format
+from libs.dataloader.formats.symbols import symbol
 from libs.dataloader.formats.word_styles import Styles, is_on, value_of
 from libs.dataloader.links import LinkCollector
 from libs.dataloader.tables import markdown_table
@@ -58,6 +59,7 @@ _SKIPPED = frozenset(
         "sdtEndPr",
     )
 )
+_CODE = re.compile(r"[0-9A-Fa-f]{1,6}")
 _FIELD_LINK = re.compile(r'HYPERLINK\s+"([^"]+)"')
 
 
@@ -203,7 +205,8 @@ class _Reader:
         rows: list[list[str]] = []
         cells: list[_Element] = []
         for row in _rows(node):
-            texts: list[str] = []
+            before = value_of(child(row, "trPr", "gridBefore")) or ""
+            texts = [""] * (int(before) if before.isdecimal() and len(before) < 3 else 0)
             for cell in (found for found in _through(row) if local(found) == "tc"):
                 properties = child(cell, "tcPr")
                 cells.append(cell)
@@ -255,6 +258,9 @@ class _Reader:
                 parts.append("\t")
             elif name in ("br", "cr"):
                 parts.append("\n")
+            elif name == "sym":
+                code = attribute(item, "char") or ""
+                parts.append(symbol(attribute(item, "font") or "", int(code, 16)) if _CODE.fullmatch(code) else "")
             elif name == "noBreakHyphen":
                 parts.append("-")
             elif name in ("footnoteReference", "endnoteReference", "commentReference"):
