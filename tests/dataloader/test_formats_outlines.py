@@ -99,7 +99,7 @@ def test_asciidoc_has_headings_code_and_links() -> None:
         ("****\nAside.\n****\n\n____\nSaid.\n____\n", "Aside.\n\n\n\nSaid.\n"),
         (".The dam\nimage::dam.png[The dam]\n", "The dam\n"),
         (".The dam\nimage::dam.png[Drawing]\n", "**The dam**\n\nDrawing\n"),
-        ("...and so on\n.hidden\n", "...and so on\n**hidden**\n"),
+        ("...and so on\n\n.hidden\n", "...and so on\n\n**hidden**\n"),
         # within lines
         ("A dam(((dam)))(((dam, of (old) clay))) holds ((water)).\n\n(((end)))\n", "A dam holds water.\n"),
         ("He said \"`go to `it`, now`\" and '`no`', it`'`s.\n", "He said “go to `it`, now” and ‘no’, it`'`s.\n"),

@@ -64,9 +64,11 @@ def _markdown(lines: Lines, fields: dict[str, str], inline: Inline, collector: L
     around: list[str] = []  # the opening lines of the blocks around this place
     header = 0  # how many lines below the title may tell who wrote the text, and when
     is_first = True
+    in_text = False  # whether the line before is one of a paragraph, in which a dot at the margin is one
     defining = False  # whether the next line of text says what the term before it is
     for raw in lines:
         following = lines.following()
+        goes_on, in_text = in_text, False
         if header and not _SILENT.match(raw):
             header = header - 1 if read_header_line(inline.expanded(raw), fields) else 0
         if (block := _BLOCK.match(raw)) and (inside := lines.until(block[1])) is not None:
@@ -103,7 +105,7 @@ def _markdown(lines: Lines, fields: dict[str, str], inline: Inline, collector: L
                 label = f"{admonition[1]}: "
         elif include := _INCLUDE.match(inline.expanded(raw)):
             collector.add(include[1])
-        elif title := _TITLE.match(raw):
+        elif not goes_on and (title := _TITLE.match(raw)):
             words = inline.read(title[1])
             if inline.read(following) != words:  # an image is shown as its description
                 yield f"**{words}**\n"
@@ -116,7 +118,7 @@ def _markdown(lines: Lines, fields: dict[str, str], inline: Inline, collector: L
                 yield f": {inline.read(term[2])}"
         elif said := _line(raw, inline).rstrip():  # not only an anchor, say
             yield f"{': ' if defining else ''}{label}{said}"
-            label, defining = "", False
+            label, defining, in_text = "", False, True
         is_first = is_first and (not raw.strip() or raw.startswith((":", "//")))
 
 

@@ -141,10 +141,13 @@ class Page:
         elif name in ("TP", "TQ"):
             yield ""
             for following in self._lines:
+                if following.startswith((".SH", ".SS")):  # of nothing
+                    self._again.append(following)
+                    break
                 if tag := (self._font(following) if following[:1] == "." else shown(following)).strip():
                     yield tag
+                    self._tag = ": "
                     break
-            self._tag = ": "
         elif name == "IP":
             tag = next(iter(_arguments(rest)), "")
             yield ""
