@@ -30,6 +30,7 @@ TEXTS = {
     ),
     "a.tex": (f"\\section{{A}}\n\\newcommand{BLANKS}x\n",),
     "a.1": (".TH A 1\n.SH N\n" + "\\f[" * 40_000 + "\n", ".TH A 1\n.SH N\n" + "\\*[a" * 20_000 + "\n"),
+    "a.html": ("<html><body><p>" + "<h1>a" * 10_000,),
     "a.rtf": (f"{{\\rtf1 {{\\title{BLANKS}{{ x}}}} words}}",),
     "a.rst": ("T\n===\n\n" + "+---+\n" * 6_000, "T\n===\n\n+" + "-+" * 6_000 + "\n" + "+---\n" * 6_000),
     "a.xml": (

@@ -255,8 +255,13 @@ def _code_language(node: HtmlElement) -> str:
 
 def _is_line(heading: HtmlElement) -> bool:
     """Return whether blocks in a heading are parts of its line, not of a page on which the heading was not closed."""
-    blocks = {node.tag for node in heading.iterdescendants() if node.tag in BLOCKS}
-    return blocks == {"div"} and len(inline_text(heading)) <= _HEADING_CHARS
+    blocks = (node.tag for node in heading.iterdescendants() if node.tag in BLOCKS)
+    # The first other block ends the search: headings that are not closed nest, and each of them asks.
+    return (
+        next(blocks, "") == "div"
+        and all(tag == "div" for tag in blocks)
+        and (len(inline_text(heading)) <= _HEADING_CHARS)
+    )
 
 
 def _is_short_row(row: HtmlElement) -> bool:
