@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Final
 
 from core.rag.analysis import analyze
-from core.rag.answering.computing.cues import ASKING, COMPARISONS, Comparison, Cue, Language, languages
+from core.rag.answering.computing.cues import ASKING, COMPARISONS, OF_TIME, Comparison, Cue, Language, languages
 from core.rag.retrieval.tables.amounts import amount, plain_number
 
 #: A longer question asks for more than a number.
@@ -17,6 +17,11 @@ MAX_WORDS: Final = 40
 #: Maximum number of words of a value that is looked for.
 MAX_VALUE_WORDS: Final = 8
 
+#: Signs without which a value is another one (-5, .5, A+, C#), also those that lead on (2024-03, 1.5).
+_BEFORE: Final = re.compile(r"(?:[<>!]=|[-\u2212+#@&*/%^~<>]|(?<!\w)\.|(?<=\d)[.,:])+\Z")
+_BEHIND: Final = re.compile(r"(?:[-\u2212+#@&*/^~<>]|[.,:](?=\d))+")
+#: Points between thousands, or before decimals.
+_EITHER: Final = re.compile(r"[-\u2212]?\d{1,3}[.,]\d{3}")
 _WORD: Final = re.compile(r"[^\W_]+")
 _NAME_WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^\W\d_]+|\d+")
 
@@ -30,6 +35,11 @@ class Span:
 
     def __len__(self) -> int:
         return self.stop - self.start
+
+    @property
+    def first(self) -> Span:
+        """The first word alone."""
+        return Span(self.start, self.start + 1)
 
     def is_within(self, other: Span) -> bool:
         """Whether the other has all of its words, and more."""
@@ -50,11 +60,12 @@ class FoundCue:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """A comparison with a number, and where it stands."""
+    """A comparison with a number, where it stands, and whether its words are about time ("since")."""
 
     sign: Comparison
     number: int | float
     span: Span
+    of_time: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +90,10 @@ class Question:
     _senses: dict[int, frozenset[str]] = field(default_factory=dict)
 
     def spelled(self, span: Span) -> str:
-        """Return words as they stand in the text, with what is between them."""
-        return self.text[self.places[span.start][0] : self.places[span.stop - 1][1]]
+        """Return words as they stand in the text, with what is between them, and signs that are part of them (C++)."""
+        start, end = self.places[span.start][0], self.places[span.stop - 1][1]
+        before, behind = _BEFORE.search(self.text, max(0, start - 10), start), _BEHIND.match(self.text, end)
+        return self.text[before.start() if before else start : behind.end() if behind else end]
 
     def spellings(self) -> dict[str, list[Span]]:
         """Return all runs of up to ``MAX_VALUE_WORDS`` words, casefolded, and where each stands."""
@@ -136,10 +149,10 @@ def senses(word: str, language: str) -> frozenset[str]:
 
 def _comparisons(text: str, language: Language, places: list[tuple[int, int]]) -> Iterator[Compared]:
     for match in language.comparing.finditer(text):
-        number = amount(match["number"])
+        number = None if language.name != "english" and _EITHER.fullmatch(match["number"]) else amount(match["number"])
         sign = next(sign for group, sign in COMPARISONS.items() if match[group])
         if number is not None:
-            yield Compared(sign, plain_number(number), _span(match, places))
+            yield Compared(sign, plain_number(number), _span(match, places), OF_TIME.match(match[0]) is not None)
 
 
 def _cues(

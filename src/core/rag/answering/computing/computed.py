@@ -47,7 +47,8 @@ async def computed(client: MemGraphClient, asked: Sequence[Question]) -> list[Co
         asked: The question, as each language reads it; at least one does.
 
     Returns:
-        A result for each such collection; none if the question is not surely about its records.
+        A result for each such collection; none if the question is not surely about its records, or if there are too
+        many such collections or records to look at all of them.
 
     Raises:
         StoreError: if the graph fails.
@@ -57,9 +58,11 @@ async def computed(client: MemGraphClient, asked: Sequence[Question]) -> list[Co
     room = MAX_RECORDS
     async for name in _candidates(client, asked, collections):
         room -= collections[name]
-        if room < 0 or len(found) == _MOST_TOLD:
-            break
+        if room < 0:
+            return []
         line, seen = await _line(client, name, asked)
+        if line and len(found) == _MOST_TOLD:  # some of them would look like all
+            return []
         if line:
             sources = await _documents(client, name)
             found.append(Computed(_hit(line, seen, sources), frozenset(sources)))

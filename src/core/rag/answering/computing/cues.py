@@ -8,11 +8,18 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final, Literal
 
-Cue = Literal["count", "sum", "average", "top", "highest", "lowest", "most", "fewest", "distinct", "per"]
+Cue = Literal["count", "sum", "much", "average", "top", "highest", "lowest", "most", "fewest", "distinct", "per"]
 #: What a question has to have one of, unless it compares.
-ASKING: Final[frozenset[Cue]] = frozenset({"count", "sum", "average", "top", "highest", "lowest", "most", "fewest"})
+ASKING: Final[frozenset[Cue]] = frozenset(
+    {"count", "sum", "much", "average", "top", "highest", "lowest", "most", "fewest"}
+)
 
 Comparison = Literal[">=", ">", "<=", "<"]
+
+
+def words_of(text: str) -> frozenset[str]:
+    """Return the words of a list that is written as a text."""
+    return frozenset(text.split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,16 +40,22 @@ class Language:
 #: The groups of ``Language.comparing``.
 COMPARISONS: Final[Mapping[str, Comparison]] = {"least": ">=", "over": ">", "upto": "<=", "under": "<"}
 
-_NUMBER: Final = r"\s+[$€£]?\s?(?P<number>\d[\d.,]*(?<![.,]))(?:\s?(?:[%$€£]|(?:euros?|dollars?|eur|usd)\b))?"
+#: A number, and no part of something longer: not that of "5k", "2024-03-01", "10:30".
+_NUMBER: Final = (
+    r"\s+[$€£]?\s?(?P<number>[-\u2212]?\d[\d.,]*(?<![.,]))(?![\w.,]*\w|\s?[-/:+*]\s?\w)"
+    r"(?:\s?(?:[%$€£]|(?:euros?|dollars?|eur|usd)\b))?"
+)
 
 _CUES: Final[Mapping[str, Mapping[Cue, str]]] = {
     "english": {
         "count": r"how many|(?:the )?(?:total )?number of|count(?: of)?",
         "top": r"top \d{1,3}",
-        "sum": r"in total|totals?(?: of)?|sum(?: of)?|altogether|combined|how much",
-        "average": r"on average|(?:average|mean) number of|average|avg|mean(?= \w)",
-        "highest": r"highest|largest|biggest|greatest|maximum|max",
-        "lowest": r"lowest|smallest|minimum|min",
+        "sum": r"in total|totals?(?: of)?|sum(?: of)?|altogether|combined",
+        "much": r"how much",
+        "average": r"on average|(?:the )?(?:average|mean) number of|average|avg|the mean(?= \w)",
+        # Within a sentence, "Max" is a name.
+        "highest": r"highest|largest|biggest|greatest|maximum|(?-i:max|MAX|\AMax)(?!['’])",
+        "lowest": r"lowest|smallest|minimum|(?-i:min|MIN|\AMin)(?!['’])",
         "most": r"most",
         "fewest": r"fewest|least",
         "distinct": r"different|distinct|unique",
@@ -51,7 +64,8 @@ _CUES: Final[Mapping[str, Mapping[Cue, str]]] = {
     "german": {
         "count": r"wie ?viele|(?:die )?anzahl(?: der| von)?",
         "top": r"top \d{1,3}",
-        "sum": r"insgesamt|(?:die )?summe(?: der| von)?|gesamte?[rsnm]?|wie ?viel|zusammen",
+        "sum": r"insgesamt|(?:die )?summe(?: der| von)?|gesamte?[rsnm]?|zusammen",
+        "much": r"wie ?viel",
         "average": r"im durchschnitt|im schnitt|im mittel|durchschnitt(?:liche?[rsnm]?)?|mittlere[rsnm]?",
         "highest": r"höchste[rsnm]?|größte[rsnm]?|maximale?[rsnm]?|maximum",
         "lowest": r"niedrigste[rsnm]?|kleinste[rsnm]?|geringste[rsnm]?|minimale?[rsnm]?|minimum",
@@ -61,7 +75,7 @@ _CUES: Final[Mapping[str, Mapping[Cue, str]]] = {
         "per": r"für jede[rsnm]?|in jede[rsnm]?|pro|je",
     },
     "french": {
-        "count": r"combien(?: de\b| d(?=['’])| y a-t-il de\b)?|(?:le )?nombre (?:de\b|d(?=['’]))",
+        "count": r"combien (?:de\b|d(?=['’])|y a-t-il de\b)|(?:le )?nombre (?:de\b|d(?=['’]))",
         "top": r"top \d{1,3}",
         "sum": r"au total|total(?:e|es|aux)?|(?:la )?somme",
         "average": r"en moyenne|moyen(?:ne)?s?",
@@ -87,7 +101,7 @@ _CUES: Final[Mapping[str, Mapping[Cue, str]]] = {
 }
 _COMPARING: Final[Mapping[str, Mapping[str, str]]] = {
     "english": {
-        "least": r"at least|no less than|since|from",
+        "least": r"at least|no less than|since",
         "over": r"(?:more|greater|higher|larger|later) than|over|above|exceeding|after",
         "upto": r"at most|no more than|up to|until",
         "under": r"(?:less|fewer|lower|smaller|earlier) than|under|below|before",
@@ -119,31 +133,51 @@ _FILLERS: Final = {
         "please tell give gives gave given show list let "
         "exist exists live lives living lived work works working based located situated "
         "belong belongs come comes named called recorded listed registered stored record records row rows entry "
-        "entries table data file dataset spreadsheet sheet csv database value values amount currently now s m re"
+        "entries table data file dataset spreadsheet sheet csv database s m re"
     ),
     "german": (
         "der die das den dem des ein eine einen einem einer eines es gibt ist sind war waren sein wird werden wurde "
         "wurden hat haben hatte hatten wir ich uns unser unsere unserer unserem man alle allen aller im am zum zur von "
         "vom für mit bei aus welche welcher welches welchen welchem wer was wie hoch wo dort hier bitte zeige nenne "
-        "leben lebt wohnen wohnt arbeiten arbeitet kommen kommt heißen datensatz datensätze zeile zeilen tabelle wert "
-        "werte"
+        "in an auf zu "
+        "leben lebt wohnen wohnt arbeiten arbeitet kommen kommt heißen datensatz datensätze zeile zeilen tabelle"
     ),
     "french": (
-        "le la les l un une des du de d au aux en dans sur pour avec à il elle ils elles y t est sont était étaient "
+        "a le la les l un une des du de d au aux en dans sur pour avec à il elle ils elles y t est sont était étaient "
         "être ont avons avez nous vous notre nos quel quelle quels quelles qui que qu quoi ce cette ces c chaque tous "
-        "toutes tout toute habitent habite travaillent travaille vivent viennent ligne lignes valeur valeurs"
+        "toutes tout toute habitent habite travaillent travaille vivent viennent ligne lignes"
     ),
     "spanish": (
+        "la de a "
         "el los las un una unos unas del al en con para hay es son era eran está están tiene tienen tenemos nuestro "
         "nuestra nuestros nuestras qué cuál cuáles quién quiénes que lo todos todas todo toda viven vive trabajan "
-        "trabaja fila filas registro registros valor valores"
+        "trabaja fila filas registro registros"
     ),
 }
-#: Words that say nothing about which records are meant. What negates, and other verbs than these, do.
-FILLERS: Final = frozenset(word for words in _FILLERS.values() for word in words.split())
+#: Words of each language that say nothing about which records are meant. What negates, and other verbs than these, do.
+FILLERS: Final = {language: frozenset(words.split()) for language, words in _FILLERS.items()}
 
-#: What joins values, of which each will do.
-JOINING: Final = frozenset({"and", "or", "und", "oder", "et", "ou", "y", "o"})
+#: Of these, what may as well mean a value that is written like it ("in it", "of war", "in data").
+MEANING: Final = words_of(
+    "it us man list show let work works worked working live lives living based recorded record records row rows entry "
+    "entries table data file dataset spreadsheet sheet csv database m s zeile zeilen tabelle ligne lignes fila filas "
+    "todo"
+)
+
+#: Who asks, for whom only some records count where these name a person.
+ASKER: Final = frozenset({"i", "my", "ich", "me"})
+PERSONS: Final = words_of("owner assignee assigned user author reporter manager employee person agent rep by member")
+
+#: Words before a number that are about time.
+OF_TIME: Final = re.compile(
+    r"since|after|until|before|later|earlier|seit|ab|nach|bis|vor|später|früher|depuis|à partir|après|jusqu|avant"
+    r"|desde|a partir|después|hasta|antes",
+    re.IGNORECASE,
+)
+
+#: What joins values, of which each will do; the first of them may want all values of a list.
+ALL_OF: Final = frozenset({"and", "und", "et", "y"})
+JOINING: Final = ALL_OF | {"or", "oder", "ou", "o"}
 
 
 @cache

@@ -9,13 +9,15 @@ another question is worse than none.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any, Final, Literal, NamedTuple
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final, Literal
 
 from core.rag.answering.computing.asking import Compared, Question, Span, name_words
-from core.rag.answering.computing.cues import FILLERS, JOINING, Cue
-from core.rag.answering.computing.seen import Seen, plain_name
+from core.rag.answering.computing.cues import ALL_OF, ASKING, Cue, words_of
+from core.rag.answering.computing.naming import Naming, Value
+from core.rag.answering.computing.seen import YES_OR_NO, Seen, is_shortened
+from core.rag.retrieval.tables.amounts import amount, plain_number
 
 Kind = Literal["count", "distinct", "sum", "avg", "list", "top", "highest", "lowest", "most", "fewest"]
 
@@ -23,6 +25,15 @@ _AGGREGATES: Final[dict[Cue, Kind]] = {"sum": "sum", "average": "avg"}
 _EXTREMES: Final[dict[Cue, Kind]] = {"highest": "highest", "lowest": "lowest"}
 _RANKS: Final[dict[Cue, Kind]] = {"most": "most", "fewest": "fewest"}
 _YEARS: Final = (["year"], ["jahr"], ["année"], ["annee"], ["año"])
+#: Fields with dates that are not when something was, but since or until when it is.
+_OTHER_TIMES: Final = words_of(
+    "birth born birthday birthdate dob due expiry expires expiration valid until end updated modified geburtsdatum "
+    "naissance nacimiento"
+)
+#: In such a year, there were others, too, than those that began in it.
+_BEGINNINGS: Final = words_of("since hire hired join joined start started founded entry seit depuis desde")
+#: What stands before who did something, as well as before what to group by, and before "me".
+_BY: Final = frozenset({"by", "par", "por"})
 _YEAR: Final = re.compile(r"[12]\d{3}", re.ASCII)
 
 
@@ -47,7 +58,8 @@ class Plan:
         conditions: Only records that fulfil all of them.
         limit: How many records ``top`` wants.
         unique: A field of which each record has to have a value of its own, else the question has two readings: "Which
-            team has the most cups?" may ask for a sum or for one record.
+            team has the most cups?" may ask for a sum or for one record. The ``highest`` and ``lowest`` are told also
+            if both readings have the same answer.
         first: For ``sum`` and ``avg`` by ``group_by``, only the group with the ``highest`` or ``lowest`` result.
     """
 
@@ -65,130 +77,48 @@ def plan(question: Question, seen: Seen) -> Plan | None:
     return _Reading(question, seen).plan()
 
 
-class _Value(NamedTuple):
-    span: Span
-    spelled: str
-
-
-@dataclass(slots=True)
-class _Names:
-    """What the words of a question were found to be."""
-
-    collection: list[Span] = field(default_factory=list)
-    fields: list[tuple[Span, str]] = field(default_factory=list)
-    values: list[_Value] = field(default_factory=list)
-
-
-class _Reading:
-    def __init__(self, question: Question, seen: Seen) -> None:
-        self._question = question
-        self._seen = seen
-        self._taken: set[int] = set()
-        self._names = _Names()
-        names = [span for span, _ in seen.named(question)]
-        #: Those that are not part of a name, such as "total bill".
-        self._cues = [one for one in question.cues if not any(one.span.is_within(span) for span in names)]
-        #: Fields that are named for nothing else yet.
-        self._free: list[tuple[Span, str]] = []
-
+class _Reading(Naming):
     def plan(self) -> Plan | None:
         for cue in self._cues:
             self._take(cue.span)
         for compared in self._question.comparisons:
             self._take(compared.span)
         self._find_names()
+        if self._is_unclear() or self._is_of_asker() or self._is_number_of_one():
+            return None
         self._free = list(self._names.fields)
         conditions = self._conditions()
         if conditions is None or not self._is_covered():
             return None
         grouped = self._grouped()
-        return None if grouped is None else self._measured(tuple(conditions), grouped)
-
-    # What the words are.
-
-    def _find_names(self) -> None:
-        """Find collection, fields and values; the longest first, names before values.
-
-        What is called like the collection, and is a number, is what is asked for ("the most cups", in ``cups.csv``).
-        """
-        found: list[tuple[int, int, Span, str]] = []
-        found += [(-len(span), 0, span, "") for span in self._question.named(plain_name(self._seen.name))]
-        for span, name in self._seen.named(self._question):
-            found.append((-len(span), -1 if self._is_number(name) else 1, span, name))
-        for spelled, places in self._spelled().items():
-            found += [(-len(span), 2, span, spelled) for span in places if not self._is_only_filling(span, spelled)]
-        for _, kind, span, name in sorted(found, key=lambda one: (one[0], one[1], one[2].start, len(one[3]))):
-            if not self._is_free(span):
-                continue
-            self._take(span)
-            if kind == 0:
-                self._names.collection.append(span)
-            elif kind in {-1, 1}:
-                self._names.fields.append((span, name))
-            else:
-                self._names.values.append(_Value(span, name))
-        self._names.fields.sort(key=lambda one: one[0].start)
-        self._names.values.sort()
-
-    def _spelled(self) -> dict[str, list[Span]]:
-        there = {spelled for one in self._seen.fields.values() for spelled in one.spelled}
-        return {spelled: spans for spelled, spans in self._question.spellings().items() if spelled in there}
-
-    def _is_only_filling(self, span: Span, spelled: str) -> bool:
-        """Whether what looks like a value is a word such as "us", unless it is written as the value is (US)."""
-        if len(span) > 1 or self._question.words[span.start] not in FILLERS | JOINING:
-            return False
-        exact = self._question.spelled(span)
-        return not any(exact in one.spelled.get(spelled, ()) for one in self._seen.fields.values())
-
-    def _take(self, span: Span) -> None:
-        self._taken.update(range(span.start, span.stop))
-
-    def _is_free(self, span: Span) -> bool:
-        return self._taken.isdisjoint(range(span.start, span.stop))
-
-    def _is_covered(self) -> bool:
-        """Whether every word has a part; "and" and "or" only between two values of one field."""
-        joined = {place for _, _, place in self._joined()}
-        return all(
-            place in self._taken or place in joined or word in FILLERS
-            for place, word in enumerate(self._question.words)
-        )
-
-    def _joined(self) -> Iterator[tuple[_Value, _Value, int]]:
-        """Yield values that follow each other with an "or" between them, and where that stands."""
-        for first, second in zip(self._names.values, self._names.values[1:], strict=False):
-            between = range(first.span.stop, second.span.start)
-            joining = [place for place in between if self._question.words[place] in JOINING]
-            others = [place for place in between if place not in joining]
-            if len(joining) == 1 and all(self._is_filling(place) for place in others):
-                yield first, second, joining[0]
-
-    def _is_filling(self, place: int) -> bool:
-        return place not in self._taken and self._question.words[place] in FILLERS
-
-    def _adjoin(self, first: Span, second: Span) -> bool:
-        """Whether nothing but words that say nothing stands between two places, the first before the second."""
-        return first.stop <= second.start and all(map(self._is_filling, range(first.stop, second.start)))
-
-    def _is_number(self, name: str) -> bool:
-        return self._seen.fields[name].is_number
+        truths = self._truths() if grouped is not None else None
+        if grouped is None or truths is None:
+            return None
+        found = self._measured((*conditions, *truths), grouped)
+        return None if found is None or self._crosses_items(found) else found
 
     # Which records.
 
     def _conditions(self) -> list[Condition] | None:
         """Return the conditions; ``None`` if it is not clear which field a value or a number belongs to."""
-        values: dict[str, list[str]] = {}
+        values: dict[str, list[Any]] = {}
         chosen: dict[Span, str] = {}
         for value in self._names.values:
             name = self._field_of(value)
             if name is None:
                 return None
             chosen[value.span] = name
-            values.setdefault(name, []).extend(sorted(self._seen.fields[name].spelled[value.spelled]))
+            seen = self._seen.fields[name]
+            number = amount(value.spelled) if seen.is_number else None
+            found = _as_stored(seen.spelled[value.spelled]) if number is None else [plain_number(number)]
+            values.setdefault(name, []).extend(found)
         joined = list(self._joined())
-        if any(chosen[first.span] != chosen[second.span] for first, second, _ in joined):
-            return None
+        for first, second, place in joined:
+            name = chosen[first.span]
+            if name != chosen[second.span]:
+                return None
+            if self._seen.fields[name].many and self._question.words[place] in ALL_OF:  # of one list, one or both
+                return None
         # Two values of one field, without "or" between them, is no record that has both.
         if len(self._names.values) - len(joined) != len(values):
             return None
@@ -198,31 +128,41 @@ class _Reading:
             if name is None:
                 return None
             conditions.append(Condition(name, compared.sign, (compared.number,)))
-        return conditions + list(self._years())
+        conditions += self._years()
+        tested = [(one.field, "" if one.field in values else one.sign[0]) for one in conditions]
+        equal = {one.field for one in conditions if one.sign == "="}
+        if len(set(tested)) < len(tested) or any(one.field in equal and one.sign != "=" for one in conditions):
+            return None  # "from 2023 to 2024", "2022 or 2023"
+        return conditions
 
     def _years(self) -> Iterator[Condition]:
         """Yield conditions of years that are no values, if one field alone has years."""
-        of_years = self._of_years()
+        of_years = self._of_years(_OTHER_TIMES | _BEGINNINGS)
         for place, word in enumerate(self._question.words):
             if place not in self._taken and of_years is not None and _YEAR.fullmatch(word):
                 self._taken.add(place)
                 yield Condition(of_years, "=", (int(word),))
 
-    def _of_years(self) -> str | None:
-        """Return the only field with dates, or called year."""
-        fields = self._seen.fields.items()
-        dates = [name for name, seen in fields if seen.is_date]
-        dates = dates or [name for name, seen in fields if seen.is_number and name_words(name)[-1:] in _YEARS]
-        return dates[0] if len(dates) == 1 else None
+    def _of_years(self, others: frozenset[str]) -> str | None:
+        """Return the only field with dates, or called year; unless it is of other times than of what is asked."""
+        found = [name for name, seen in self._seen.fields.items() if seen.is_date or self._is_year(name)]
+        return found[0] if len(found) == 1 and others.isdisjoint(name_words(found[0])) else None
 
-    def _field_of(self, value: _Value) -> str | None:
+    def _is_year(self, name: str) -> bool:
+        return self._is_number(name) and name_words(name)[-1:] in _YEARS
+
+    def _field_of(self, value: Value) -> str | None:
         """Return the field that a value is of: the only one that has it, or the one that is named beside it."""
         having = [name for name, seen in self._seen.fields.items() if value.spelled in seen.spelled]
         for place, (span, name) in enumerate(self._free):
             if name in having and (self._adjoin(span, value.span) or self._adjoin(value.span, span)):
                 del self._free[place]
                 return name
-        return having[0] if len(having) == 1 else None
+        if len(having) != 1 or value.spelled in YES_OR_NO:
+            return None
+        # A bare number may be anything ("sales of 10").
+        bare = self._is_number(having[0]) and amount(value.spelled) is not None and not self._is_year(having[0])
+        return None if bare else having[0]
 
     def _field_compared(self, compared: Compared) -> str | None:
         """Return the field that is named before or behind a comparison; of a year also the only one that has years."""
@@ -233,7 +173,8 @@ class _Reading:
             ):
                 del self._free[place]
                 return name
-        return self._of_years() if _YEAR.fullmatch(str(compared.number)) else None
+        is_time = compared.of_time and _YEAR.fullmatch(str(compared.number))
+        return self._of_years(_OTHER_TIMES) if is_time else None
 
     # What of them.
 
@@ -244,15 +185,46 @@ class _Reading:
             if found.cue != "per":
                 continue
             place = next((i for i, (span, _) in enumerate(self._free) if self._adjoin(found.span, span)), None)
+            if place is None and self._is_by_value(found.span):
+                continue
             if place is None or group:
                 return None
             group = self._free.pop(place)[1]
         return group
 
+    def _is_by_value(self, span: Span) -> bool:
+        """Whether "by" tells who did something."""
+        return self._question.words[span.start : span.stop][0] in _BY and any(
+            self._adjoin(span, value.span) for value in self._names.values
+        )
+
+    def _truths(self) -> list[Condition] | None:
+        """Return the conditions that are the name of a field alone, which says yes ("active"); none: nothing is yes."""
+        asked = [] if any(one.cue == "distinct" for one in self._cues) else self._free
+        names = [name for _, name in asked if self._seen.fields[name].is_yes_or_no]
+        self._free = [(span, name) for span, name in self._free if name not in names]
+        yes = {name: tuple(_as_stored(self._seen.fields[name].yes)) for name in names}
+        return [Condition(name, "=", values) for name, values in yes.items()] if all(yes.values()) else None
+
+    def _crosses_items(self, found: Plan) -> bool:
+        """Whether a condition is of one item of a list, and another or what is measured might be of another item."""
+        names = [one.field for one in found.conditions]
+        tested = {name.partition(".")[0] for name in names if "." in name and self._seen.fields[name].many}
+        named = dict.fromkeys(name for name in (*names, found.field, found.group_by) if name)
+        firsts = [name.partition(".")[0] for name in named]
+        return any(firsts.count(first) > 1 for first in tested)
+
     def _measured(self, conditions: tuple[Condition, ...], group: str) -> Plan | None:
         cues = [one.cue for one in self._cues if one.cue != "per"]
         if "count" in cues:  # "how many in total"
             cues = [cue for cue in cues if cue != "sum"]
+        if "much" in cues:  # "how much revenue", but not "how much is the price"
+            directly = any(
+                one.cue == "much" and one.span.stop == span.start for one in self._cues for span, _ in self._free
+            )
+            if not directly and "sum" not in cues:
+                return None
+            cues = ["sum" if cue == "much" else cue for cue in cues]
         distinct = "distinct" in cues
         kinds = set(cues) - {"distinct"}
         if kinds == {"count"}:
@@ -282,21 +254,53 @@ class _Reading:
             return Plan("count", "", group, conditions) if self._names.collection and not distinct else None
         if len(self._free) > 1:
             return None
-        name = self._free[0][1]
-        # "How many units" adds up what is a number; "how many cities" counts values.
-        return Plan("sum" if self._is_number(name) and not distinct else "distinct", name, group, conditions)
+        span, name = self._free[0]
+        if not self._is_counted(span):  # "how many customers have a city"
+            return None
+        # "How many units" adds up what is a number; "how many cities" counts values, and so does "how many orders" the
+        # numbers in a field "order".
+        added = self._is_number(name) and not distinct and self._question.words[span.stop - 1] in name_words(name)[-1:]
+        added = added and not self._is_year(name)
+        if added and is_shortened(name, span):  # "how many users" of lost_users
+            return None
+        return Plan("sum" if added else "distinct", name, group, conditions)
+
+    def _is_counted(self, span: Span) -> bool:
+        """Whether a name stands behind "how many", with values or "different" between at most."""
+        between = [one.span for one in self._cues if one.cue == "distinct"] + [one.span for one in self._names.values]
+        allowed = {place for one in between for place in range(one.start, one.stop)}
+        return any(
+            one.cue == "count"
+            and one.span.stop <= span.start
+            and all(place in allowed or self._is_filling(place) for place in range(one.span.stop, span.start))
+            for one in self._cues
+        )
 
     def _of_one_field(self, kind: Kind, conditions: tuple[Condition, ...], group: str) -> Plan | None:
-        if len(self._free) != 1 or not self._is_number(self._free[0][1]):
+        free = self._free
+        if not free and kind == "sum" and self._names.collection:  # "the total of all sales", which have a total
+            totals = [one.span for one in self._cues if one.cue == "sum"]
+            free = [(span, name) for span, name in self._named if any(span in (one, one.first) for one in totals)]
+        if (
+            len(free) != 1
+            or not self._is_number(free[0][1])
+            or (kind == "sum" and is_shortened(free[0][1], free[0][0]))
+        ):
             return None
-        return Plan(kind, self._free[0][1], group, conditions)
+        return Plan(kind, free[0][1], group, conditions)
 
     def _extreme(self, cue: Cue, conditions: tuple[Condition, ...], group: str) -> Plan | None:
         """Return the record with the highest value; another field may be named before ("which customer has …")."""
         measured = [name for _, name in self._free if self._is_number(name)]
         if len(measured) != 1 or len(self._free) > 2 - bool(group) or self._free[-1][1] != measured[0]:
             return None
-        return Plan(_EXTREMES[cue], measured[0], group, conditions)
+        unique = ""
+        if len(self._free) == 2:
+            (before, unique), (behind, _) = self._free
+            mark = next(one.span for one in self._cues if one.cue == cue)
+            if before.stop > mark.start or mark.stop > behind.start:
+                return None
+        return Plan(_EXTREMES[cue], measured[0], group, conditions, unique=unique)
 
     def _top(self, conditions: tuple[Condition, ...], field: str) -> Plan | None:
         """Return "the top 5 customers by revenue"."""
@@ -327,7 +331,20 @@ class _Reading:
     def _first_group(self, aggregate: Kind, extreme: Kind, conditions: tuple[Condition, ...]) -> Plan | None:
         if len(self._free) != 2:
             return None
-        (_, group), (_, measured) = self._free
-        if not self._is_number(measured) or group == measured:
+        (before, group), (behind, measured) = self._free
+        marks = [one.span for one in self._cues if one.cue in ASKING]
+        if any(mark.start < before.stop or behind.start < mark.stop for mark in marks):
+            return None
+        if (
+            not self._is_number(measured)
+            or group == measured
+            or (aggregate == "sum" and is_shortened(measured, behind))
+        ):
             return None
         return Plan(aggregate, measured, group, conditions, extreme)
+
+
+def _as_stored(texts: Iterable[str]) -> list[Any]:
+    """Return values as records may have them: what is shown as true may be true itself."""
+    found: list[Any] = sorted(texts)
+    return found + [text == "true" for text in found if text in {"true", "false"}]

@@ -48,6 +48,10 @@ _UNITS: Final = frozenset(
         "h",
     }
 )
+#: How yes and no are written, and what a name that asks for it may begin with.
+_YES: Final = frozenset({"true", "yes", "y", "ja", "oui", "sí", "si"})
+YES_OR_NO: Final = _YES | {"false", "no", "n", "nein", "non"}
+_ASKS_YES_OR_NO: Final = frozenset({"is", "has", "are", "was", "ist", "hat", "est", "es"})
 #: Names that filters read as something else.
 _RESERVED: Final = frozenset({"and", "or", "not"})
 
@@ -60,18 +64,29 @@ class SeenField:
         values: How many of its values were looked at for what they are.
         numbers: How many of these are numbers.
         dates: How many of these are dates.
+        truths: How many of these are yes or no.
+        yes: Those that are yes, as they are in records.
+        many: Whether a record has several values in it.
         spelled: Those that stand in the question, as they are in records, by how they stand there (casefolded).
     """
 
     values: int = 0
     numbers: int = 0
     dates: int = 0
+    truths: int = 0
+    yes: set[str] = field(default_factory=set)
+    many: bool = False
     spelled: dict[str, set[str]] = field(default_factory=dict)
 
     @property
     def is_number(self) -> bool:
         """Whether most of its values are numbers."""
         return 2 * self.numbers > self.values
+
+    @property
+    def is_yes_or_no(self) -> bool:
+        """Whether all of its values are."""
+        return 0 < self.truths == self.values
 
     @property
     def is_date(self) -> bool:
@@ -97,21 +112,29 @@ class Seen:
         """Take note of some records; ``spellings`` are those of values that are looked for."""
         for data in records:
             self.records += 1
+            of_this: set[str] = set()
             for name, value in fields_of(data):
                 for item in value if isinstance(value, list) else [value]:
                     if name.casefold() not in _RESERVED and not is_missing(item):
-                        self._take(self.fields.setdefault(name, SeenField()), item, spellings)
+                        found = self.fields.setdefault(name, SeenField())
+                        found.many = found.many or name in of_this
+                        of_this.add(name)
+                        self._take(found, item, spellings)
 
     @staticmethod
     def _take(seen: SeenField, value: Any, spellings: Collection[str]) -> None:
         text = shown(value)
         if len(text) > _LONGEST:
+            seen.values += seen.truths == seen.values  # so it is not yes or no
             return
+        spelled = text.strip().casefold()
+        if spelled in _YES:
+            seen.yes.add(text)
         if seen.values < _SAMPLED:
             seen.values += 1
             seen.numbers += amount(value) is not None
             seen.dates += _DATE.fullmatch(text) is not None
-        spelled = text.strip().casefold()
+            seen.truths += spelled in YES_OR_NO
         if spelled in spellings:
             seen.spelled.setdefault(spelled, set()).add(text)
 
@@ -119,21 +142,34 @@ class Seen:
         """Yield where a question names a field, and which: in full, without what it leads through and the unit, or by
         the last word of that, if only one field has it."""
         by_name: dict[str, set[str]] = {}
-        for field_name in self.fields:
-            for short in _short_names(field_name):
+        for field_name, found in self.fields.items():
+            for short in _short_names(field_name, yes_or_no=found.is_yes_or_no):
                 by_name.setdefault(short, set()).add(field_name)
         for short, names in by_name.items():
             if len(names) == 1 or short in names:
                 yield from ((span, short if short in names else min(names)) for span in question.named(short))
 
 
-def _short_names(name: str) -> set[str]:
-    """Return how a question may call a field: ``order.amount_eur`` also ``amount_eur``, ``amount eur``, ``amount``."""
-    inner = name.rpartition(".")[2]
-    words = name_words(inner)
+def _short_names(name: str, *, yes_or_no: bool) -> set[str]:
+    """Return how a question may call a field: ``order.amount_eur`` also ``amount_eur``, ``amount eur``, ``amount``.
+
+    What is yes or no is not called by its last word, which ``never_active`` denies, but ``is_active`` is.
+    """
+    words = _own_words(name)
+    last = words[-1:] if not yes_or_no or _ASKS_YES_OR_NO.issuperset(words[:-1]) else []
+    return {name, name.rpartition(".")[2], " ".join(words), *last}
+
+
+def _own_words(name: str) -> list[str]:
+    words = name_words(name.rpartition(".")[2])
     while len(words) > 1 and words[-1] in _UNITS:
         words.pop()
-    return {name, inner, " ".join(words), *words[-1:]}
+    return words
+
+
+def is_shortened(name: str, span: Span) -> bool:
+    """Return whether a place names a field by its last word only: ``unit_price`` as "price"."""
+    return len(span) < len(_own_words(name))
 
 
 def collection_named(question: Question, name: str) -> bool:

@@ -34,7 +34,7 @@ async def told(client: MemGraphClient, plan: Plan, seen: Seen) -> str:
     """
     table = await tabulate(client, seen.name, _asked(plan))
     where = f"{seen.name}{_conditions(plan.conditions)}"
-    if plan.unique and not await _is_unique(client, plan, seen):
+    if plan.unique and not (await _is_unique(client, plan, seen) or await _sums_agree(client, plan, seen, table)):
         return ""
     if plan.kind in {"highest", "lowest"} and not plan.group_by:
         return _extreme(plan, table, where)
@@ -55,6 +55,17 @@ async def _is_unique(client: MemGraphClient, plan: Plan, seen: Seen) -> bool:
     """Return whether no two records have the same value in the field that says which one is meant."""
     table = await tabulate(client, seen.name, _asked(Plan("distinct", plan.unique, "", plan.conditions)))
     return bool(table.rows) and table.rows[0][table.columns[0]] == table.records
+
+
+async def _sums_agree(client: MemGraphClient, plan: Plan, seen: Seen, table: RecordTable) -> bool:
+    """Return whether what has the highest value in one record has the highest sum, too (the lowest likewise)."""
+    summed = Plan("sum", plan.field, plan.unique, plan.conditions, plan.kind)
+    groups = [row for row in (await tabulate(client, seen.name, _asked(summed))).rows if row[plan.unique] is not None]
+    column = f"sum:{plan.field}"
+    first = [same(row[plan.unique]) for row in groups if row[column] == groups[0][column]]
+    rows = [row for row in table.rows if same(row.get(plan.field)) == same(table.rows[0].get(plan.field))]
+    single = {same(row.get(plan.unique)) for row in rows}
+    return len(rows) <= _TIED and len(first) == 1 and single == set(first)
 
 
 def _asked(plan: Plan) -> Asked:
@@ -87,7 +98,7 @@ def _measure(plan: Plan) -> str:
 
 
 def _conditions(conditions: tuple[Condition, ...]) -> str:
-    parts = [f"{one.field} {one.sign} {' or '.join(map(shown, one.values))}" for one in conditions]
+    parts = [f"{one.field} {one.sign} {' or '.join(dict.fromkeys(map(shown, one.values)))}" for one in conditions]
     return f" with {' and '.join(parts)}" if parts else ""
 
 

@@ -1,0 +1,158 @@
+"""Finds what each word of a question names: the collection, a field, or a value that some record has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from core.rag.answering.computing.asking import Question, Span, name_words
+from core.rag.answering.computing.cues import ASKER, ASKING, FILLERS, JOINING, MEANING, PERSONS
+from core.rag.answering.computing.seen import Seen, plain_name
+
+#: What has a count in it ("number of") if no name stands before it, and what stands before "me".
+_NUMBER_OF: Final = frozenset({"number", "count", "anzahl", "nombre", "número", "numero"})
+_TELL: Final = frozenset({"tell", "give", "show", "list", "let"})
+
+
+class Value(NamedTuple):
+    span: Span
+    spelled: str
+
+
+@dataclass(slots=True)
+class _Names:
+    """What the words of a question were found to be."""
+
+    collection: list[Span] = field(default_factory=list)
+    fields: list[tuple[Span, str]] = field(default_factory=list)
+    values: list[Value] = field(default_factory=list)
+
+
+class Naming:
+    """What each word of a question is, for one collection."""
+
+    def __init__(self, question: Question, seen: Seen) -> None:
+        self._question = question
+        self._seen = seen
+        self._taken: set[int] = set()
+        self._names = _Names()
+        self._language_fillers = FILLERS[question.language.name]
+        self._named = list(seen.named(question))
+        names = [span for span, _ in self._named]
+        #: Those that are not part of a name, such as "total bill".
+        self._cues = [one for one in question.cues if not any(one.span.is_within(span) for span in names)]
+        if any(one.cue in ASKING and one.span not in names for one in self._cues):  # "the highest total"
+            self._cues = [one for one in self._cues if one.cue not in ASKING or one.span not in names]
+        #: Fields that are named for nothing else yet.
+        self._free: list[tuple[Span, str]] = []
+
+    def _find_names(self) -> None:
+        """Find collection, fields and values; the longest first, names before values.
+
+        What is called like the collection, and is a number, is what is asked for ("the most cups", in ``cups.csv``).
+        """
+        found: list[tuple[int, int, Span, str]] = []
+        found += [(-len(span), 0, span, "") for span in self._question.named(plain_name(self._seen.name))]
+        for span, name in self._seen.named(self._question):
+            found.append((-len(span), -1 if self._is_number(name) else 1, span, name))
+        for spelled, places in self._spelled().items():
+            found += [(-len(span), 2, span, spelled) for span in places if not self._is_only_filling(span, spelled)]
+        for _, kind, span, name in sorted(found, key=lambda one: (one[0], one[1], one[2].start, len(one[3]))):
+            if not self._is_free(span):
+                continue
+            self._take(span)
+            if kind == 0:
+                self._names.collection.append(span)
+            elif kind in {-1, 1}:
+                self._names.fields.append((span, name))
+            else:
+                self._names.values.append(Value(span, name))
+        self._names.fields.sort(key=lambda one: one[0].start)
+        self._names.values.sort()
+
+    def _spelled(self) -> dict[str, list[Span]]:
+        there = {spelled for one in self._seen.fields.values() for spelled in one.spelled}
+        return {spelled: spans for spelled, spans in self._question.spellings().items() if spelled in there}
+
+    def _is_only_filling(self, span: Span, spelled: str) -> bool:
+        """Whether what looks like a value is a word such as "us", unless it is written as the value is (US)."""
+        if len(span) > 1 or self._question.words[span.start] not in self._language_fillers | JOINING:
+            return False
+        exact = self._question.spelled(span)
+        return exact.islower() or not self._is_written(spelled, exact)
+
+    def _is_written(self, spelled: str, exact: str) -> bool:
+        return any(exact in one.spelled.get(spelled, ()) for one in self._seen.fields.values())
+
+    def _is_unclear(self) -> bool:
+        """Whether a word that was taken for something else is a value, too."""
+        texts = {span: name for span, name in self._names.fields if not self._is_number(name)}
+        for spelled, places in self._spelled().items():
+            for span in places:
+                exact = self._question.spelled(span)
+                written = self._is_written(spelled, exact)
+                for one in self._cues:
+                    droppable = one.cue in {"sum", "distinct"}
+                    if one.span.is_within(span) or (one.span == span and (written or droppable)):
+                        return True
+                means = written or self._question.words[span.start] in MEANING
+                if means and self._is_only_filling(span, spelled) and not self._is_behind_apostrophe(span):
+                    return True
+                if span in texts and any(
+                    spelled in one.spelled for name, one in self._seen.fields.items() if name != texts[span]
+                ):
+                    return True
+        return False
+
+    def _is_number_of_one(self) -> bool:
+        """Whether "invoice number of Acme" asks for no count."""
+        fields, values = (span for span, _ in self._names.fields), (one.span for one in self._names.values)
+        stops = {one.stop for one in (*self._names.collection, *fields, *values)}
+        starts = [one.span.start for one in self._cues if one.cue == "count"]
+        return any(self._question.words[start] in _NUMBER_OF and start in stops for start in starts)
+
+    def _is_behind_apostrophe(self, span: Span) -> bool:
+        return self._question.text[: self._question.places[span.start][0]].endswith(("'", "’"))
+
+    def _is_of_asker(self) -> bool:
+        """Whether records of the one who asks are meant, where records name persons."""
+        words = self._question.words
+        asked = any(
+            word in ASKER and not (word == "me" and place and words[place - 1] in _TELL)
+            for place, word in enumerate(words)
+        )
+        return asked and any(not PERSONS.isdisjoint(name_words(name)) for name in self._seen.fields)
+
+    def _take(self, span: Span) -> None:
+        self._taken.update(range(span.start, span.stop))
+
+    def _is_free(self, span: Span) -> bool:
+        return self._taken.isdisjoint(range(span.start, span.stop))
+
+    def _is_covered(self) -> bool:
+        """Whether every word has a part; "and" and "or" only between two values of one field."""
+        joined = {place for _, _, place in self._joined()}
+        return all(
+            place in self._taken or place in joined or word in self._language_fillers
+            for place, word in enumerate(self._question.words)
+        )
+
+    def _joined(self) -> Iterator[tuple[Value, Value, int]]:
+        """Yield values that follow each other with an "or" between them, and where that stands."""
+        for first, second in zip(self._names.values, self._names.values[1:], strict=False):
+            between = range(first.span.stop, second.span.start)
+            joining = [place for place in between if self._question.words[place] in JOINING]
+            others = [place for place in between if place not in joining]
+            if len(joining) == 1 and all(self._is_filling(place) for place in others):
+                yield first, second, joining[0]
+
+    def _is_filling(self, place: int) -> bool:
+        return place not in self._taken and self._question.words[place] in self._language_fillers
+
+    def _adjoin(self, first: Span, second: Span) -> bool:
+        """Whether nothing but words that say nothing stands between two places, the first before the second."""
+        return first.stop <= second.start and all(map(self._is_filling, range(first.stop, second.start)))
+
+    def _is_number(self, name: str) -> bool:
+        return self._seen.fields[name].is_number

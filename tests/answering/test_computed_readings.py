@@ -1,0 +1,156 @@
+"""Questions whose words could be read as something else than is asked: answered as asked, or not with a number."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from core.rag import KnowledgeBase
+from core.rag.answering.computing.asking import questions
+from core.rag.answering.computing.computed import computed
+from dbhandler.kit import Engine
+
+SALES = [
+    {"order_id": 1, "order_date": "2022-05-01", "customer": "Acme", "quantity": 2, "unit_price": "$1200.00"},
+    {"order_id": 2, "order_date": "2023-02-10", "customer": "Brix", "quantity": 10, "unit_price": "$25.00"},
+    {"order_id": 3, "order_date": "2024-03-15", "customer": "Acme", "quantity": 1, "unit_price": "$25"},
+]
+PAID = [("yes", "-5", "War", "$9.00"), ("no", "5", "C++", "8"), ("yes", "12", "Combined", "9")]
+SALES = [
+    one | {"paid": paid, "change": change, "kind": kind, "total": total}
+    for one, (paid, change, kind, total) in zip(SALES, PAID, strict=True)
+]
+EMPLOYEES = [
+    {"name": "Max", "department": "Data", "manager": "Anna", "salary": 900, "active": True, "hired": "2019-01-01"},
+    {"name": "Anna", "department": "IT", "manager": None, "salary": 700, "active": False, "hired": "2020-01-01"},
+    {"name": "Uwe", "department": "IT", "manager": "Max", "salary": 800, "active": True, "hired": "2020-06-01"},
+]
+PROJECTS = [
+    {"name": "Apollo", "tags": ["infra", "urgent"], "items": [{"sku": "x", "price": 5}, {"sku": "y", "price": 7}]},
+    {"name": "Zeus", "tags": ["infra"], "items": [{"sku": "x", "price": 6}]},
+]
+FILMS = [{"title": "Alien", "year": 1979, "director": "Scott", "rating": 8}]
+FILMS += [{"title": "Her", "year": 2013, "director": "Jonze", "rating": 7}]
+LOGINS = [{"day": "Mon", "lost_users": 3, "never_active": "no"}, {"day": "Tue", "lost_users": 4, "never_active": "yes"}]
+INVOICES = [{"nr": "0001", "client": "Müller GmbH", "net": "1.000,00 €", "due": "2024-01-31", "year": 2023}]
+INVOICES += [{"nr": "0002", "client": "Müller GmbH", "net": "500,00 €", "due": "2024-02-15", "year": 2024}]
+
+
+COLLECTIONS = {
+    "sales": SALES,
+    "employees": EMPLOYEES,
+    "projects": PROJECTS,
+    "films": FILMS,
+    "logins": LOGINS,
+    "invoices": INVOICES,
+}
+
+
+async def lines(kb: KnowledgeBase, question: str) -> list[str]:
+    asked = questions(question)
+    return [one.hit.content for one in await computed(kb.client, asked)] if asked else []
+
+
+@pytest.fixture
+async def kb(engine: Engine) -> AsyncIterator[KnowledgeBase]:
+    async with engine.knowledge() as opened:
+        for name, records in COLLECTIONS.items():
+            await opened.insert_many(name, records)
+        yield opened
+
+
+ANSWERED = {
+    "How many sales from 2023?": "sales with order_date = 2023: 1 of 3 records",
+    "How many sales since 2023?": "sales with order_date >= 2023: 2 of 3 records",
+    "How many sales are paid?": "sales with paid = yes: 2 of 3 records",
+    "How many active employees are there?": "employees with active = true: 2 of 3 records",
+    "What is the average salary of active employees?": (
+        "average salary in employees with active = true: 850 (2 of 3 records)"
+    ),
+    "How many sales by Acme?": "sales with customer = Acme: 2 of 3 records",
+    "Films by Scott with a year under 2000": "films with director = Scott and year < 2000: 1 of 2 records"
+    " (director: Scott | rating: 8 | title: Alien | year: 1979)",
+    "How many sales with change -5?": "sales with change = -5: 1 of 3 records",
+    "How many sales with change below -4?": "sales with change < -4: 1 of 3 records",
+    "How many sales of kind C++?": "sales with kind = C++: 1 of 3 records",
+    "How many sales of war?": "sales with kind = War: 1 of 3 records",
+    "How many sales with total 9?": "sales with total = 9: 2 of 3 records",  # also $9.00
+    "What is the total of all sales?": "sum of total in sales: 26 (3 records)",
+    "What is the average total in sales?": "average total in sales: 8.67 (3 records)",
+    "How many order ids are in the sales?": "different values of order_id in sales: 3 (3 records)",
+    "How many employees are in IT?": "employees with department = IT: 2 of 3 records",
+    "How many projects are tagged infra or urgent?": "projects with tags = infra or urgent: 2 of 2 records",
+    "What is the number of invoices of Müller GmbH?": "invoices with client = Müller GmbH: 2 of 2 records",
+    "Combien de sales en 2023 ?": "sales with order_date = 2023: 1 of 3 records",
+    "Wie viele employees arbeiten in IT?": "employees with department = IT: 2 of 3 records",
+    "¿Cuántos sales hay de Acme?": "sales with customer = Acme: 2 of 3 records",
+    "Which customer has the highest quantity?": (
+        "highest quantity in sales: 10 (change: 5 | customer: Brix | kind: C++ | order_date: 2023-02-10"
+        " | order_id: 2 | paid: no | quantity: 10 | total: 8)"
+    ),
+}
+
+REFUSED = [
+    "How many sales from 2022 to 2023?",
+    "Wie viele sales von 2022 bis 2023?",
+    "Sales over 2000",  # no year
+    "How many customers have sales of at least 1200?",
+    "Sales with quantity over 5k",
+    "Sales with quantity over 5.5m",
+    "How many sales after 2023-02-10?",  # not: after 2023
+    "Wie viele sales mit quantity über 1.200?",  # 1200 in German, 1.2 in English
+    "How many sales of kind C?",
+    "How many sales with change 5.5?",
+    "How many sales are combined?",  # a kind, and "in total"
+    "How many employees work in data?",
+    "how many employees work in it?",
+    "What is Max's salary?",
+    "How many employees have a manager?",  # not: how many managers
+    "How many sales have no customer?",  # not: paid = no
+    "How many projects have the tags infra and urgent?",  # both, or one of them
+    "What is the total price of sku x in projects?",  # one item of a project has the sku, the others have prices, too
+    "How many projects have sku y and price 5?",
+    "What is the highest average rating in a year?",
+    "What does rating mean for films?",
+    "How many films have a rating?",
+    "How many users are there?",  # these are lost
+    "How many logins are active?",
+    "What is the total price of the sales?",  # of the units
+    "How much is the unit price of Acme?",
+    "What is the total value of the quantity?",
+    "What is the invoice number of Müller GmbH?",
+    "How many invoices since 2023?",  # due, or of the year
+    "How many employees did we have in 2020?",  # not: hired then
+    "How many employees are on my list?",
+    "How many employees do I manage?",
+    "How many employees do I have?",  # who is that
+    "Which department has the highest salary?",  # of one, or of all
+    "How many sales of 10?",  # units, or dollars
+    "Wie viele employees gibt es nicht in IT?",
+]
+
+
+@pytest.mark.parametrize(("question", "line"), ANSWERED.items())
+async def test_it_is_answered_as_asked(kb: KnowledgeBase, question: str, line: str) -> None:
+    assert await lines(kb, question) == [line]
+
+
+@pytest.mark.parametrize("question", REFUSED)
+async def test_what_is_asked_otherwise_is_not_answered_with_a_number(kb: KnowledgeBase, question: str) -> None:
+    assert await lines(kb, question) == []
+
+
+async def test_some_of_many_collections_are_not_told_as_if_they_were_all(engine: Engine) -> None:
+    async with engine.knowledge() as kb:
+        for month in range(1, 4):
+            await kb.insert_many(f"visits-{month:02}", [{"page": "a"}])
+        assert len(await lines(kb, "How many visits are there?")) == 3
+        await kb.insert_many("visits-04", [{"page": "a"}])
+        assert await lines(kb, "How many visits are there?") == []
+
+
+async def test_other_namespaces_are_not_told(engine: Engine) -> None:
+    async with engine.knowledge() as one, engine.knowledge() as other:
+        await one.insert_many("visits", [{"page": "a"}])
+        assert await lines(other, "How many visits are there?") == []
