@@ -498,3 +498,9 @@ async def test_edges_of_all_types_are_counted_by_label(client: MemGraphClient, m
     edges = [statement for statement in statements if "-[r" in statement]
     assert len(edges) == len(set(edges)) == len(counts["nodes"]), "every node is looked at once"
     assert [statement for statement in edges if "(n:" not in statement] == [], "and those of no other namespace"
+
+
+async def test_documents_of_another_namespace_are_not_read_by_id(client: MemGraphClient) -> None:
+    document = await client.create_document("plan", "It is secret.")
+    assert list(await client.documents_by_id([document])) == [document]
+    assert await client.in_namespace(f"{client.namespace}-other").documents_by_id([document]) == {}

@@ -217,8 +217,11 @@ class DocumentOperations(IngestOperations):
         return sorted((row for row in rows if row["path"] > after), key=lambda row: (row["path"], row["id"]))
 
     async def documents_by_id(self, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
-        """Return documents by id, with ``chunk_count`` instead of ``content``; unknown ids are left out."""
-        rows = await self.read_for_ids(f"UNWIND $ids AS i MATCH (d:Document {{id: i}}) RETURN {DOCUMENT_COLUMNS}", ids)
+        """Return documents of the namespace by id, with ``chunk_count`` but no ``content``, except unknown ids."""
+        rows = await self.read_for_ids(
+            f"UNWIND $ids AS i MATCH (d:Document {{id: i}}) WHERE d.namespace = $namespace RETURN {DOCUMENT_COLUMNS}",
+            ids,
+        )
         return {row["id"]: row for row in await self._counted(rows)}
 
     async def _counted(self, rows: Sequence[Row]) -> list[dict[str, Any]]:
