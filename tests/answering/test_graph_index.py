@@ -113,6 +113,16 @@ async def test_an_index_is_after_any_change_what_it_would_be_anew(
         assert index is not first
 
 
+async def test_a_fact_that_lost_a_chunk_is_read_again(engine: Engine) -> None:
+    async with engine.knowledge() as kb:
+        await kb.ingest([text("a", "Ada Lane owns Harrow Mill."), text("b", "It is hers, one said.")])
+        chunks = [(await kb.client.get_document_chunks(path))[0]["chunk_id"] for path in "ba"]
+        await kb.add_triples([{"subject": "Ada", "relation": "owns", "object": "It", "chunk_ids": chunks}])
+        assert (await graph_index.graph_index(kb.client)).facts.fact(0, "pattern").chunk_ids == tuple(chunks)
+        await kb.delete("b")
+        assert (await graph_index.graph_index(kb.client)).facts.fact(0, "pattern").chunk_ids == (chunks[1],)
+
+
 async def test_a_change_reads_what_changed_alone(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     async with engine.knowledge() as kb:
         await kb.ingest([text(f"start/{number}", f"The Mill of Place{number} turns.") for number in range(30)])

@@ -62,7 +62,7 @@ def check_there(cited: Iterable[str], found: Collection[str], namespace: str) ->
         )
 
 
-async def withdraw(tx: Transaction, gone: Mapping[str, str]) -> None:
+async def withdraw(tx: Transaction, gone: Mapping[str, str], now: str) -> None:
     """Remove deleted chunks from the facts that cite them, and delete facts that no chunk supports any more.
 
     Entities that only such a fact supported are deleted with it, unless a person created them.
@@ -70,16 +70,19 @@ async def withdraw(tx: Transaction, gone: Mapping[str, str]) -> None:
     Args:
         tx: The transaction.
         gone: The facts that each chunk listed, by its id.
+        now: The time of the write, by which indexes of facts know what changed.
     """
     links = {link: {"a": a, "b": b, "link": link} for stated in gone.values() for a, b, link in json.loads(stated)}
     ends: set[str] = set()
     for part in batches([links[link] for link in sorted(links)]):
         for backward, rows in await directed(tx, RELATED, part):
-            ends |= await _withdraw(tx, rows, gone, backward=backward)
+            ends |= await _withdraw(tx, rows, gone, now, backward=backward)
     await remove_unused_entities(tx, sorted(ends))
 
 
-async def _withdraw(tx: Transaction, rows: Sequence[Row], gone: Mapping[str, str], *, backward: bool) -> set[str]:
+async def _withdraw(
+    tx: Transaction, rows: Sequence[Row], gone: Mapping[str, str], now: str, *, backward: bool
+) -> set[str]:
     """Take removed chunks out of the facts in ``rows``; returns the ids of the ends of the facts that were deleted."""
     pattern = f"UNWIND $rows AS row MATCH {RELATED.there(backward=backward)} "
     found = await tx.run(f"{pattern}RETURN r.id AS link, r.chunk_ids AS chunks", {"rows": rows})
@@ -92,7 +95,7 @@ async def _withdraw(tx: Transaction, rows: Sequence[Row], gone: Mapping[str, str
         if len(chunks) < len(before):
             (left if chunks else unsupported).append({**row, "chunks": chunks})
     if left:
-        await tx.run(f"{pattern}SET r.chunk_ids = row.chunks", {"rows": left})
+        await tx.run(f"{pattern}SET r.chunk_ids = row.chunks, r.updated_at = $now", {"rows": left, "now": now})
     if unsupported:
         keys = [{name: row[name] for name in ("a", "b", "link")} for row in unsupported]
         await tx.run(f"{pattern}DELETE r", {"rows": keys})

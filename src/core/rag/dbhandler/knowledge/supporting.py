@@ -85,7 +85,7 @@ class Support:
         if untitled:
             await reconsider(tx, untitled, self._ledger)
         await self._ledger.remove_unused(tx)
-        await withdraw(tx, {chunk: stated for chunk, stated in self._stated.items() if chunk not in kept})
+        await withdraw(tx, {chunk: stated for chunk, stated in self._stated.items() if chunk not in kept}, self._now)
         code = {document.id: document.code for document in documents if document.code is not None}
         await self._symbols.write(tx, code)
         await mark_unlinked(
