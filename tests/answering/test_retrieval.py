@@ -13,7 +13,7 @@ from tests.graphs import listen
 
 from answering.drift_graph import Fact, put_entities
 from answering.people import fill
-from core.rag import KnowledgeBase
+from core.rag import KnowledgeBase, KnowledgeRAGFlow
 from core.rag.answering.graph_index import index as graph_index
 from core.rag.answering.graph_index.search import GraphSearch
 from core.rag.answering.graph_index.trigrams import TrigramIndex
@@ -171,6 +171,11 @@ async def test_where_passages_cannot_be_searched_nobody_is_told_that_there_are_n
     assert (await kb.ask("What is Alice's role at Google?")).found  # by what the graph says of these
     told = await kb.ask("Thanks!")
     assert told.text == "This asks nothing that could be looked up in the sources."
+    flow = KnowledgeRAGFlow(kb)
+    analysis = await flow.analyze_query_node("How deep is the harbour of Lisbon?")
+    context = flow.build_context_node(await flow.retrieve_knowledge_node(analysis))
+    with pytest.raises(type(error), match=str(error)):
+        await flow.generate_response_node(analysis, context)
 
 
 async def test_where_every_leg_fails_the_failure_is_told(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -188,6 +188,7 @@ class Context:
         mermaid: A diagram of the entities and facts; empty without entities.
         tokens: Number of tokens of ``text``.
         left_out: How many passages, facts and entities did not fit.
+        failure: Why the passages could not be searched, if they could not.
     """
 
     text: str = ""
@@ -197,6 +198,7 @@ class Context:
     mermaid: str = ""
     tokens: int = 0
     left_out: int = 0
+    failure: Exception | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,7 +270,7 @@ class Answer(Plain):
         facts: The relations that were found.
         message_id: Id of the message that records the answer, in a conversation.
         details: Data of single strategies: paths and gaps of DRIFT; ``cut`` if the model stopped early:
-            ``length`` (out of tokens) or ``content_filter``.
+            ``length`` (out of tokens) or ``content_filter``; ``not_recorded``: why its conversation does not have it.
     """
 
     text: str
