@@ -134,3 +134,25 @@ async def test_that_it_cannot_be_recorded_hides_no_reason(
     with caplog.at_level(logging.WARNING), pytest.raises(asyncio.CancelledError):
         await listening
     assert "The graph is gone." in caplog.text
+
+
+async def test_an_answer_that_cannot_be_recorded_is_given_and_says_so(
+    talker: KnowledgeBase, said: Talking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add = talker.client.add_message
+
+    async def full(conversation: str, content: str, role: Any, **options: Any) -> str:
+        if role == "assistant":
+            raise StoreUnavailableError("The graph is gone.")
+        return await add(conversation, content, role, **options)
+
+    async def gone(*_: Any, **__: Any) -> None:
+        raise StoreUnavailableError("The graph is gone.")
+
+    monkeypatch.setattr(talker.client, "add_message", full)
+    monkeypatch.setattr(talker.client, "record_retrieved", gone)
+    said.chat.then(ANALYSIS, "Alice leads Lighthouse [1].")
+    answer = await talker.ask(QUESTION, conversation_id="talk")
+    assert (answer.text, answer.message_id) == ("Alice leads Lighthouse [1].", None)
+    assert answer.details == {"not_recorded": "The graph is gone."}
+    assert await messages(talker) == [("user", QUESTION, None)]

@@ -249,6 +249,8 @@ def _show(answer: Answer, chosen: Common, *, show_context: bool, lines: bool = F
         line(("Not supported by its source ", "yellow"), f"[{cited}]{others}: {sentence.text}")
     if cut := answer.details.get("cut"):
         line(("The answer is cut off: ", "yellow"), _CUT[cut])
+    if reason := answer.details.get("not_recorded"):
+        line(("The conversation does not have this answer: ", "yellow"), reason)
     for text in answer.missing:
         line(("Without a source: ", "yellow"), text)
     if show_context and answer.context:

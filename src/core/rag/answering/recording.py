@@ -46,8 +46,9 @@ async def recorded(
     """Answer, in a conversation if there is one; it is created if missing.
 
     The question is recorded first, what was retrieved for it when it is known, the answer at the end. Of an answer that
-    is broken off, what was told of it is recorded; of one whose conversation is deleted meanwhile, nothing. A question
-    that is the last message already, as after an answer that failed, is not recorded again.
+    is broken off, what was told of it is recorded; of one whose conversation is deleted meanwhile, nothing. An answer
+    that cannot be recorded is given all the same, with the reason as ``not_recorded`` in its details. A question that
+    is the last message already, as after an answer that failed, is not recorded again.
 
     Args:
         strategy: How to answer.
@@ -117,15 +118,23 @@ async def _recording(
                     found = [
                         one.hit for one in event.passages if one.hit.chunk_id
                     ]  # records that were inserted have none
-                    await client.record_retrieved(asked, found)
+                    try:
+                        await client.record_retrieved(asked, found)
+                    except MGRagError as error:  # not more important than the answer
+                        _logger.warning("What was retrieved for a question is not in its conversation: %s", error)
                 if isinstance(event, TokenEvent) and told:
                     text += event.text
                 if isinstance(event, DoneEvent):
                     answer = event.answer
                     cited = list(dict.fromkeys(one.chunk_id for one in answer.citations if one.document_id))
-                    # Somebody may have deleted the conversation since: then nothing is recorded of the answer.
-                    with contextlib.suppress(NotFoundError):
+                    try:
                         said = await record(answer.text, answer.details.get("cut"), cited)
+                    except NotFoundError:
+                        pass  # somebody has deleted the conversation since: then nothing is recorded of the answer
+                    except MGRagError as error:
+                        _logger.warning("An answer is not in its conversation: %s", error)
+                        event = DoneEvent(replace(answer, details={**answer.details, "not_recorded": str(error)}))
+                    else:
                         event = DoneEvent(replace(answer, message_id=said))
                     done = True
                 yield event
