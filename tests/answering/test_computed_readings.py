@@ -33,6 +33,12 @@ PROJECTS = [
 FILMS = [{"title": "Alien", "year": 1979, "director": "Scott", "rating": 8}]
 FILMS += [{"title": "Her", "year": 2013, "director": "Jonze", "rating": 7}]
 LOGINS = [{"day": "Mon", "lost_users": 3, "never_active": "no"}, {"day": "Tue", "lost_users": 4, "never_active": "yes"}]
+COMPANIES = [{"company": "Acme", "employees": 100, "revenue": 900, "max_load": 3, "fee": "$5", "grade": 1}]
+COMPANIES += [{"company": "Brix", "employees": 50, "revenue": 800, "max_load": 5, "fee": "9 €", "grade": 2}]
+EXPENSES = [{"kind": "Food", "cost": 5, "currency": "EUR"}, {"kind": "Travel", "cost": 9, "currency": "USD"}]
+EXPENSES += [{"kind": "Food", "cost": 1, "currency": "EUR"}]
+BOOKS = [{"title": "Dune", "author": "Frank", "pages": 600, "read": "yes"}]
+BOOKS += [{"title": "Ubik", "author": "Philip", "pages": 200, "read": "no"}]
 INVOICES = [{"nr": "0001", "client": "Müller GmbH", "net": "1.000,00 €", "due": "2024-01-31", "year": 2023}]
 INVOICES += [{"nr": "0002", "client": "Müller GmbH", "net": "500,00 €", "due": "2024-02-15", "year": 2024}]
 
@@ -44,6 +50,9 @@ COLLECTIONS = {
     "films": FILMS,
     "logins": LOGINS,
     "invoices": INVOICES,
+    "companies": COMPANIES,
+    "expenses": EXPENSES,
+    "books": BOOKS,
 }
 
 
@@ -85,6 +94,10 @@ ANSWERED = {
     "Combien de sales en 2023 ?": "sales with order_date = 2023: 1 of 3 records",
     "Wie viele employees arbeiten in IT?": "employees with department = IT: 2 of 3 records",
     "¿Cuántos sales hay de Acme?": "sales with customer = Acme: 2 of 3 records",
+    "What is the total cost of expenses in EUR?": "sum of cost in expenses with currency = EUR: 6 (2 of 3 records)",
+    "Total cost per currency": "sum of cost in expenses, by currency: USD: 9, EUR: 6",
+    "What is the average revenue by grade?": "average revenue in companies, by grade: 1: 900, 2: 800",
+    "How many books have I read?": "books with read = yes: 1 of 2 records",
     "Which customer has the highest quantity?": (
         "highest quantity in sales: 10 (change: 5 | customer: Brix | kind: C++ | order_date: 2023-02-10"
         " | order_id: 2 | paid: no | quantity: 10 | total: 8)"
@@ -128,6 +141,10 @@ REFUSED = [
     "Which department has the highest salary?",  # of one, or of all
     "How many sales of 10?",  # units, or dollars
     "Wie viele employees gibt es nicht in IT?",
+    "What is the average revenue per employee?",
+    "What is the average load?",
+    "What is the total cost of expenses?",  # in euros and dollars
+    "What is the average fee?",
 ]
 
 

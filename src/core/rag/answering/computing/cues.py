@@ -166,7 +166,7 @@ MEANING: Final = words_of(
 
 #: Who asks, for whom only some records count where these name a person.
 ASKER: Final = frozenset({"i", "my", "ich", "me"})
-PERSONS: Final = words_of("owner assignee assigned user author reporter manager employee person agent rep by member")
+PERSONS: Final = words_of("owner assignee assigned user reporter manager employee agent rep member")
 
 #: Words before a number that are about time.
 OF_TIME: Final = re.compile(

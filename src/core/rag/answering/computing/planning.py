@@ -95,7 +95,11 @@ class _Reading(Naming):
         if grouped is None or truths is None:
             return None
         found = self._measured((*conditions, *truths), grouped)
-        return None if found is None or self._crosses_items(found) else found
+        if found is None or self._crosses_items(found):
+            return None
+        fixed = {one.field for one in found.conditions if one.sign == "=" and len(one.values) == 1} | {found.group_by}
+        added = found.field if found.kind not in {"distinct", "count", "list"} else ""
+        return found if not added or self._seen.compares(added, fixed) else None
 
     # Which records.
 
@@ -189,7 +193,10 @@ class _Reading(Naming):
                 continue
             if place is None or group:
                 return None
-            group = self._free.pop(place)[1]
+            span, group = self._free.pop(place)
+            is_name = self._question.words[span.stop - 1] in name_words(group)[-1:]
+            if self._is_number(group) and not is_name:  # "revenue per employee", of their number
+                return None
         return group
 
     def _is_by_value(self, span: Span) -> bool:

@@ -52,6 +52,11 @@ _UNITS: Final = frozenset(
 _YES: Final = frozenset({"true", "yes", "y", "ja", "oui", "sí", "si"})
 YES_OR_NO: Final = _YES | {"false", "no", "n", "nein", "non"}
 _ASKS_YES_OR_NO: Final = frozenset({"is", "has", "are", "was", "ist", "hat", "est", "es"})
+#: What the name of a field is not called without: the average of ``max_load`` is no average load.
+_MEASURED: Final = frozenset({"max", "min", "maximum", "minimum", "avg", "average", "mean", "median", "total", "sum"})
+#: Fields that say what the numbers of a record are in.
+_IN: Final = frozenset({"currency", "währung", "waehrung", "devise", "moneda", "unit", "uom", "einheit"})
+_CURRENCY: Final = re.compile("[$€£¥]")
 #: Names that filters read as something else.
 _RESERVED: Final = frozenset({"and", "or", "not"})
 
@@ -67,6 +72,8 @@ class SeenField:
         truths: How many of these are yes or no.
         yes: Those that are yes, as they are in records.
         many: Whether a record has several values in it.
+        some: Two of its values, if it has as many.
+        currencies: The signs of currencies in those that were looked at.
         spelled: Those that stand in the question, as they are in records, by how they stand there (casefolded).
     """
 
@@ -76,6 +83,8 @@ class SeenField:
     truths: int = 0
     yes: set[str] = field(default_factory=set)
     many: bool = False
+    some: set[str] = field(default_factory=set)
+    currencies: set[str] = field(default_factory=set)
     spelled: dict[str, set[str]] = field(default_factory=dict)
 
     @property
@@ -121,6 +130,13 @@ class Seen:
                         of_this.add(name)
                         self._take(found, item, spellings)
 
+    def compares(self, name: str, fixed: Collection[str]) -> bool:
+        """Return whether the numbers of a field are of one currency or unit, among records with the same in others."""
+        units = [
+            one for other, one in self.fields.items() if other not in fixed and _IN.intersection(name_words(other)[-1:])
+        ]
+        return len(self.fields[name].currencies) < 2 and all(len(one.some) < 2 for one in units)
+
     @staticmethod
     def _take(seen: SeenField, value: Any, spellings: Collection[str]) -> None:
         text = shown(value)
@@ -128,6 +144,8 @@ class Seen:
             seen.values += seen.truths == seen.values  # so it is not yes or no
             return
         spelled = text.strip().casefold()
+        if len(seen.some) < 2:
+            seen.some.add(spelled)
         if spelled in _YES:
             seen.yes.add(text)
         if seen.values < _SAMPLED:
@@ -135,6 +153,7 @@ class Seen:
             seen.numbers += amount(value) is not None
             seen.dates += _DATE.fullmatch(text) is not None
             seen.truths += spelled in YES_OR_NO
+            seen.currencies.update(_CURRENCY.findall(text))
         if spelled in spellings:
             seen.spelled.setdefault(spelled, set()).add(text)
 
@@ -153,10 +172,12 @@ class Seen:
 def _short_names(name: str, *, yes_or_no: bool) -> set[str]:
     """Return how a question may call a field: ``order.amount_eur`` also ``amount_eur``, ``amount eur``, ``amount``.
 
-    What is yes or no is not called by its last word, which ``never_active`` denies, but ``is_active`` is.
+    What is yes or no is not called by its last word, which ``never_active`` denies, but ``is_active`` is; nor is
+    ``max_load``.
     """
     words = _own_words(name)
-    last = words[-1:] if not yes_or_no or _ASKS_YES_OR_NO.issuperset(words[:-1]) else []
+    plain = _ASKS_YES_OR_NO.issuperset(words[:-1]) if yes_or_no else _MEASURED.isdisjoint(words[:-1])
+    last = words[-1:] if plain else []
     return {name, name.rpartition(".")[2], " ".join(words), *last}
 
 
