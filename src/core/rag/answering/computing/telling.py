@@ -169,4 +169,6 @@ def _records(number: int) -> str:
 
 
 def _number(value: Any) -> str:
-    return shown(round(value, 2)) if isinstance(value, float) and abs(value) >= 1 else shown(value)
+    if not isinstance(value, float):
+        return shown(value)
+    return shown(round(value, 2) if abs(value) >= 1 else float(f"{value:.3g}"))
