@@ -32,6 +32,16 @@ def test_extracts_with_sources_below(graph: Path, mgrag: Command) -> None:
     assert done.err == ""
 
 
+def test_rows_are_counted_and_the_table_is_the_source(graph: Path, mgrag: Command) -> None:
+    done = mgrag("ask", "What is the total amount of grants from the Lighthouse Fund?")
+    text, sources = done.out.split("\nSources:\n")
+    assert text.startswith(
+        "Worked out from all records (no language model is set):\n\n"
+        "- sum of amount_eur in grants with donor = Lighthouse Fund: 25700 (2 of 6 records) [1]\n"
+    )
+    assert "grants.csv  all 6 records  characters 0-" in sources.splitlines()[0]
+
+
 def test_extracts_that_were_asked_for_do_not_say_that_there_is_no_model(
     graph: Path, mgrag: Command, chat: Chat
 ) -> None:
