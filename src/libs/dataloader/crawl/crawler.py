@@ -33,7 +33,7 @@ class Crawler:
 
     Args:
         start: Normalised start URL.
-        visitor: Visits pages.
+        visitor: Visits pages; it is closed at the end.
         scope: Decides which URLs belong to the crawl.
         frontier: The URLs to fetch.
         names: Decides under which URL a page is returned.
@@ -97,6 +97,7 @@ class Crawler:
             for _, task in running:
                 task.cancel()
             await asyncio.gather(*(task for _, task in running), return_exceptions=True)
+            self.visitor.close()
         self._ended = True
         self.frontier.note_limit()
         if not self._results:

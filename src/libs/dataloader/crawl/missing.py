@@ -15,12 +15,15 @@ async def why_doubtful(start: str, urls: Sequence[str], visitor: Visitor) -> str
     Args:
         start: Start URL of the crawl. A site that answers every address with one page answers this one so, too.
         urls: The pages.
-        visitor: Visits them; it must know no stored pages.
+        visitor: Visits them; it must know no stored pages, and is closed at the end.
 
     Returns:
         The reason for one of them, for people to read; ``None`` if most are gone, or exist but are not linked.
     """
-    first, *visits = await asyncio.gather(*(visitor.visit(url, None) for url in (start, *urls)))
+    try:
+        first, *visits = await asyncio.gather(*(visitor.visit(url, None) for url in (start, *urls)))
+    finally:
+        visitor.close()
     reasons = [reason for url, visit in zip(urls, visits, strict=True) if (reason := _why(url, visit, first))]
     return reasons[0] if 2 * len(reasons) > len(urls) else None
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
+import os
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 import httpx
 
@@ -18,6 +21,8 @@ from libs.dataloader.crawl.scope import Scope
 from libs.dataloader.crawl.traps import Trace
 from libs.dataloader.crawl.urls import join_url, names_a_page
 from libs.dataloader.types import Known, KnownDocument
+
+_WORKERS = max(2, min(4, os.cpu_count() or 1))
 
 logger = logging.getLogger(__name__)
 
@@ -96,7 +101,10 @@ class RobotsForbidError(FetchError):
 
 @dataclass(slots=True)
 class Visitor:
-    """Visits pages.
+    """Visits pages, and reads them in threads of its own.
+
+    In those of the event loop, a few long documents would keep everything else waiting that needs one: the addresses of
+    hosts, the embeddings of earlier pages, the searches of others.
 
     Args:
         fetcher: Sends the requests.
@@ -113,6 +121,11 @@ class Visitor:
     claim: Callable[[str], bool]
     known: Known | None
     max_redirects: int
+    _pool: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(_WORKERS, thread_name_prefix="page"))
+
+    def close(self) -> None:
+        """End the threads; nothing is visited any more."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
 
     async def visit(self, url: str, known: KnownDocument | None, *, is_start: bool = False) -> Visit:
         """Fetch a page. Redirects, also of ``meta refresh``, are followed to URLs that are not visited separately.
@@ -225,10 +238,11 @@ class Visitor:
         if known is not None and known.fingerprint.get("sha256") == sha256 and is_read_as_now(known):
             return Visit(url, unchanged=known, sha256=sha256)
         robot = product_token(self.robots.user_agent)
+        limit = self.fetcher.max_bytes
+        read = partial(read_page, url, kind, answer.headers, answer.body, robot=robot, max_bytes=limit)
         try:
-            page = await asyncio.to_thread(
-                read_page, url, kind, answer.headers, answer.body, robot=robot, max_bytes=self.fetcher.max_bytes
-            )
+            with self.fetcher.throttle.keeping(len(answer.body)):
+                page = await asyncio.get_running_loop().run_in_executor(self._pool, read)
         except Exception as error:
             logger.warning("Converting %s failed", url, exc_info=True)
             return Visit(url, failure=UnwantedError(f"it could not be converted: {type(error).__name__}: {error}"))

@@ -1,0 +1,71 @@
+"""Pages that take long to read: what waits for them, and what does not."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from webserver import WebServer, crawl, page
+
+from libs.dataloader import WebLoader
+from libs.dataloader.crawl import throttle, visit
+
+NAMES = [f"/{number}" for number in range(60)]
+
+
+@pytest.fixture
+def reading(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
+    """All pages but the first are read when this is set, as if they were long PDFs."""
+    may_read = threading.Event()
+    read = visit.read_page
+
+    def slowly(url: str, *arguments: Any, **named: Any) -> Any:
+        if not url.endswith("/"):
+            may_read.wait(30)
+        return read(url, *arguments, **named)
+
+    monkeypatch.setattr(visit, "read_page", slowly)
+    yield may_read
+    may_read.set()
+
+
+async def test_pages_that_are_being_read_leave_the_threads_of_the_event_loop_free(reading: threading.Event) -> None:
+    async with WebServer({"/": page(*NAMES)}, fallback=lambda request: page(title=request.path)) as server:
+        crawling = asyncio.create_task(crawl(WebLoader(server.url())))
+        async with asyncio.timeout(20):
+            while len(server.targets) < 40:
+                await asyncio.sleep(0.01)
+            # The name of a host is resolved in one of them, and questions are answered in them.
+            assert await asyncio.to_thread(lambda: "at once") == "at once"
+        reading.set()
+        assert len((await crawling).documents) == 61
+
+
+async def test_pages_are_not_fetched_much_faster_than_they_are_read(
+    reading: threading.Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(throttle, "MAX_UNREAD_BYTES", 1_000_000)
+    text = "word " * 40_000
+    async with WebServer({"/": page(*NAMES)}, fallback=lambda request: page(title=request.path, text=text)) as server:
+        crawling = asyncio.create_task(crawl(WebLoader(server.url(), concurrency=4)))
+        await asyncio.sleep(2)
+        assert 5 <= len(server.targets) <= 1 + 5 + 4  # the first, a megabyte, and what was requested meanwhile
+        reading.set()
+        assert len((await crawling).documents) == 61
+
+
+async def test_a_crawl_that_is_ended_while_pages_are_read_leaves_no_threads(reading: threading.Event) -> None:
+    async with WebServer({"/": page(*NAMES)}, fallback=lambda request: page(title=request.path)) as server:
+        crawling = asyncio.create_task(crawl(WebLoader(server.url())))
+        while len(server.targets) < 20:
+            await asyncio.sleep(0.01)
+        crawling.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await crawling
+        reading.set()
+        async with asyncio.timeout(10):
+            while any(thread.name.startswith("page") for thread in threading.enumerate()):
+                await asyncio.sleep(0.01)
