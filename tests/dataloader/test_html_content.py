@@ -96,9 +96,20 @@ def test_notes_of_a_text_are_text_and_other_asides_are_not() -> None:
     for part in (
         "<aside class='admonition note'>Mind it.</aside>",
         "<aside class='footnote brackets'>Mind it.</aside>",
+        "<aside class='example' id='example-1'>Mind it.</aside>",
+        "<aside class='sidebar'><p class='sidebar-title'>Mind</p><p>Mind it.</p></aside>",
     ):
         assert "Mind it." in around(part)
-        assert "Mind it." not in body(f"<div>{part}</div><main><p>{LONG}</p></main>")
+        if "sidebar" not in part:
+            assert "Mind it." not in body(f"<div>{part}</div><main><p>{LONG}</p></main>")
+    assert "Mind it." not in around("<aside class='sidebar'><p>Mind it.</p></aside>")
+
+
+def test_examples_of_specifications_are_text_where_a_page_has_no_main_element() -> None:
+    example = "<aside class='example'><div class='marker'><a href='#e'>Example 1</a></div><pre>did:x:1</pre></aside>"
+    heading = "<div class='header-wrapper'><h3>1.1 Names</h3></div>"
+    found = body(f"<section><h2>1. Basics</h2><p>{LONG}</p></section><section>{heading}<p>So:</p>{example}</section>")
+    assert found.endswith("### 1.1 Names\n\nSo:\n\nExample 1\n\n```\ndid:x:1\n```")
 
 
 def test_mentions_of_cookies_are_not_asking_for_consent() -> None:

@@ -258,7 +258,7 @@ def _is_hidden(node: HtmlElement) -> bool:
 def _is_chrome(node: HtmlElement, sizes: _Sizes) -> bool:
     """Return whether an element that does not contain the core belongs to the frame of the page."""
     core = sizes.core
-    if node.tag == "aside" and sizes.is_inside(node) and sizes.naming(node).note:
+    if node.tag == "aside" and sizes.naming(node).note and (sizes.is_inside(node) or _is_of_section(node)):
         return False
     if node.tag in _CHROME_TAGS or node.get("role") in _CHROME_ROLES:
         return (node is not core or node.tag == "nav") and not _holds_panels(node)
@@ -337,6 +337,16 @@ def _is_frame(node: HtmlElement, sizes: _Sizes) -> bool:
         return True
     called = name.strong or name.navigation or name.links or name.weak
     return name.frame or (called and sizes.is_link_list(node))
+
+
+def _is_of_section(node: HtmlElement) -> bool:
+    """Return whether an element stands in a section with a heading, as in specifications, which have no ``main``."""
+    around = node.getparent()
+    return (
+        around is not None
+        and around.tag == "section"
+        and next(around.iter("h2", "h3", "h4", "h5", "h6"), None) is not None
+    )
 
 
 def _is_of_page(node: HtmlElement) -> bool:

@@ -49,6 +49,8 @@ def as_plain_html(tree: HtmlElement, generator: str) -> None:
     for arrow in tree.xpath(".//h1/span[@class='sep'][not(node())]"):  # gi-docgen: a style sheet shows it
         if not (arrow.tail or "").startswith(":"):
             arrow.text = "."
+    for box in tree.xpath(".//aside[contains(@class, 'sidebar')][p[contains(@class, 'sidebar-title')]]"):  # Docutils
+        box.tag, box.attrib["class"] = "div", "topic"  # a box of the text, not what is beside the page
     _haddock(tree)  # it does not name itself
     for name, rewrite in _GENERATORS.items():
         if generator.lower().startswith(name):

@@ -54,9 +54,10 @@ _WEAK = re.compile(
 )
 # ... and of these what is at the edges of a page, even if it is a large part of a short one:
 _EDGE = re.compile(r"\b(?:footer|colophon|masthead|(?:site|page)\s?header)\b")
-# ... while an ``aside`` with such a name is a part of the text, as Docutils and others write it:
+# ... while an ``aside`` with such a name is a part of the text, as Docutils, ReSpec and others write it:
 _NOTE = re.compile(
-    r"\b(?:admonition|callout|notes?|tip|hint|warning|caution|danger|important|info|alert|topic|footnotes?|docutils)\b"
+    r"\b(?:admonition|callout|notes?|tip|hint|warning|caution|danger|important|info|alert|topic|footnotes?|docutils|"
+    r"examples?)\b"
 )
 _SPLIT = re.compile(r"(?<=[a-z])(?=[A-Z])|[-_:\s]+")
 _WORD = re.compile(r"[^\W_]+")
