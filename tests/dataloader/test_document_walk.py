@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import time
 from pathlib import Path
 from typing import Any
 
@@ -337,6 +338,15 @@ async def test_gitignore_files_above_count_unless_they_leave_out_what_was_asked_
     tree(tmp_path, {".git/HEAD": "", ".gitignore": "a/\n*.log\n", "a/b/c.log": "c", "d/e.log": "e", "d/f.md": "f"})
     assert await names(tmp_path / "a" / "b") == ["c.log"]
     assert await names(tmp_path / "d") == ["f.md"]
+
+
+async def test_gitignore_files_are_read_once_for_all_links(tmp_path: Path) -> None:
+    tree(tmp_path, {"a/b/.gitignore": "\n".join(f"pattern{number}*.log" for number in range(1500)), "a/b/c.md": "c"})
+    for number in range(200):
+        (tmp_path / f"{number}.md").symlink_to(tmp_path / "a" / "b" / "c.md")
+    begun = time.process_time()
+    assert await names(tmp_path) == ["a/b/c.md"]
+    assert time.process_time() - begun < 5
 
 
 async def test_gitignore_files_name_classes_of_characters(tmp_path: Path) -> None:

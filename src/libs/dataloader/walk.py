@@ -6,6 +6,7 @@ import os
 import stat
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from libs.dataloader.ignore import Patterns, expand_braces, is_ignored, patterns_above, read_patterns
@@ -69,6 +70,8 @@ class Walker:
         self._never_names = frozenset(map(os.path.basename, selection.never))
         self._visited: set[tuple[int, int]] = set()
         self._linked: set[str] = set()
+        self._above: tuple[Patterns, ...] = ()
+        self._patterns = lru_cache(maxsize=4096)(read_patterns)  # every link asks for those around its target
         self.files_seen = 0
         self.files_matched = 0
         self._hidden = self._ignored = self._excluded = self._below = 0
@@ -90,8 +93,8 @@ class Walker:
         Raises:
             OSError: if the root itself cannot be listed.
         """
-        above = patterns_above(Path(self._root)) if self._selection.gitignore else ()
-        stack = [(iter(self._list("")), self._chain("", above), False)]
+        self._above = patterns_above(Path(self._root)) if self._selection.gitignore else ()
+        stack = [(iter(self._list("")), self._chain("", self._above), False)]
         while stack:
             waiting, chain, outside = stack[-1]
             entry = next(waiting, None)
@@ -168,7 +171,7 @@ class Walker:
     def _chain(self, relative: str, chain: tuple[Patterns, ...]) -> tuple[Patterns, ...]:
         if not self._selection.gitignore:
             return ()
-        own = read_patterns(Path(self._root, relative, ".gitignore"), relative)
+        own = self._patterns(Path(self._root, relative, ".gitignore"), relative)
         return (*chain, own) if own is not None else chain
 
     def _is_hidden(self, name: str) -> bool:
@@ -220,7 +223,7 @@ class Walker:
         parts = real[len(prefix) :].replace(os.sep, "/").split("/")
         if any(self._is_hidden(part) for part in parts) or (len(parts) > 1 and not self._selection.recursive):
             return False
-        chain = patterns_above(Path(self._root)) if self._selection.gitignore else ()
+        chain = self._above
         for depth in range(len(parts)):
             chain = self._chain("/".join(parts[:depth]), chain)
             path = "/".join(parts[: depth + 1]) + ("/" if folder or depth < len(parts) - 1 else "")
