@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from webserver import WebServer, crawl, page
+from webserver import Reply, WebServer, crawl, page
 
 from libs.dataloader import WebLoader
 from libs.dataloader.crawl import throttle, visit
@@ -69,3 +70,17 @@ async def test_a_crawl_that_is_ended_while_pages_are_read_leaves_no_threads(read
         async with asyncio.timeout(10):
             while any(thread.name.startswith("page") for thread in threading.enumerate()):
                 await asyncio.sleep(0.01)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Reply(page(text="word"), content_type="text/html; charset=" + " " * 20_000 + "!"),
+        Reply(page(text="word"), headers={"Refresh": "9;url=/" + " " * 40_000 + "x"}),
+    ],
+)
+async def test_headers_with_long_runs_of_blanks_are_read_at_once(reply: Reply) -> None:
+    begun = time.process_time()
+    async with WebServer({"/": reply}, fallback=page(title="Other")) as server:
+        assert (await crawl(WebLoader(server.url()))).documents
+    assert time.process_time() - begun < 3

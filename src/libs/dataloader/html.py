@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 #: Characters of text that make a page that refreshes to another one a page of its own.
 LONG_ENOUGH = 200
 
-_META_CHARSET = re.compile(rb"""<meta[^>]{0,500}?charset\s*=\s*["']?\s*([A-Za-z0-9_:.\-]+)""", re.IGNORECASE)
+_META_CHARSET = re.compile(rb"""<meta[^>]{0,500}?charset\s*=\s*(?:["']\s*)?([A-Za-z0-9_:.\-]+)""", re.IGNORECASE)
 _XML_DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
 _REFRESH = re.compile(r"""^\s*\d+(?:\.\d*)?\s*[;,]\s*(?:url\s*=)?\s*["']?(.*?)["']?\s*$""", re.IGNORECASE)
 _SCRIPT = re.compile(r"<(script|style)\b.*?(?:</\1\s*>|\Z)", re.DOTALL | re.IGNORECASE)
@@ -171,7 +171,7 @@ def html_to_document(
 
 def refresh_target(value: str) -> str | None:
     """Return the target of ``Refresh: 0; url=…`` as written, from a header or the equivalent tag of a page."""
-    found = _REFRESH.match(value)
+    found = _REFRESH.match(" ".join(value.split()))  # a run of blanks would take the square of its length
     return found[1] or None if found else None
 
 

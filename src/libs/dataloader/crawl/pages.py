@@ -21,7 +21,7 @@ from libs.dataloader.types import Document, KnownDocument, Link
 if TYPE_CHECKING:
     from libs.dataloader.html import HtmlPage
 
-_CHARSET = re.compile(r"""charset\s*=\s*["']?\s*([A-Za-z0-9_.:+\-]+)""", re.IGNORECASE)
+_CHARSET = re.compile(r"""charset\s*=\s*(?:["']\s*)?([A-Za-z0-9_.:+\-]+)""", re.IGNORECASE)
 _EXTENSIONS = {Kind.PDF: "pdf", Kind.MARKDOWN: "md", Kind.JSON: "json", Kind.TEXT: "txt"}
 _MARKUP = ("rst", "asciidoc", "org", "latex")
 # Extensions that say more than the media type with which servers send such files.
