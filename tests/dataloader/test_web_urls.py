@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import httpx
@@ -247,3 +248,12 @@ def test_scope() -> None:
     assert scope.allows_host("http://www.new.example/") and not scope.allows_host("https://example.org/")
     everywhere = Scope("https://example.org/", same_host=False, allowed_hosts=(), pattern=None)
     assert everywhere.allows_host("http://anything.example/")
+
+
+def test_hosts_of_countless_accents_are_refused_at_once() -> None:
+    url = "http://a" + "\u0327\u0301" * 30_000 + ".example/"
+    begun = time.process_time()
+    assert join_url("https://example.org/", url) is None
+    with pytest.raises(ValueError, match="invalid host name"):
+        normalize_url(url)
+    assert time.process_time() - begun < 1

@@ -9,6 +9,8 @@ from functools import lru_cache
 from urllib.parse import unquote, unquote_plus, urljoin
 
 MAX_URL_LENGTH = 2048
+_LONGEST_LINK = 2 * MAX_URL_LENGTH
+_LONGEST_HOST = 1000  # as written; the name itself has 253 characters at most
 
 _DEFAULT_PORTS = {"http": "80", "https": "443"}
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*):")
@@ -104,6 +106,8 @@ def join_url(base: str, href: str) -> str | None:
     Returns:
         The normalised URL, or ``None`` if the link does not lead to a web page (``mailto:``, ``javascript:`` …).
     """
+    if len(href) > _LONGEST_LINK and not href.isascii():  # the library composes its accents, too
+        return None
     try:
         return normalize_url(urljoin(base, href.strip(_STRIPPED).translate(_LINE_BREAKS)))
     except ValueError:
@@ -212,6 +216,8 @@ def _normalize_host(host: str) -> str:
             raise ValueError(f"has an invalid IPv6 address: {host[:100]}")
         return f"[{address}]"
     host = unquote(host)
+    if len(host) > _LONGEST_HOST:  # to compose accents takes the square of their number
+        raise ValueError(f"has an invalid host name: {host[:100]!r}")
     if not host.isascii():
         import idna
 
