@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import time
 from typing import Any
 
 import docx
@@ -226,3 +227,10 @@ def test_several_authors() -> None:
     document = convert("a.adoc", text)
     assert document.metadata == {"author": "Ada Lane; Bo Ferris", "created": "2024-03-05"}
     assert "author" not in convert("a.adoc", "= Mill\nIt turns at the ebb, and that is all.\n").metadata
+
+
+def test_figures_of_thousands_of_images_and_captions_are_read_at_once() -> None:
+    begun = time.process_time()
+    images, captions = "<img alt='A map of Ulm'>" * 3000, "<figcaption>A map of Bonn</figcaption>" * 3000
+    html_to_document(f"<main><p>Text.</p><figure>{images}{captions}</figure></main>")
+    assert time.process_time() - begun < 5

@@ -36,9 +36,12 @@ def write_notation(tree: HtmlElement) -> None:
         words = link.text_content().strip(" \n\t\xa0\ufe0e\ufe0f")
         if words in _BACK or (words.isdecimal() and _NOTED & {link.get("role"), link.get("epub:type")}):
             link.drop_tree()
+    captions: dict[HtmlElement, set[str]] = {}
     for image in tree.xpath(".//img[@alt][ancestor::figure]"):
         figure = next(image.iterancestors("figure"))
-        if any(_same(caption.text_content(), image.get("alt", "")) for caption in figure.iter("figcaption")):
+        if figure not in captions:
+            captions[figure] = {_one_line(caption.text_content()) for caption in figure.iter("figcaption")}
+        if _one_line(image.get("alt", "")) in captions[figure]:
             image.set("alt", "")
 
 
@@ -85,4 +88,8 @@ def _become_text(node: HtmlElement, text: str) -> None:
 
 
 def _same(one: str, other: str) -> bool:
-    return " ".join(one.split()) == " ".join(other.split())
+    return _one_line(one) == _one_line(other)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
