@@ -8,46 +8,20 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from core.rag.answering.computing.asking import Question, Span, name_words
+from core.rag.answering.computing.cues import words_of
 from core.rag.retrieval.tables.amounts import amount
 from core.rag.retrieval.tables.reading import read_records
-from core.rag.retrieval.tables.values import fields_of, is_missing, shown
+from core.rag.retrieval.tables.values import DATE, fields_of, is_missing, shown
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
 
-_DATE: Final = re.compile(r"\d{4}-\d\d(?:-\d\d(?:[T ].*)?)?", re.ASCII | re.DOTALL)
 #: Longest value that is compared with the words of a question, in characters.
 _LONGEST: Final = 120
 #: Values of a field that are looked at for what they are: numbers, dates or texts.
 _SAMPLED: Final = 1_000
 #: What the name of a field may end with, and a question leaves out.
-_UNITS: Final = frozenset(
-    {
-        "eur",
-        "euro",
-        "euros",
-        "usd",
-        "dollar",
-        "dollars",
-        "gbp",
-        "chf",
-        "pct",
-        "percent",
-        "kg",
-        "g",
-        "t",
-        "km",
-        "m",
-        "cm",
-        "mm",
-        "ha",
-        "l",
-        "ms",
-        "s",
-        "min",
-        "h",
-    }
-)
+_UNITS: Final = words_of("eur euro euros usd dollar dollars gbp chf pct percent kg g t km m cm mm ha l ms s min h")
 #: How yes and no are written, and what a name that asks for it may begin with.
 _YES: Final = frozenset({"true", "yes", "y", "ja", "oui", "sí", "si"})
 YES_OR_NO: Final = _YES | {"false", "no", "n", "nein", "non"}
@@ -151,7 +125,7 @@ class Seen:
         if seen.values < _SAMPLED:
             seen.values += 1
             seen.numbers += amount(value) is not None
-            seen.dates += _DATE.fullmatch(text) is not None
+            seen.dates += DATE.fullmatch(text) is not None
             seen.truths += spelled in YES_OR_NO
             seen.currencies.update(_CURRENCY.findall(text))
         if spelled in spellings:

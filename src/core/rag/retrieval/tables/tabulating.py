@@ -6,7 +6,6 @@ here; rows that are not returned are not kept.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from itertools import product
@@ -19,13 +18,19 @@ from core.rag.retrieval.tables.asked import Asked, Order
 from core.rag.retrieval.tables.measures import Taker
 from core.rag.retrieval.tables.reading import read_records, unknown_field
 from core.rag.retrieval.tables.table import RecordTable
-from core.rag.retrieval.tables.values import MAX_PARTS, apart, fields_of, in_order, same, too_many_parts, values_of
+from core.rag.retrieval.tables.values import (
+    DATE,
+    MAX_PARTS,
+    apart,
+    fields_of,
+    in_order,
+    same,
+    too_many_parts,
+    values_of,
+)
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
-
-#: A date as files and records have it; its year is a number that can be compared, too.
-_DATE: Final = re.compile(r"(\d{4})-\d\d(?:-\d\d(?:[T ].*)?)?", re.ASCII | re.DOTALL)
 
 #: Number of rows beyond the limit that are kept for a while: to sort them all the time would take longer.
 _SPARE: Final = 10_000
@@ -186,7 +191,7 @@ def _numbers(text: str) -> list[int | float]:
     number = amount(text)
     if number is not None:
         return [plain_number(number)]
-    date = _DATE.fullmatch(text)
+    date = DATE.fullmatch(text)
     return [int(date[1])] if date else []
 
 

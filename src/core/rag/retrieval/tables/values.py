@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import Any, Final
@@ -11,6 +12,8 @@ from core.rag.retrieval.tables.amounts import amount
 
 #: Maximum number of groups that a record may belong to: of lists, each value of one goes with each of the others.
 MAX_PARTS: Final = 10_000
+#: A date as files and records have it; its year (group 1) is a number that can be compared, too.
+DATE: Final = re.compile(r"(\d{4})-\d\d(?:-\d\d(?:[T ].*)?)?", re.ASCII | re.DOTALL)
 
 
 def values_of(record: Any, field: str) -> list[Any] | None:
