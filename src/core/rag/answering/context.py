@@ -93,6 +93,7 @@ def build_context(
         mermaid=mermaid_diagram(entities, facts),
         tokens=count(text),
         left_out=len(hits) - len(passages) + len(knowledge.facts) - len(facts),
+        failure=knowledge.failure,
     )
     if metrics is not None:
         metrics.context_seconds = time.monotonic() - started

@@ -6,7 +6,7 @@ import contextlib
 import inspect
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from core.rag.answering.analysis import analyze_query
@@ -141,8 +141,8 @@ class KnowledgeRAGFlow:
 
     def build_context_node(self, knowledge: Knowledge) -> Context:
         """Run the third stage: the context and the diagram; empty if nothing is relevant, so that no model guesses."""
-        context = build_context(knowledge if knowledge.relevant else Knowledge(computed=knowledge.computed))
-        return replace(context, failure=knowledge.failure)
+        unsaid = Knowledge(computed=knowledge.computed, failure=knowledge.failure)
+        return build_context(knowledge if knowledge.relevant else unsaid)
 
     async def generate_response_node(self, analysis: Analysis, context: Context) -> Response:
         """Run the fourth stage: the answer.
@@ -151,14 +151,7 @@ class KnowledgeRAGFlow:
             StoreError, EmbeddingError: if the passages could not be searched, and nothing else answers.
             LanguageModelError: if the model fails.
         """
-        parts = generate_response(
-            analysis,
-            context,
-            self._model,
-            self._kb.embedder,
-            instructions=self._instructions,
-            failure=context.failure,
-        )
+        parts = generate_response(analysis, context, self._model, self._kb.embedder, instructions=self._instructions)
         async with contextlib.aclosing(parts) as written:
             async for part in written:
                 if isinstance(part, Response):

@@ -41,20 +41,16 @@ async def answered(
     Yields:
         A retrieval event, tokens, citations, and the end.
     """
-    failure = knowledge.failure
     if services.model is None and asks_nothing(analysis.query):  # a model finds the words for it
         knowledge = Knowledge()
-    relevant, computed = knowledge.relevant, knowledge.computed
+    relevant = knowledge.relevant
     if relevant and services.model is None:  # a model says itself what the passages do not
         relevant = await is_witnessed(analysis, knowledge, services.kb.client, services.before)
-    if not (relevant or (knowledge.near and services.model is None)):
-        knowledge = Knowledge()
+    if not (relevant or (knowledge.near and services.model is None and not knowledge.computed)):
+        knowledge = Knowledge(computed=knowledge.computed, failure=knowledge.failure)
     elif services.model is None:  # who reads extracts should not have to read what is far from the question
         near = [hit for hit in knowledge.hits if hit.chunk_id not in knowledge.far]
         knowledge = replace(knowledge, hits=near or knowledge.hits)
-    if computed and not relevant:
-        knowledge = Knowledge(computed=computed)
-    relevant = relevant or bool(computed)
     context = build_context(knowledge, services.token_budget, metrics)
     written = generate_response(
         analysis,
@@ -62,13 +58,12 @@ async def answered(
         services.model,
         services.kb.embedder,
         metrics,
-        relevant=relevant,
+        relevant=relevant or bool(knowledge.computed),
         dialogue=services.dialogue,
         before=services.before,
         given=services.given,
         asked=services.asked,
         instructions=services.instructions,
-        failure=failure,
     )
     events = finished(strategy, analysis, context, written, metrics, started, details)
     async with contextlib.aclosing(events):

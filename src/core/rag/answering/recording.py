@@ -115,9 +115,8 @@ async def _recording(
         async with contextlib.aclosing(answering) as events:
             async for event in events:
                 if isinstance(event, RetrievalEvent):
-                    found = [
-                        one.hit for one in event.passages if one.hit.chunk_id
-                    ]  # records that were inserted have none
+                    # What was worked out from records that were inserted is of no chunk.
+                    found = [one.hit for one in event.passages if one.hit.chunk_id]
                     try:
                         await client.record_retrieved(asked, found)
                     except MGRagError as error:  # not more important than the answer
@@ -126,7 +125,7 @@ async def _recording(
                     text += event.text
                 if isinstance(event, DoneEvent):
                     answer = event.answer
-                    cited = list(dict.fromkeys(one.chunk_id for one in answer.citations if one.document_id))
+                    cited = list(dict.fromkeys(one.chunk_id for one in answer.citations if one.chunk_id))
                     try:
                         said = await record(answer.text, answer.details.get("cut"), cited)
                     except NotFoundError:

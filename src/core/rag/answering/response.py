@@ -79,7 +79,6 @@ async def generate_response(
     given: str = "",
     asked: bool = True,
     instructions: str = "",
-    failure: Exception | None = None,
 ) -> AsyncGenerator[str | Response, None]:
     """Answer from a context.
 
@@ -96,7 +95,6 @@ async def generate_response(
         given: What extracts leave out, if there is anything else: what earlier answers said.
         asked: A model writes if there is one; false where extracts are wanted in any case.
         instructions: What the model is told besides, by the caller.
-        failure: Why the passages could not be searched; raised instead of the answer that nothing was found.
 
     Yields:
         Parts of the text as they arrive, then the :class:`Response`.
@@ -104,15 +102,16 @@ async def generate_response(
     Raises:
         StreamCutError: The answer ended too early; holds what was received, without markers of what does not exist.
         LanguageModelError: The model failed before the answer began, or said nothing.
-        StoreError, EmbeddingError: The ``failure``.
+        StoreError, EmbeddingError: The passages could not be searched (``failure`` of the context), and nothing else
+            answers: that nothing was found would not be true.
     """
     metrics = metrics or Metrics()
     started = time.monotonic()
     why = NOT_SET if asked else NOT_ASKED
     said = statements(context.facts, context.entities, why) if relevant and not context.passages else ""
     something = bool(context.passages or said) and (model is None or relevant)
-    if failure is not None and not (something and relevant) and not asks_nothing(analysis.query):
-        raise failure
+    if context.failure is not None and not (something and relevant) and not asks_nothing(analysis.query):
+        raise context.failure
     if not something:
         text = NOTHING_ASKED if asks_nothing(analysis.query) else NOTHING_FOUND
         response = Response(Checked(text, ()), extracts=model is None, found=False)
@@ -180,7 +179,7 @@ async def _with_computed(
     if others := [passage for passage in context.passages if not passage.is_computed]:
         more, cited = await extract(analysis.query, analysis.intent, others, embedder, why="")
         text, citations = f"{text}\n\n{more}", [*citations, *cited]
-    return Response(Checked(text, _together(citations, ()), supported=True), extracts=True)
+    return Response(Checked(text, tuple(citations), supported=True), extracts=True)
 
 
 def _together(first: Iterable[Citation], further: Iterable[Citation]) -> tuple[Citation, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -54,18 +54,17 @@ async def computed(client: MemGraphClient, asked: Sequence[Question]) -> list[Co
         StoreError: if the graph fails.
     """
     collections = {name: count for name, count in (await client.collections()).items() if name != DOCUMENTS}
+    spellings = {spelled for one in asked for spelled in one.spellings()}
     found: list[Computed] = []
     room = MAX_RECORDS
     async for name in _candidates(client, asked, collections):
         room -= collections[name]
         if room < 0:
             return []
-        line, seen = await _line(client, name, asked)
-        if line and len(found) == _MOST_TOLD:  # some of them would look like all
+        if one := await _of_collection(client, name, asked, spellings):
+            found.append(one)
+        if len(found) > _MOST_TOLD:  # some of them would look like all
             return []
-        if line:
-            sources = await _documents(client, name)
-            found.append(Computed(_hit(line, seen, sources), frozenset(sources)))
     return found
 
 
@@ -86,16 +85,20 @@ async def _candidates(
             yield name
 
 
-async def _line(client: MemGraphClient, name: str, asked: Sequence[Question]) -> tuple[str, Seen]:
-    spellings = {spelled for one in asked for spelled in one.spellings()}
+async def _of_collection(
+    client: MemGraphClient, name: str, asked: Sequence[Question], spellings: Collection[str]
+) -> Computed | None:
+    """Return what a question asks of one collection; ``None`` if it is not surely about its records."""
     try:
         seen = await look(client, name, spellings)
-        for question in asked:
-            if (found := plan(question, seen)) is not None:
-                return await told(client, found, seen), seen
+        found = next(filter(None, (plan(question, seen) for question in asked)), None)
+        line = await told(client, found, seen) if found is not None else ""
     except (InvalidInputError, NotFoundError):  # too many groups to tell, or deleted meanwhile: there is no answer then
-        return "", Seen(name)
-    return "", seen
+        return None
+    if not line:
+        return None
+    sources = await _documents(client, name)
+    return Computed(_hit(line, seen, sources), frozenset(sources))
 
 
 async def _documents(client: MemGraphClient, collection: str) -> dict[str, tuple[str, str, str, int]]:

@@ -147,8 +147,7 @@ def _groups(plan: Plan, table: RecordTable, where: str) -> str:
     groups = ", ".join(f"{_group(row[plan.group_by])}: {_number(row[column])}" for row in rows)
     more = f", and {table.total - len(rows)} more" if table.total > len(rows) and not only else others
     measured = "records" if not plan.field else f"{_CALLED.get(plan.kind, plan.kind)} {plan.field}"
-    first = {"most": "most ", "fewest": "fewest ", "highest": "highest ", "lowest": "lowest "}
-    rank = first.get(plan.first or plan.kind if only else "", "")
+    rank = f"{plan.first or plan.kind} " if only else ""
     return f"{rank}{measured} in {where}, by {plan.group_by}: {groups}{more}"
 
 
