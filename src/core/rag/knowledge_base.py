@@ -342,7 +342,8 @@ class KnowledgeBase(Knowledge, Removal, Exploration, Answers, Upkeep, Memories, 
                 understood alone.
 
         Returns:
-            Hits, best first; empty if nothing matches or nothing was ingested.
+            Hits, best first; empty if nothing matches or nothing was ingested. Of passages with the same text, only
+            the best is a hit if there are others (not in mode ``fuzzy``).
 
         Raises:
             InvalidInputError: if the query, ``k``, mode, filter or user is invalid.

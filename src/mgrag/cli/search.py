@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 #: Characters that are shown of the sentence that led to a hit.
 _SENTENCE = 200
+#: Copies of a passage that are named.
+_ALSO_IN = 3
 
 
 class Mode(StrEnum):
@@ -87,6 +89,9 @@ def _show(number: int, hit: Hit, query: str) -> None:
     line(*pieces, found.text[end:])
     if hit.because is not None and _is_led_to(hit):
         _show_because(hit.because)
+    if hit.also_in:
+        more = f" and {len(hit.also_in) - _ALSO_IN} more" if len(hit.also_in) > _ALSO_IN else ""
+        line("   also in ", (", ".join(hit.also_in[:_ALSO_IN]), "cyan"), more)
 
 
 def _is_led_to(hit: Hit) -> bool:

@@ -64,6 +64,8 @@ class Hit(Keyed):
         metadata: Its place in the document: ``page``, ``slide``, ``sheet``, ``row`` …
         document_metadata: The metadata of its document: what was given with it, or what its file says (``author`` …).
         because: Why the graph led here: the path of titles, and the sentence; ``None`` if the graph did not.
+        also_in: Paths of other documents with the same text under the same headings, of those that were looked at.
+            These copies are hits themselves only if there are too few others.
     """
 
     chunk_id: str
@@ -80,6 +82,7 @@ class Hit(Keyed):
     metadata: dict[str, Any] = field(default_factory=dict)
     document_metadata: dict[str, Any] = field(default_factory=dict)
     because: Because | None = None
+    also_in: list[str] = field(default_factory=list)
 
     @property
     def table_header(self) -> str:

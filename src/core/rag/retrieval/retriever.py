@@ -13,6 +13,7 @@ from core.rag.dbhandler.store import MAX_K
 from core.rag.errors import InvalidInputError, NotFoundError
 from core.rag.retrieval.bm25 import Bm25
 from core.rag.retrieval.chunk_names import fuzzy_index
+from core.rag.retrieval.copies import apart
 from core.rag.retrieval.fusion import Fused, fuse_hybrid
 from core.rag.retrieval.hits import MODES, Hit, SearchMode
 from core.rag.retrieval.legs import Legs
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
 #: Scored candidates: chunk id to (final score, score of each leg).
 Ranking = dict[str, tuple[float, dict[str, float]]]
 
+#: A chunk id with its scores, as in a ranking.
+Scored = tuple[str, tuple[float, dict[str, float]]]
+
 #: Returns a ranking of about this many chunks, or of all.
 Rank = Callable[[int], Awaitable[Ranking]]
 
@@ -39,6 +43,8 @@ Among = Callable[[Mapping[str, str]], Awaitable[Ranking]]
 _FIRST_CANDIDATES = 100
 #: Of so many chunks that pass a filter all are ranked, where none or few of them are among the best of the corpus.
 _MOST_PASSING = 100_000
+#: So many times the hits that are wanted are looked at for others than copies.
+_SEARCHED_FOR_OTHERS = 10
 MAX_EXPAND = 20
 
 #: The modes whose hits a reranker puts in order. The others show what one leg finds.
@@ -108,14 +114,18 @@ class Retriever:
         asked = query if dialogue is None else dialogue.rewritten or ""
         reranker = self._reranker if asked and mode in _RERANKED else None
         size = k if reranker is None else max(k, self._candidates)
-        if wanted is None:
-            # More than returned, for fusion and approximate indexes; a keyword search needs neither, and would read
-            # more texts from a server.
-            best = await rank(size if mode == "keyword" else max(size, _FIRST_CANDIDATES))
-        else:
-            best = await self._filtered(legs, rank, among, wanted, size)
-        top = sorted(best.items(), key=lambda item: (-item[1][0], item[0]))[:size]
-        hits = await self._hits(top)
+
+        async def ranked(size: int) -> list[Scored]:
+            if wanted is None:
+                # More than returned, for fusion and approximate indexes; a keyword search needs neither, and would
+                # read more texts from a server.
+                found = await rank(size if mode == "keyword" else max(size, _FIRST_CANDIDATES))
+            else:
+                found = await self._filtered(legs, rank, among, wanted, size)
+            return sorted(found.items(), key=lambda item: (-item[1][0], item[0]))
+
+        # Names are asked for to find files, and so each copy.
+        hits = await (self._hits((await ranked(size))[:size]) if mode == "fuzzy" else self._best(legs, ranked, size))
         if graph is not None:
             reasons = await graph.because([hit.chunk_id for hit in hits], wanted)
             for hit in hits:
@@ -249,9 +259,27 @@ class Retriever:
         texts = await legs.terms_where(wanted, _MOST_PASSING)
         return passing if texts is None else await among(texts)
 
-    async def _hits(self, top: list[tuple[str, tuple[float, dict[str, float]]]]) -> list[Hit]:
+    async def _best(self, legs: Legs, ranked: Callable[[int], Awaitable[list[Scored]]], size: int) -> list[Hit]:
+        """Read the best hits; copies of a better hit are among them only if there are too few others."""
+        found = await ranked(size)
+        hits = await self._hits(found[:size])
+        others, copies = apart(hits)
+        if copies and len(hits) == size:
+            most = min(_SEARCHED_FOR_OTHERS * size, MAX_K, await legs.total())
+            if len(found) < most:
+                found, hits, others = await ranked(most), [], []
+            for start in range(len(hits), min(most, len(found)), size):
+                if len(others) >= size:
+                    break
+                hits += await self._hits(found[start : start + size])
+                others, copies = apart(hits)
+        best = {hit.chunk_id: hit for hit in [*others, *copies][:size]}
+        return [best[hit.chunk_id] for hit in hits if hit.chunk_id in best]
+
+    async def _hits(self, top: Sequence[Scored]) -> list[Hit]:
         chunks = await self._client.chunks_by_id([key for key, _ in top])
-        return [Hit.of_chunk(chunks[key], score, scores) for key, (score, scores) in top if key in chunks]
+        hits = [Hit.of_chunk(chunks[key], score, scores) for key, (score, scores) in top if key in chunks]
+        return sorted(hits, key=lambda hit: (-hit.score, hit.path, hit.chunk_index))  # copies have the same score
 
     async def _expanded(self, hit: Hit, reach: int) -> Hit:
         """Return the hit with the text of its neighbours; overlaps are not repeated."""

@@ -1,0 +1,41 @@
+"""Passages that say the same, word for word: of copies and versions of a file, of pages with a part in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Final
+
+from core.rag.retrieval.hits import Hit
+
+#: A shorter text ("Closed on Mondays.") also says something of the document that it is in.
+_ENOUGH: Final = 200
+
+
+def apart(hits: Iterable[Hit]) -> tuple[list[Hit], list[Hit]]:
+    """Tell copies of better hits from the others.
+
+    Args:
+        hits: The hits, best first.
+
+    Returns:
+        The hits but those that say what a better one says, each with the paths of its copies in ``also_in``; and these
+        copies, in order.
+    """
+    first: dict[tuple[str, ...], Hit] = {}
+    copies: list[Hit] = []
+    paths: dict[str, list[str]] = {}
+    for hit in hits:
+        if (same := first.setdefault(_said(hit), hit)) is not hit:
+            copies.append(hit)
+            also = paths.setdefault(same.chunk_id, [])
+            if hit.path not in (same.path, *also):
+                also.append(hit.path)
+    return [replace(hit, also_in=paths.get(hit.chunk_id, [])) for hit in first.values()], copies
+
+
+def _said(hit: Hit) -> tuple[str, ...]:
+    """Return what is equal for copies. "None." below another heading says something else."""
+    text = " ".join(hit.content.split())
+    said = (text, hit.heading, hit.table_header)
+    return said if len(text) >= _ENOUGH else (*said, hit.title)

@@ -1,0 +1,87 @@
+"""Copies of a passage give way to other passages."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from core.rag import KnowledgeBase
+from core.rag.retrieval.hits import MODES, SearchMode
+from dbhandler.kit import Engine
+from libs.dataloader import Document
+
+WHEEL = (
+    "The wheel of the tide mill is built of oak and turns eleven times a minute when the ebb is at its strongest. It "
+    "was replaced in 1825, and again in 1931, when the miller's sons brought the timber down the river on two barges."
+)
+OTHERS = {
+    "notes/stones.md": (
+        "The burr stones",
+        "Two pairs of burr stones of the mill came from France. The wheel turns one.",
+    ),
+    "notes/pond.md": ("The mill pond", "The pond of the mill holds water for four hours. Then the wheel stands still."),
+    "notes/museum.md": ("The museum", "The museum has the bearing of the wheel, a shell of bronze from the mill."),
+}
+BY_CONTENT = tuple(mode for mode in MODES if mode != "fuzzy")
+COPIES = ("backup/wheel.md", "backup/2019/wheel.md", "wiki/the-wheel.md")
+
+
+@pytest.fixture
+async def kb(engine: Engine) -> AsyncIterator[KnowledgeBase]:
+    async with engine.knowledge() as opened:
+        documents = [Document(path="docs/wheel.md", content=WHEEL, title="The mill wheel")]
+        documents += [Document(path=path, content=WHEEL, title=f"The mill wheel {path}") for path in COPIES]
+        documents += [Document(path=path, content=text, title=title) for path, (title, text) in OTHERS.items()]
+        await opened.ingest(documents)
+        yield opened
+
+
+@pytest.mark.parametrize("mode", BY_CONTENT)
+async def test_a_text_is_one_hit_of_few(kb: KnowledgeBase, mode: SearchMode) -> None:
+    hits = await kb.search("the wheel of the mill", k=4, mode=mode)
+    assert len({hit.content for hit in hits}) == len(hits) == 4
+    wheel = next(hit for hit in hits if hit.content == WHEEL)
+    assert sorted([wheel.path, *wheel.also_in]) == sorted(["docs/wheel.md", *COPIES])
+    assert all(hit.also_in == [] for hit in hits if hit is not wheel)
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+
+
+@pytest.mark.parametrize("mode", BY_CONTENT)
+async def test_copies_are_hits_if_there_is_room(kb: KnowledgeBase, mode: SearchMode) -> None:
+    hits = await kb.search("the wheel of the mill", k=20, mode=mode)
+    assert sorted(hit.path for hit in hits) == sorted(["docs/wheel.md", *COPIES, *OTHERS])
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+    six = await kb.search("the wheel of the mill", k=6, mode=mode)
+    assert sum(hit.content == WHEEL for hit in six) == 3
+    assert {hit.path for hit in six} > OTHERS.keys()
+
+
+async def test_only_copies_that_pass_a_filter_are_named(kb: KnowledgeBase) -> None:
+    first, second = await kb.search("the wheel of the mill", k=2, mode="keyword", filters="path:backup/")
+    assert {first.path, second.path} == {"backup/wheel.md", "backup/2019/wheel.md"}
+    assert (first.also_in, second.also_in) == ([second.path], [])
+
+
+async def test_a_name_finds_each_file_that_has_it(kb: KnowledgeBase) -> None:
+    hits = await kb.search("the mill wheel", k=4, mode="fuzzy")
+    assert sorted(hit.path for hit in hits) == sorted(["docs/wheel.md", *COPIES])
+
+
+async def test_a_short_text_says_something_of_its_own_document(engine: Engine) -> None:
+    async with engine.knowledge() as kb:
+        museums = {f"museums/{name}.md": name for name in ("Harrow", "Ebbing", "Selby")}
+        closed = [Document(path=path, content="Closed on Mondays.", title=title) for path, title in museums.items()]
+        await kb.ingest([*closed, Document(path="fair.md", content="The fair is on Mondays in May.", title="Fair")])
+        hits = await kb.search("closed on mondays", k=3, mode="keyword")
+        assert {hit.path for hit in hits} == museums.keys()
+        assert all(hit.also_in == [] for hit in hits)
+
+
+async def test_a_text_under_another_heading_is_no_copy(engine: Engine) -> None:
+    async with engine.knowledge() as kb:
+        licence = " ".join(f"Clause {number} of the licence is the same for all parts of it." for number in range(8))
+        parts = "\n\n".join(f"# {name}\n\n{licence}" for name in ("Engine", "Driver"))
+        await kb.ingest([Document(path="licences.md", content=parts, title="Licences", mime_type="text/markdown")])
+        hits = await kb.search("clause of the licence", k=2, mode="keyword")
+        assert {hit.heading for hit in hits} == {"Engine", "Driver"}
