@@ -12,6 +12,7 @@ from mgrag.cli.output import Styled, line, note, print_json
 from mgrag.cli.runtime import with_kb
 
 if TYPE_CHECKING:
+    from core.rag import KnowledgeBase
     from core.rag.retrieval.hits import Because, Hit
 
 #: Characters that are shown of the sentence that led to a hit.
@@ -58,15 +59,23 @@ def search(
     as_json: JsonOption = False,
 ) -> None:
     """Find passages by keyword, by meaning and by graph."""
+    from core.rag.retrieval.spelling import applied
+
     chosen = common(context, db, namespace, as_json)
-    hits = with_kb(
-        chosen, lambda kb: kb.search(query, k, mode.value, filters=filters, expand=expand), embedding=True, model=model
-    )
+
+    async def find(kb: KnowledgeBase) -> tuple[dict[str, str], list[Hit]]:
+        corrected = await kb.corrections(query, mode.value)
+        return corrected, await kb.search(query, k, mode.value, filters=filters, expand=expand)
+
+    corrected, hits = with_kb(chosen, find, embedding=True, model=model)
+    if corrected:
+        words = ", ".join(f"“{there}” instead of “{typed}”" for typed, there in corrected.items())
+        note(f"mgrag: Searched for {words}; what stands in quotation marks is not corrected.")
     if chosen.json:
         print_json([hit.to_dict() for hit in hits])
         return
     for number, hit in enumerate(hits, 1):
-        _show(number, hit, query)
+        _show(number, hit, applied(query, corrected))
     if not hits:
         line("Nothing found.")
     elif mode in _BY_WORDS_TOO and not any("keyword" in hit.scores or _is_led_to(hit) for hit in hits):

@@ -252,7 +252,8 @@ async def delete(kb: Writing, path: str) -> Deleted:
 @router.post("/chunks/search")
 async def search_chunks(kb: Reading, body: ChunkSearch) -> Passages:
     """Find passages, by words, by meaning, and through the graph."""
-    return {"hits": await kb.search(**body.model_dump())}
+    corrected = await kb.corrections(body.query, body.mode)
+    return {"hits": await kb.search(**body.model_dump()), "corrected": corrected}
 
 
 async def _check_recording(kb: Reading, body: Question, request: Request) -> None:

@@ -68,9 +68,10 @@ class DeletedDocuments(TypedDict):
 
 
 class Passages(TypedDict):
-    """Passages, best first."""
+    """Passages, best first, and typing errors in the query with what was searched for instead."""
 
     hits: list[Hit]
+    corrected: dict[str, str]
 
 
 class InsertedRecords(TypedDict):

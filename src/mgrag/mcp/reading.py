@@ -83,11 +83,13 @@ class ReadingTools:
     ) -> dict[str, Any]:
         """Find passages of the documents, by words, by meaning, and by following names from one passage to the next.
 
-        Each hit has its content, path, heading and score; "because" says what led to it.
+        Each hit has its content, path, heading and score; "because" says what led to it. "corrected" has typing errors
+        in the query, with what was searched for instead.
         """
         async with self._lease.use() as kb:
+            corrected = await kb.corrections(query, mode)
             hits = await kb.search(query, k, mode, filters=filters, expand=expand, conversation_id=conversation_id)
-        return {"hits": [hit.to_dict() for hit in hits]}
+        return {"hits": [hit.to_dict() for hit in hits], "corrected": corrected}
 
     async def ask(
         self,

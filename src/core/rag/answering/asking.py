@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import AsyncGenerator, Mapping
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args, overload
 
-from core.rag.dbhandler.checks import check_flags, check_number, check_optional
+from core.rag.dbhandler.checks import check_flags, check_number, check_optional, check_text
 from core.rag.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from core.rag.answering.types import Answer
     from core.rag.dbhandler import MemGraphClient
     from core.rag.llm import LanguageModel
+    from core.rag.retrieval.hits import SearchMode
     from core.rag.settings import Settings
 
 StrategyName = Literal["auto", "flow", "basic", "drift", "overview"]
@@ -147,6 +148,30 @@ class Answers:
         given |= {"token_budget": token_budget, "extracts": extracts, "record": record, "instructions": instructions}
         events = self._events(question, strategy, conversation_id, told=stream, **given)
         return events if stream else await final_answer(events)
+
+    async def corrections(
+        self, query: str, mode: SearchMode = "auto", *, namespace: str | None = None
+    ) -> dict[str, str]:
+        """Return the words of a query that a search takes for typing errors, each with the word that it looks for.
+
+        That is a word of at least five letters (a name: six) that no document has and no dictionary, if documents have
+        one that differs in one letter. What stands in quotation marks is searched for as it is, and so is everything in
+        the modes ``keyword``, ``vector`` and ``fuzzy``.
+
+        Args:
+            query: As for :meth:`core.rag.KnowledgeBase.search`; :meth:`ask` corrects questions in the same way.
+            mode: The mode of the search.
+            namespace: Ask this namespace instead.
+
+        Raises:
+            InvalidInputError: if the query is not text.
+            StoreError: if the graph fails.
+        """
+        from core.rag.retrieval.asking import corrected
+
+        check_text("A query", query)
+        client = self._client if namespace is None else self._client.in_namespace(namespace)
+        return await corrected(client, query, mode)
 
     def ask_stream(
         self,

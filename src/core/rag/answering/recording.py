@@ -14,8 +14,9 @@ from core.rag.answering.events import DoneEvent, Event, RetrievalEvent, TokenEve
 from core.rag.answering.intents import has_words
 from core.rag.answering.services import Services
 from core.rag.dbhandler.finishing import finish
-from core.rag.errors import MGRagError, NotFoundError
+from core.rag.errors import MGRagError, NotFoundError, StoreError
 from core.rag.retrieval.referents import asks_for_more, referents
+from core.rag.retrieval.spelling import applied, corrections
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
@@ -62,10 +63,11 @@ async def recorded(
     Yields:
         The events of the strategy; the answer at the end with the id of its message.
     """
+    client = services.kb.client
+    meant = await _meant(client, question)
     if conversation_id is None:
-        events = strategy(question, services)
+        events = _corrected(strategy, question, meant, services)
     else:
-        client = services.kb.client
         if record:
             await client.create_conversation(user_id=user_id, conversation_id=conversation_id)
         messages = await client.recent_messages(conversation_id, MESSAGES + 1)
@@ -78,12 +80,40 @@ async def recorded(
             given=_given(messages) if asks_for_more(question) else "",
             search={**services.search, "conversation_id": conversation_id},
         )
-        events = strategy(question, services)
+        events = _corrected(strategy, question, meant, services)
         if record:
             asked = asked or await client.add_message(conversation_id, question, "user", user_id=user_id)
             events = _recording(events, client, conversation_id, asked, user_id, told=told)
     async with contextlib.aclosing(events):
         async for event in events:
+            yield event
+
+
+async def _meant(client: MemGraphClient, question: str) -> dict[str, str]:
+    """Return the words of a question that are typing errors, with what was meant."""
+    try:
+        return await corrections(client, question)
+    except StoreError as error:  # whatever else can be read may answer as well
+        _logger.warning("The words of a question could not be looked up: %s", error)
+        return {}
+
+
+async def _corrected(
+    strategy: Strategy, question: str, meant: Mapping[str, str], services: Services
+) -> AsyncGenerator[Event, None]:
+    """Answer the question that was meant, and say so in the answer."""
+    words = ", ".join(f"“{there}” instead of “{typed}”" for typed, there in meant.items())
+    note = f"Searched for {words}.\n\n" if meant else ""
+    async with contextlib.aclosing(strategy(applied(question, meant), services)) as events:
+        began = False
+        async for event in events:
+            if note and isinstance(event, TokenEvent) and not began:
+                began = True
+                yield TokenEvent(note)
+            if note and isinstance(event, DoneEvent):
+                answer = event.answer
+                details = {**answer.details, "corrected": dict(meant)}
+                event = DoneEvent(replace(answer, text=note + answer.text, question=question, details=details))
             yield event
 
 

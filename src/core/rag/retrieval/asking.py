@@ -8,6 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from core.rag.dbhandler.checks import check_k
 from core.rag.retrieval.retriever import Retriever
+from core.rag.retrieval.spelling import applied, corrections
+
+#: The modes in which typing errors are corrected. The others show what one leg finds for the words as they are.
+_CORRECTED = frozenset({"auto", "graph", "hybrid"})
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
@@ -16,6 +20,11 @@ if TYPE_CHECKING:
     from core.rag.reranker import Reranker
     from core.rag.retrieval.dialogue import Dialogue
     from core.rag.retrieval.hits import Hit, SearchMode
+
+
+async def corrected(client: MemGraphClient, query: str, mode: SearchMode) -> dict[str, str]:
+    """Return the typing errors in a query, with what a search in this mode looks for instead."""
+    return await corrections(client, query) if mode in _CORRECTED else {}
 
 
 async def ask(
@@ -41,6 +50,7 @@ async def ask(
     from core.rag.retrieval.feedback import with_feedback
 
     k = check_k(k)  # here, because with ratings the search below is called with other numbers
+    query = applied(query, await corrected(client, query, mode))
     dialogue: Dialogue | None = None
     if conversation_id is not None:
         from core.rag.retrieval.conversation import read_dialogue

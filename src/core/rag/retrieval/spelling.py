@@ -1,0 +1,187 @@
+"""Typing errors in questions: a word that no document has is taken for one that differs in one letter.
+
+The words of the documents are not read for that: all words that one typing error makes of the mistyped one (about 50
+for each letter) are searched for at once, together with the rest of the question, and the passages found tell which of
+them there are. Of several, the one that goes with the rest of the question is taken.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Mapping
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Final
+
+from core.rag.analysis import query_terms
+from core.rag.analysis.language import DEFAULT_LANGUAGE, question_language
+from core.rag.analysis.words import fold, is_stop_word, stem
+from core.rag.embedder import WordLlamaEmbedding
+from core.rag.together import all_together
+
+if TYPE_CHECKING:
+    from core.rag.dbhandler import MemGraphClient
+
+#: Shorter words differ from too many others in one letter; longer ones are no words.
+_SHORTEST: Final = 5
+_LONGEST: Final = 24
+_SHORTEST_NAME: Final = 6
+#: Longer texts were not typed.
+_MOST_TOKENS: Final = 64
+#: Words of one question that are corrected.
+_MOST: Final = 4
+#: Passages that are looked at for a word, and what a possible word weighs for their order, compared with the others.
+_PASSAGES: Final = 10
+_WEIGHT: Final = 3.0
+#: Two letters that are swapped are a typing error more likely than that a letter is another one.
+_SWAPPED: Final = 2.0
+
+#: Dictionaries that there are, by the names of languages.
+_CODES: Final = {
+    "english": "en",
+    "german": "de",
+    "french": "fr",
+    "spanish": "es",
+    "italian": "it",
+    "portuguese": "pt",
+    "dutch": "nl",
+}
+
+_ALPHABETS: Final = ("abcdefghijklmnopqrstuvwxyz", "абвгдежзийклмнопрстуфхцчшщъыьэюя", "αβγδεζηθικλμνξοπρστυφχψω")
+_WORD: Final = re.compile(r"[^\W\d_]+")
+#: Words between blanks, perhaps with a hyphen and punctuation; no addresses, paths, codes, or parts of them.
+_TYPED: Final = re.compile(r"(?<!\S)[^\w\s]*[^\W\d_]+(?:['’-][^\W\d_]+)*[^\w\s]*(?!\S)")
+_QUOTED: Final = re.compile(r"""(?<!\w)["“„«`][^"“”«»`]*["”“»`](?!\w)|(?<!\w)'[^']*'(?!\w)""")
+
+
+async def corrections(client: MemGraphClient, text: str) -> dict[str, str]:
+    """Return the words of a question that no document has, with the words that were probably meant.
+
+    Words in quotation marks, in capitals, with digits or of fewer than five letters are not corrected, nor are words
+    that are common in general.
+
+    Args:
+        client: The graph.
+        text: The question.
+
+    Returns:
+        As they stand in the question, and as they stand in a document.
+    """
+    tokens = text.split()
+    if len(tokens) > _MOST_TOKENS:
+        return {}
+    language = question_language(tokens)
+    words = _looked_up(text, language)
+    there = await all_together(_is_there(client, word, language) for word in words)
+    unknown = [word for word, known in zip(words, there, strict=True) if not known]
+    unknown = [word for word in unknown if not _is_in_dictionary(word.lower(), language)][:_MOST]
+    meant = await all_together(_meant(client, word, text, language) for word in unknown)
+    return {word: found for word, found in zip(unknown, meant, strict=True) if found}
+
+
+def applied(text: str, words: Mapping[str, str]) -> str:
+    """Return a question with its words corrected."""
+    if not words:
+        return text
+    quoted = [match.span() for match in _QUOTED.finditer(text)]
+
+    def of(match: re.Match[str]) -> str:
+        return match[0] if any(start <= match.start() < end for start, end in quoted) else words.get(match[0], match[0])
+
+    return _TYPED.sub(lambda token: _WORD.sub(of, token[0]), text)
+
+
+def _looked_up(text: str, language: str) -> list[str]:
+    """Return the words of a question that may be mistyped."""
+    typed = " ".join(match[0] for match in _TYPED.finditer(_QUOTED.sub(" ", text)))
+    words = {word: fold(word) for word in _WORD.findall(typed)}
+    in_capitals = text.isupper()
+    return [
+        word
+        for word, plain in words.items()
+        if (_SHORTEST_NAME if _is_name(word, text) else _SHORTEST) <= len(plain) <= _LONGEST
+        and (in_capitals or word[1:].islower())
+        and set(plain) <= set(_alphabet(plain))
+        and not is_stop_word(plain, language)
+        and not _is_common(plain)
+    ]
+
+
+async def _is_there(client: MemGraphClient, word: str, language: str) -> bool:
+    stems = {stem(fold(word), name) for name in (language, DEFAULT_LANGUAGE)}
+    return bool(await client.match_terms(dict.fromkeys(stems, 1.0), 1))
+
+
+async def _meant(client: MemGraphClient, word: str, text: str, language: str) -> str:
+    """Return the word that was probably meant; empty if none is known."""
+    languages = tuple(dict.fromkeys((language, DEFAULT_LANGUAGE)))
+    likely = _typed_as(fold(word))
+    if function := next((one for one in likely if is_stop_word(one, language)), ""):
+        return function
+    possible: dict[str, list[str]] = {}
+    for candidate in likely:
+        for name in languages:
+            possible.setdefault(stem(candidate, name), []).append(candidate)
+    rest = dict.fromkeys(query_terms(text.replace(word, " ")), 1.0)
+    matches = await client.match_terms({**rest, **dict.fromkeys(possible, _WEIGHT)}, _PASSAGES)
+    chunks = await client.chunks_by_id([match.id for match in matches])
+    found: dict[str, float] = {}
+    is_name = _is_name(word, text)
+    for match in matches:
+        if (chunk := chunks.get(match.id)) is None:
+            continue
+        for other in set(_WORD.findall(f"{chunk['title']} {chunk['heading']} {chunk['content']}")):
+            plain = fold(other)
+            if plain in likely:
+                if not is_name or other[0].isupper():
+                    found[other] = found.get(other, 0.0) + likely[plain] * match.score
+            elif not is_name:
+                # Another form of a word that the text has. There are forms of what is no word, too: "booke", of "book".
+                forms = {one for name in languages for one in possible.get(stem(plain, name), ())}
+                for one in (one for one in forms if _is_in_dictionary(one, language)):
+                    found[one] = found.get(one, 0.0) + likely[one] * match.score / 2
+    return max(sorted(found), key=found.__getitem__) if found else ""
+
+
+def _is_name(word: str, text: str) -> bool:
+    """Return whether a word has a capital that is not that of a sentence, or of all words."""
+    first = _WORD.search(text)
+    return word[0].isupper() and not text.isupper() and (first is None or word != first[0])
+
+
+@lru_cache(maxsize=4096)
+def _is_common(word: str) -> bool:
+    """Return whether a word is so common that the embedder's tokenizer knows it as a whole."""
+    return WordLlamaEmbedding().count_tokens(word) == 1
+
+
+def _is_in_dictionary(word: str, language: str) -> bool:
+    """Return whether a word, in lower case, is in the dictionary of a language, or in the English one."""
+    return any(word in _dictionary(name) for name in dict.fromkeys((language, DEFAULT_LANGUAGE)))
+
+
+@cache
+def _dictionary(language: str) -> Container[str]:
+    """Return the words of a language; loaded once (a quarter of a second)."""
+    from spellchecker import SpellChecker
+
+    code = _CODES.get(language)
+    return SpellChecker(language=code).word_frequency.dictionary if code is not None else ()
+
+
+def _typed_as(word: str) -> dict[str, float]:
+    """Return the words of which one typing error makes a word: letters swapped, left out, added or exchanged.
+
+    The first letter is right, unless it was swapped. The values say how likely they are, compared with each other.
+    """
+    letters = _alphabet(word)
+    found = {word[:at] + word[at + 1] + word[at] + word[at + 2 :]: _SWAPPED for at in range(len(word) - 1)}
+    for at in range(1, len(word) + 1):
+        before, behind = word[:at], word[at:]
+        found |= dict.fromkeys((before + letter + behind for letter in letters), 1.0)
+        if behind:
+            found |= dict.fromkeys((before + letter + behind[1:] for letter in ("", *letters)), 1.0)
+    return found
+
+
+def _alphabet(word: str) -> str:
+    return next((alphabet for alphabet in _ALPHABETS if word[0] in alphabet), "")

@@ -1,0 +1,130 @@
+"""Typing errors in questions."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.rag import KnowledgeBase
+from core.rag.retrieval.hits import SearchMode
+from core.rag.retrieval.spelling import applied
+from dbhandler.kit import Engine
+from libs.dataloader import Document
+
+TEXTS = {
+    "mill.md": "The tide mill grinds grain with the ebb. It was surveyed by Ottoline Vargasson in 1931.",
+    "ferry.md": "The ferry crosses the estuary twice a day. Its timetables hang at the harbour office.",
+    "kite.md": "Kestrels nest in the chimney of the granary, and are counted each spring by volunteers.",
+    "wheel.md": "Der Mühlenkanal führt das Wasser vom Teich zum Mühlrad. Die Müller halten ihn frei.",
+}
+
+
+@pytest.fixture
+async def kb(engine: Engine) -> AsyncIterator[KnowledgeBase]:
+    async with engine.knowledge() as opened:
+        await opened.ingest([Document(path=path, content=text) for path, text in TEXTS.items()])
+        yield opened
+
+
+@pytest.mark.parametrize(
+    ("query", "corrected"),
+    [
+        ("where do kestrles nest", {"kestrles": "Kestrels"}),
+        ("where do the kesrtels nest?", {"kesrtels": "Kestrels"}),
+        ("WHERE DO KESTRLES NEST", {"KESTRLES": "Kestrels"}),
+        ("who crosses the esturay", {"esturay": "estuary"}),
+        ("who crosses the estary and counts kestels", {"estary": "estuary", "kestels": "Kestrels"}),
+        ("how high are chimnys", {"chimnys": "chimneys"}),
+        ("what did Vargason survey", {"Vargason": "Vargasson"}),
+        ("wohin führt der Mühlenkannal", {"Mühlenkannal": "Mühlenkanal"}),
+        ("whcih birds are counted", {"whcih": "which"}),
+    ],
+)
+async def test_what_was_meant(kb: KnowledgeBase, query: str, corrected: dict[str, str]) -> None:
+    assert await kb.corrections(query) == corrected
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "where do kestrels nest",
+        "where do lapwings nest",  # is a word, which no document has
+        "what of the terry",
+        "what did Varga survey",
+        "who is Hargasson",  # begins with another letter
+        'where do "kestrles" nest',
+        "where does `kestrles` nest",
+        "what is in docs/kestrles.md",
+        "who has kestrles@example.org",
+        "what is kestrles2",
+        "the KESTRLES project",
+        "what does getKestrles return",
+        "k",
+        "鳥はどこに巣を作りますか",
+        "kestrles " * 80,
+    ],
+)
+async def test_what_is_left_as_it_is(kb: KnowledgeBase, query: str) -> None:
+    assert await kb.corrections(query) == {}
+
+
+async def test_the_rest_of_the_question_decides_between_words() -> None:
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.ingest(
+            Document(path=path, content=text)
+            for path, text in {
+                "castle.md": "The drawbridge of the castle is lowered at eight. Its trucks are parked below.",
+                "rail.md": "The marshalling yard has nine tracks. Points are thrown from the signal cabin.",
+            }.items()
+        )
+        assert await kb.corrections("how many trncks has the marshalling yard") == {"trncks": "tracks"}
+        assert await kb.corrections("how many trncks are parked at the castle") == {"trncks": "trucks"}
+
+
+@pytest.mark.parametrize("mode", ["auto", "graph", "hybrid"])
+async def test_a_search_finds_what_was_meant(kb: KnowledgeBase, mode: SearchMode) -> None:
+    hits = await kb.search("kestrles", k=1, mode=mode)
+    assert hits[0].path == "kite.md"
+    assert hits[0].scores["keyword"] > 0
+
+
+async def test_words_are_searched_for_as_they_are_in_the_other_modes(kb: KnowledgeBase) -> None:
+    assert await kb.search("kestrles", mode="keyword") == []
+    for mode in ("keyword", "vector", "fuzzy"):
+        assert await kb.corrections("kestrles", mode) == {}
+
+
+async def test_an_answer_says_what_was_searched_for(kb: KnowledgeBase) -> None:
+    question = "Where do kestrles nest?"
+    answer = await kb.ask(question)
+    assert answer.found
+    assert answer.question == question
+    assert answer.text.startswith("Searched for “Kestrels” instead of “kestrles”.\n\n")
+    assert "chimney of the granary" in answer.text
+    assert answer.details["corrected"] == {"kestrles": "Kestrels"}
+    streamed = [event async for event in kb.ask_stream(question)]
+    assert "".join(event.text for event in streamed if event.type == "token") == answer.text
+
+
+async def test_a_conversation_has_the_question_as_it_was_typed(kb: KnowledgeBase) -> None:
+    question = "Where do kestrles nest?"
+    await kb.ask(question, conversation_id="birds")
+    messages = await kb.client.recent_messages("birds", 5)
+    assert [message["content"] for message in messages if message["role"] == "user"] == [question]
+
+
+async def test_nothing_is_corrected_in_an_empty_graph(engine: Engine) -> None:
+    async with engine.knowledge() as kb:
+        assert await kb.corrections("where do kestrles nest") == {}
+        assert await kb.search("where do kestrles nest") == []
+
+
+@given(st.text(), st.dictionaries(st.text(min_size=1, alphabet="abcÄж"), st.text(alphabet="xyz"), max_size=3))
+def test_only_the_words_change(text: str, words: dict[str, str]) -> None:
+    assert applied(text, {}) == text
+    assert applied(text, {word: word for word in words}) == text
+    if not any(word in text for word in words):
+        assert applied(text, words) == text
