@@ -17,6 +17,7 @@ from core.rag.retrieval.copies import apart
 from core.rag.retrieval.fusion import Fused, fuse_hybrid
 from core.rag.retrieval.hits import MODES, Hit, SearchMode
 from core.rag.retrieval.legs import Legs
+from core.rag.retrieval.message import added, taken_apart, weighed
 from core.rag.retrieval.term_proximity import best, near, proximities
 from core.rag.together import all_together, together
 
@@ -139,7 +140,7 @@ class Retriever:
     def _ranking(
         self, legs: Legs, query: str, mode: SearchMode, dialogue: Dialogue | None, graph: GraphSearch | None
     ) -> tuple[Rank, Among]:
-        terms = _terms(query)
+        terms = weighed(query, _terms)
         if dialogue is not None:
             terms = dialogue.terms(terms)
 
@@ -163,7 +164,7 @@ class Retriever:
             return await self._hybrid(legs, await direction(), terms, k, dialogue)
 
         async def as_rewritten(text: str, k: int) -> Ranking:
-            return await self._hybrid(legs, await self._embed(text), _terms(text), k)
+            return await self._hybrid(legs, await self._embed(text), weighed(text, _terms), k)
 
         async def hybrid(k: int) -> Ranking:
             found = await as_asked(k)
@@ -191,7 +192,7 @@ class Retriever:
             if dialogue is None or dialogue.rewritten is None:
                 return found
             text = dialogue.rewritten
-            return _mixed(found, await of(texts, await self._embed(text), _terms(text), None))
+            return _mixed(found, await of(texts, await self._embed(text), weighed(text, _terms), None))
 
         async def of(
             texts: Mapping[str, str],
@@ -218,7 +219,11 @@ class Retriever:
         if is_blank(query):
             return None
         if query not in self._embedded:
-            self._embedded[query] = (await embed_queries(self._embedder, [query], ["the query"]))[0].tolist()
+            parts = [part for part in taken_apart(query) if not is_blank(part)]
+            vectors = [
+                vector.tolist() for vector in await embed_queries(self._embedder, parts, ["the query"] * len(parts))
+            ]
+            self._embedded[query] = vectors[0] if len(vectors) == 1 else added(*vectors)
         return self._embedded[query]
 
     async def _hybrid(
