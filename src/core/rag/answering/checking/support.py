@@ -10,7 +10,7 @@ is cited, the citation is swapped.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from core.rag.analysis import analyze
 from core.rag.analysis.language import detect_language
-from core.rag.answering.checking.figures import has_numbers, numbers_of
+from core.rag.answering.checking.figures import Figure, figures_in, has_numbers, numbers_of, with_units_apart
 from core.rag.answering.checking.negation import Statement, contradicts, statement_of
 from core.rag.answering.checking.swapping import (
     CAPITALISED,
@@ -70,6 +70,7 @@ class Source:
         said: Its sentences.
         texts: The same as they stand there.
         dates: The dates in it: start, end, and how they are written.
+        figures: Its numbers with what they come to.
     """
 
     terms: frozenset[str]
@@ -80,6 +81,7 @@ class Source:
     said: tuple[Statement, ...] = ()
     texts: tuple[str, ...] = ()
     dates: tuple[Date, ...] = ()
+    figures: tuple[Figure, ...] = ()
 
     def has(self, name: str) -> bool:
         """Return whether it has a word, or one of the same stem (German, Germany)."""
@@ -139,11 +141,14 @@ class _Check:
     """One sentence against any of the passages."""
 
     def __init__(self, sentence: str, sources: Mapping[int, Source], nearness: Mapping[int, float]) -> None:
+        sentence = with_units_apart(sentence)
         self._sentence = sentence
         self._sources = sources
         self._nearness = nearness
         self._known = _merged(sources.values())
         self._dates = _dates(sentence)
+        in_dates = [range(place, place + len(date[2])) for place, date in self._dates]
+        self._figures = [one for one in figures_in(sentence) if not any(one.place in date for date in in_dates)]
 
     def fit(self, numbers: Collection[int]) -> float:
         """Return how much of it is in passages: the share of its words, raised where the vectors are near."""
@@ -158,7 +163,9 @@ class _Check:
         """Return whether passages support it: enough words, every number, every name that any passage has."""
         source = _merged(self._sources[number] for number in numbers)
         sentence = self._as_in(source)
-        if self._lacks_date(source) or not has_numbers(source.numbers, sentence) or self.fit(numbers) < ENOUGH_WORDS:
+        if self._lacks_date(source) or self._is_of_another_magnitude(source):
+            return False
+        if not has_numbers(source.numbers, sentence) or self.fit(numbers) < ENOUGH_WORDS:
             return False
         if contradicts(statement_of(sentence, source.language), source.said, source.given):
             return False
@@ -179,12 +186,29 @@ class _Check:
         return self.fit(cited) - self.fit(rest) < ADDED
 
     def _as_in(self, source: Source) -> str:
-        """Return the sentence with its dates as the source writes them: 5 March 2024 may be 2024-03-05 there."""
+        """Return the sentence with dates and numbers as the source writes them: 2024-03-05, 1,200,000."""
         text = self._sentence
-        for place, (_, _, written), there in reversed(self._dates_in(source)):
-            if there:
-                text = f"{text[:place]}{there[0]}{text[place + len(written) :]}"
+        dates = [(place, written, there[0]) for place, (_, _, written), there in self._dates_in(source) if there]
+        for place, written, there in sorted([*dates, *self._figures_in(source)], reverse=True):
+            text = f"{text[:place]}{there}{text[place + len(written) :]}"
         return text
+
+    def _figures_in(self, source: Source) -> Iterator[tuple[int, str, str]]:
+        """Yield place and text of numbers that the source writes in another way, and how it writes them."""
+        for figure in self._figures:
+            there = [one.written for one in source.figures if one.values & figure.values]
+            if there and figure.written not in there:
+                yield figure.place, figure.written, there[0]
+
+    def _is_of_another_magnitude(self, source: Source) -> bool:
+        """Return whether a number is millions here and thousands there; a bare one may be in millions, as in tables."""
+        for figure in self._figures:
+            if not figure.is_scaled or any(one.values & figure.values for one in source.figures):
+                continue
+            alike = [one for one in source.figures if one.digits & figure.digits]
+            if alike and all(one.is_scaled for one in alike):
+                return True
+        return False
 
     def _lacks_date(self, source: Source) -> bool:
         """Return whether a source has a day or month of the sentence in no way in which it could be written."""
@@ -225,6 +249,7 @@ def _dates(text: str) -> list[tuple[int, Date]]:
 
 @lru_cache(maxsize=512)
 def _source(head: str, content: str) -> Source:
+    head, content = with_units_apart(head), with_units_apart(content)
     language = detect_language(content.split())
     names: set[str] = set()
     spans = sentence_spans(content)
@@ -242,6 +267,7 @@ def _source(head: str, content: str) -> Source:
         said=tuple(statement_of(content[start:end], language) for start, end in spans),
         texts=tuple(content[start:end] for start, end in spans),
         dates=tuple(date for _, date in _dates(f"{head}\n{content}")),
+        figures=tuple(figures_in(f"{head}\n{content}")),
     )
 
 
@@ -256,6 +282,7 @@ def _merged(sources: Iterable[Source]) -> Source:
         said=tuple(one for source in given for one in source.said),
         texts=tuple(text for source in given for text in source.texts),
         dates=tuple(date for source in given for date in source.dates),
+        figures=tuple(figure for source in given for figure in source.figures),
     )
 
 
