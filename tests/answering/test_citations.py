@@ -394,6 +394,18 @@ async def test_any_text_can_be_checked(text: str) -> None:
         ("Ada and Bob founded the trust in 2019.", "Two people founded the trust in 2019.", True),
         ("Der Damm hielt vier Jahre und ist nicht mehr da.", "Der Damm hielt 4 Jahre und ist nicht mehr da.", True),
         ("Der Damm hielt vier Jahre und ist nicht mehr da.", "Der Damm hielt fünf Jahre.", False),
+        ("Google acquired YouTube in 2006 for stock.", "Microsoft acquired YouTube in 2006 for stock.", False),
+        ("Redis keeps the sessions of the shop.", "Postgres keeps the sessions of the shop.", False),
+        ("Ulm is the city where Einstein was born.", "Jena is the city where Einstein was born.", False),
+        ("Siemens's plant in Jena employs 400 people.", "Bosch's plant in Jena employs 400 people.", False),
+        ("Heron Ltd supplies the pumps and the valves.", "Falcon Ltd supplies the pumps and the valves.", False),
+        ("The mill was sold. Ellis bought it from the county.", "Harper bought it from the county.", False),
+        ("Users received a letter from the county.", "Customers received a letter from the county.", True),
+        ("Staff clean the tanks every week.", "Employees clean the tanks every week.", True),
+        ("Installation takes five minutes on Linux.", "Setup takes five minutes on Linux.", True),
+        ("Wheat feeds the town. Most grain is wheat.", "Grain feeds the town. Most grain is wheat.", True),
+        ("Click Save to store the form.", "Press Save to store the form.", True),
+        ("Kafka stores messages in partitions on disk.", "It stores messages in partitions on disk.", True),
     ],
 )
 async def test_the_same_of_another_name_or_number_is_not_supported(source: str, claim: str, supported: bool) -> None:

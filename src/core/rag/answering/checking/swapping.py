@@ -14,6 +14,7 @@ from functools import cache, lru_cache
 from itertools import chain
 
 from core.rag.analysis import analyze
+from core.rag.answering.extracts.verb_forms import INFINITIVES
 
 #: Share of the other words that the sentence of the source has.
 _ALL_ELSE = 0.9
@@ -27,6 +28,12 @@ CAPITALISED = re.compile(r"\b[^\W\d_a-z][^\W_]*(?:['’][^\W\d_]+)?")
 _ACRONYM = re.compile(r"[^\W\d_a-z]{2,6}")
 #: Here every noun has a capital letter.
 NOUNS_ARE_CAPITALISED = "german"
+#: What stands behind a name that a sentence is about: "'s", or a verb that tells that it is one thing, or was.
+_POSSESSIVE = ("'s", "’s")
+_OF_ONE = re.compile(r"[a-z]+[^s\W]s|is|has|does|was")
+#: What is no name there: several things (Texas and Redis are one), and what has no article for it cannot be counted.
+_SEVERAL = re.compile(r"(?:.*[^siu]s|.*(?:men|people|children|folk)|staff|personnel|police|data|media)", re.IGNORECASE)
+_UNCOUNTED = re.compile(r".{3,}(?:tion|sion|ment|ing|ness|ity|ance|ence|ship|ware)", re.IGNORECASE)
 #: By language: numbers from 2 on, tens up to 90, and which one of several, from the first to the tenth.
 _NUMBERS = {
     "english": (
@@ -65,6 +72,7 @@ class Wording:
         names: Those with a capital letter, but for the first one.
         begins: Those of its first word, if that has one.
         together: Whether the word behind that has one, too.
+        about: Its first word if it stands where a name does that the sentence is about; else empty.
         numbers: Those that are numbers, with their values.
     """
 
@@ -73,6 +81,7 @@ class Wording:
     names: frozenset[str]
     begins: frozenset[str] = frozenset()
     together: bool = False
+    about: str = ""
     numbers: dict[str, str] = field(default_factory=dict)
 
 
@@ -95,6 +104,7 @@ def wording_of(sentence: str, language: str) -> Wording:
         together=first is not None
         and language != NOUNS_ARE_CAPITALISED
         and any(word.start() == first.end() + 1 for word in inner),
+        about="" if first is None or language != "english" else _about(first[0], sentence[first.end() :]),
         numbers={term: values.get(term, term) for term in terms if term in values or term.isdigit()},
     )
 
@@ -132,6 +142,7 @@ def is_swapped(
     rest = own - named - begins - counted
     if len(rest) < _FEWEST_OTHERS or not (named or begins or counted):
         return False
+    said = list(said)
     for one in said:
         share = len(rest.intersection(one.terms) | rest.intersection(given)) / len(rest)
         if share >= _MUCH_ELSE and any(_before(one, _behind(claim, {n})) & one.numbers.keys() - own for n in counted):
@@ -142,9 +153,34 @@ def is_swapped(
         if others and (named or (begins and claim.together)):
             return True
         before = _before(one, _behind(claim, begins)) - own if begins else frozenset()
-        if before & others or (before & one.begins and (_is_of_a_person(claim.text) or _is_of_a_person(one.text))):
+        if before & others:
+            return True
+        if before & one.begins and (
+            _is_of_a_person(claim.text) or _is_of_a_person(one.text) or _are_of_names(claim, one, said)
+        ):
             return True
     return False
+
+
+def _about(first: str, behind: str) -> str:
+    """Return the first word of an English sentence if what is behind it makes it a name, as far as grammar tells."""
+    if first.endswith(_POSSESSIVE):
+        return first[:-2]
+    verb = re.match(r"(?:\s+[A-Z]\w*){0,3}\.?\s+([a-z]+)\b", behind)
+    if verb is None or _UNCOUNTED.fullmatch(first):
+        return ""
+    if _OF_ONE.fullmatch(verb[1]):
+        return first
+    past = verb[1].endswith("ed") or not INFINITIVES.keys().isdisjoint(analyze(verb[1]))
+    return first if past and not _SEVERAL.fullmatch(first) else ""
+
+
+def _are_of_names(claim: Wording, one: Wording, said: Iterable[Wording]) -> bool:
+    """Return whether two sentences are about things that nothing but their names is said for."""
+    if not claim.about or not one.about:
+        return False
+    small = re.compile(rf"\b(?:{re.escape(claim.about.lower())}|{re.escape(one.about.lower())})\b")
+    return not any(small.search(other.text) for other in said)
 
 
 def _is_of_a_person(text: str) -> bool:
