@@ -43,7 +43,15 @@ def relations(mgrag: Command) -> set[str]:
 def test_chunks_that_were_not_read_are_read(notes: Command) -> None:
     first = notes("graph", "extract", "--limit", "1", "--json")
     assert (first.code, first.err) == (0, "")
-    assert first.json == {"chunks": 1, "entities": 2, "facts": 1, "unwanted": 0, "failed": [], "stopped": ""}
+    assert first.json == {
+        "chunks": 1,
+        "entities": 2,
+        "facts": 1,
+        "unwanted": 0,
+        "unnamed": 0,
+        "failed": [],
+        "stopped": "",
+    }
     assert notes("graph", "extract").out == "1 chunk read: 2 entities, 1 fact; 0 failed.\n"
     assert relations(notes) == {"owns", "sold"}
     assert notes("graph", "extract").out == "0 chunks read: 0 entities, 0 facts; 0 failed.\n"

@@ -368,12 +368,13 @@ async def test_a_language_model_reads_what_is_there() -> None:
     model = SayingModel(lambda _: {"entities": names, "facts": [owns, owns | {"relation": "sold"}]})
     knowledge = KnowledgeBase.open("embedded::memory:", language_model=model)
     async with serving(knowledge=knowledge) as client:
-        notes = [{"path": f"n{number}", "content": f"Note {number} of the mill."} for number in range(3)]
+        notes = [{"path": f"n{number}", "content": f"Note {number}: Ada Vane has Heron Mill."} for number in range(3)]
         await ok(await client.post("/db/default/documents", json={"documents": notes}))
         wanted = {"entity_types": ["person", "mill"], "relations": ["owns"], "limit": 2}
         told = await ok(await client.post("/db/default/graph/extract", json=wanted))
         assert told == {
-            "chunks": 2, "entities": 4, "facts": 2, "unwanted": 2, "failed": [], "stopped": "", "waiting": 1,
+            "chunks": 2, "entities": 4, "facts": 2, "unwanted": 2, "unnamed": 0,
+            "failed": [], "stopped": "", "waiting": 1,
         }  # fmt: skip
         assert (await ok(await client.post("/db/default/graph/extract")))["waiting"] == 0
         again = await ok(await client.post("/db/default/graph/extract", json={"again": True}))

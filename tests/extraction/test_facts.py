@@ -154,6 +154,37 @@ async def test_a_model_that_says_strange_things_does_no_harm(kb: KnowledgeBase) 
     assert "Entity" not in (await kb.client.counts())["nodes"]
 
 
+@pytest.mark.parametrize(
+    ("path", "content", "subject", "thing", "named"),
+    [
+        ("a", "Ada Lane founded the Heron Trust.", "Ada Lane", "Heron Trust", True),
+        ("a", "Ada Lane founded the Heron Trust.", "Ada Lane", "Lighthouse Fund", False),
+        ("a", "Ada Lane founded the Heron Trust.", "Charles Babbage", "Heron Trust", False),
+        ("a", "Lane founded the Heron Trust.", "Ada Lane", "Heron Trust", True),
+        ("a", "The WHO has its seat in Geneva.", "World Health Organization", "Geneva", True),
+        ("a", "The World Health Organization sits in Geneva.", "WHO", "Geneva", True),
+        ("a", "The WHO has its seat in Geneva.", "Wimbledon House Organ", "Bern", False),
+        ("Heron_Trust.md", "It was founded by Ada Lane.", "Ada Lane", "Heron Trust", True),
+        ("a", "# Heron Trust\n\nIt was founded by Ada Lane.", "Ada Lane", "Heron Trust", True),
+        ("a", "Ада Лейн живёт в Москве.", "Ада Лейн", "Москва", True),
+        ("a", "Ада Лейн живёт в Москве.", "Ада Лейн", "Казань", False),
+        ("a", "田中は東京大学で働いている。", "田中", "東京大学", True),
+        ("a", "田中は東京大学で働いている。", "田中", "京都大学院", False),
+    ],
+)
+async def test_facts_about_what_the_passage_does_not_name_are_left_out(
+    kb: KnowledgeBase, path: str, content: str, subject: str, thing: str, named: bool
+) -> None:
+    """A model also tells what it knows, or makes up."""
+    fact = {"subject": subject, "relation": "has_to_do_with", "object": thing, "sentence": "It does."}
+    await kb.ingest([doc(path, content)])
+
+    report = await kb.extract_facts(SayingModel(lambda _: {"entities": [], "facts": [fact]}))
+
+    assert (report.facts, report.unnamed > 0) == (int(named), not named)
+    assert len(await facts(kb)) == int(named)
+
+
 async def test_triples_of_the_caller(kb: KnowledgeBase) -> None:
     given = [
         ("Ada Lovelace", "wrote_for", "Analytical Engine"),

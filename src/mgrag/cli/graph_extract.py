@@ -86,6 +86,8 @@ def _show(report: FactReport) -> None:
     )
     if report.unwanted:
         line(f"Left out, as other types and relations were asked for: {report.unwanted}.")
+    if report.unnamed:
+        line(f"Left out, as the text does not name what they are about: {report.unnamed}.")
     if report.interrupted:
         line(("note    Interrupted before the end; the same command without --again does the rest.", "yellow"))
     elif report.stopped:

@@ -181,6 +181,7 @@ def _show(report: IngestReport) -> None:
             f"Facts: {report.facts['chunks']} chunks read, {report.facts['entities']} entities,"
             f" {report.facts['facts']} facts, {len(report.facts['failed'])} failed."
             + (f" Left out as unwanted: {report.facts['unwanted']}." if report.facts["unwanted"] else "")
+            + (f" Left out as not in the text: {report.facts['unnamed']}." if report.facts["unnamed"] else "")
         )
         if report.facts["stopped"] and not report.interrupted:
             line((f"note    {report.facts['stopped']}", "yellow"))

@@ -49,6 +49,7 @@ class ExtractedFacts(TypedDict):
     entities: int
     facts: int
     unwanted: int
+    unnamed: int
     failed: list[ExtractionFailure]
     stopped: str
     waiting: int

@@ -74,6 +74,11 @@ class ChunkFacts:
                 found.setdefault((a, b, kind), Fact(a, b, kind, " ".join(sentence.split())[:_MAX_FACT_CHARS]))
         return cls(list(known.values()), list(found.values()))
 
+    @property
+    def size(self) -> int:
+        """Number of entities and facts."""
+        return len(self.entities) + len(self.facts)
+
     def to_json(self) -> str:
         """Return the JSON that is stored with the chunk."""
         data = {

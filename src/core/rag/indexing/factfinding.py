@@ -14,6 +14,7 @@ from core.rag.errors import (
     StructuredOutputError,
 )
 from core.rag.extraction.facts import ChunkFacts
+from core.rag.extraction.named import of_what_is_named
 from core.rag.extraction.wanted import WantedFacts
 from core.rag.headings import heading_path
 from core.rag.indexing.prompts import ExtractFactsPrompt, PassageFacts
@@ -44,6 +45,7 @@ class FactReport:
         entities: Number of entities in them.
         facts: Number of facts in them.
         unwanted: Number of entities and facts that were left out, as their types or relations were not asked for.
+        unnamed: Number of entities and facts that were left out, as their chunk does not name them.
         failed: Reasons for failed chunks, by id of the chunk.
         paths: Documents of failed chunks, by id of the chunk.
         stopped: Why the run ended early; else empty.
@@ -53,6 +55,7 @@ class FactReport:
     entities: int = 0
     facts: int = 0
     unwanted: int = 0
+    unnamed: int = 0
     failed: dict[str, str] = field(default_factory=dict)
     paths: dict[str, str] = field(default_factory=dict)
     stopped: str = ""
@@ -69,6 +72,7 @@ class FactReport:
             "entities": self.entities,
             "facts": self.facts,
             "unwanted": self.unwanted,
+            "unnamed": self.unnamed,
             "failed": [{"chunk_id": key, "reason": reason} for key, reason in self.failed.items()],
             "stopped": self.stopped,
         }
@@ -117,13 +121,15 @@ class FactFinder:
             gate = asyncio.Semaphore(self._concurrency)
             results = await asyncio.gather(*(self._read(chunk, gate, stop) for chunk in part), return_exceptions=True)
             found: dict[str, ChunkFacts] = {}
-            unwanted = 0
+            unwanted = unnamed = 0
             failed: dict[str, str] = {}
             fatal: BaseException | None = None
             for chunk, result in zip(part, results, strict=True):
                 if isinstance(result, ChunkFacts):
-                    found[chunk["id"]] = kept = self._wanted.of(result)
-                    unwanted += len(result.entities) + len(result.facts) - len(kept.entities) - len(kept.facts)
+                    named = of_what_is_named(result, f"{_place(chunk)}\n{chunk['path']}\n{chunk['content']}")
+                    found[chunk["id"]] = kept = self._wanted.of(named)
+                    unnamed += result.size - named.size
+                    unwanted += named.size - kept.size
                     row = 0
                 elif isinstance(result, LanguageModelError) and not isinstance(result, LanguageModelAuthError):
                     failed[chunk["id"]] = str(result)
@@ -133,6 +139,7 @@ class FactFinder:
                     fatal = result
             await self._write(report, found, failed)
             report.unwanted += unwanted
+            report.unnamed += unnamed
             if progress is not None:
                 progress(report)
             if fatal is not None:
@@ -147,8 +154,7 @@ class FactFinder:
 
     async def _read(self, chunk: Row, gate: asyncio.Semaphore, stop: asyncio.Event | None) -> ChunkFacts | None:
         """What the model finds in a chunk; ``None`` if it was not asked any more."""
-        place = heading_path((chunk["title"], chunk["heading"])) or chunk["path"]
-        prompt = ExtractFactsPrompt(place=place, passage=chunk["content"], wanted=self._wanted.text())
+        prompt = ExtractFactsPrompt(place=_place(chunk), passage=chunk["content"], wanted=self._wanted.text())
         async with gate:
             if stop is not None and stop.is_set():
                 return None
@@ -170,3 +176,8 @@ class FactFinder:
         report.entities += sum(len(facts.entities) for facts in found.values())
         report.facts += sum(len(facts.facts) for facts in found.values())
         report.failed |= failed
+
+
+def _place(chunk: Row) -> str:
+    """Return what a model is told of where a chunk stands."""
+    return heading_path((chunk["title"], chunk["heading"])) or str(chunk["path"])
