@@ -28,6 +28,7 @@ from core.rag.answering.checking.swapping import (
     wording_of,
 )
 from core.rag.answering.written_times import written_times
+from core.rag.extraction.initials import ACRONYM, spelt_out
 from core.rag.indexing.splitting.sentences import sentence_spans
 
 if TYPE_CHECKING:
@@ -71,6 +72,7 @@ class Source:
         texts: The same as they stand there.
         dates: The dates in it: start, end, and how they are written.
         figures: Its numbers with what they come to.
+        acronyms: Its words that may be acronyms.
     """
 
     terms: frozenset[str]
@@ -82,6 +84,7 @@ class Source:
     texts: tuple[str, ...] = ()
     dates: tuple[Date, ...] = ()
     figures: tuple[Figure, ...] = ()
+    acronyms: frozenset[str] = frozenset()
 
     def has(self, name: str) -> bool:
         """Return whether it has a word, or one of the same stem (German, Germany)."""
@@ -191,7 +194,7 @@ class _Check:
         dates = [(place, written, there[0]) for place, (_, _, written), there in self._dates_in(source) if there]
         for place, written, there in sorted([*dates, *self._figures_in(source)], reverse=True):
             text = f"{text[:place]}{there}{text[place + len(written) :]}"
-        return text
+        return _with_acronyms_of(text, source)
 
     def _figures_in(self, source: Source) -> Iterator[tuple[int, str, str]]:
         """Yield place and text of numbers that the source writes in another way, and how it writes them."""
@@ -236,6 +239,19 @@ class _Check:
         return frozenset((names | (first & self._known.names)) & set(analyze(sentence, language)))
 
 
+def _with_acronyms_of(text: str, source: Source) -> str:
+    """Return a text with acronyms spelt out, and names abbreviated, if a source has them only so."""
+    for acronym in source.acronyms:
+        if (name := spelt_out(acronym, text)) and not source.terms.issuperset(analyze(name[0], source.language)):
+            text = f"{text[: name.start()]}{acronym}{text[name.end() :]}"
+    for match in reversed([*ACRONYM.finditer(text)]):
+        if match[0] not in source.acronyms:
+            there = next((name for one in source.texts if (name := spelt_out(match[0], one))), None)
+            if there is not None:
+                text = f"{text[: match.start()]}{there[0]}{text[match.end() :]}"
+    return text
+
+
 def _dates(text: str) -> list[tuple[int, Date]]:
     """Return the dates in a text, in order, with their places; none that is a part of another one."""
     found: list[tuple[int, Date]] = []
@@ -268,6 +284,7 @@ def _source(head: str, content: str) -> Source:
         texts=tuple(content[start:end] for start, end in spans),
         dates=tuple(date for _, date in _dates(f"{head}\n{content}")),
         figures=tuple(figures_in(f"{head}\n{content}")),
+        acronyms=frozenset(match[0] for match in ACRONYM.finditer(f"{head}\n{content}")),
     )
 
 
@@ -283,6 +300,7 @@ def _merged(sources: Iterable[Source]) -> Source:
         texts=tuple(text for source in given for text in source.texts),
         dates=tuple(date for source in given for date in source.dates),
         figures=tuple(figure for source in given for figure in source.figures),
+        acronyms=frozenset().union(*(source.acronyms for source in given)),
     )
 
 
