@@ -94,6 +94,13 @@ def test_the_ends_of_years_and_months(now: str, question: str, first: str, last:
     assert days(question, datetime.fromisoformat(now).replace(tzinfo=UTC)) == [(first, last)]
 
 
+@pytest.mark.parametrize(
+    ("now", "day"), [("2026-03-01T00:30+02:00", "2026-02-28"), ("2026-02-28T22:30-07:00", "2026-02-27")]
+)
+def test_yesterday_is_that_of_whoever_asks(now: str, day: str) -> None:
+    assert days("yesterday", datetime.fromisoformat(now)) == [(day, day)]
+
+
 def test_before_all_dates_there_is_none() -> None:
     assert days("999 years ago", datetime(500, 1, 1, tzinfo=UTC)) == []
     assert days("999 months ago", datetime(50, 1, 1, tzinfo=UTC)) == []

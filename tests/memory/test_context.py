@@ -61,6 +61,20 @@ async def test_a_day_finds_what_was_said_on_it(engine: Engine, asked: str) -> No
     assert days_named(asked) == ["4/8"]
 
 
+@pytest.mark.parametrize("said", ["2026-04-08T23:30:00-07:00", "2026-04-08T00:30:00+02:00"])
+async def test_the_day_is_that_of_whoever_said_it(engine: Engine, said: str) -> None:
+    """In UTC, it was another one."""
+    async with engine.knowledge() as kb:
+        for month, day in ((4, 7), (4, 9), (5, 8)):
+            time = f"2026-0{month}-0{day}T10:00:00Z"
+            await kb.remember("s", f"speaker {month} {day}", "We talked about the garden.", timestamp=time)
+        await kb.remember("s", "she", "We talked about the garden.", user_id="ann", timestamp=said)
+        found = await kb.recall("s", "the garden, on 8 April 2026")
+        assert found[0].role == "she"
+        await kb.anonymize(user_id="ann")
+        assert (await kb.recall("s", "the garden, on 8 April 2026"))[0].role == "she"
+
+
 @pytest.mark.parametrize("question", ["Who has 2 cats?", "2. What is it?", "May I have 2?", "2026-13-02", "March 2025"])
 async def test_a_number_alone_is_no_day(engine: Engine, question: str) -> None:
     assert days_named(question) == []

@@ -33,24 +33,42 @@ def moment(timestamp: datetime | date | str | None, *, utc: bool = False) -> str
     """
     if timestamp is None:
         return utc_now()
+    time = _time(timestamp)
+    if utc and time.tzinfo is None:
+        time = time.replace(tzinfo=UTC)
+    try:
+        return iso(time)
+    except (OverflowError, ValueError, OSError) as error:
+        raise InvalidInputError(f"{time!r} cannot be stored as a time in UTC.") from error
+
+
+def day_there(timestamp: datetime | date | str | None) -> str:
+    """Return the day of a time (``2026-01-31``) in its own time zone; ``None``: today where this program runs.
+
+    Raises:
+        InvalidInputError: if it is not an ISO 8601 time.
+    """
+    return (here_and_now() if timestamp is None else _time(timestamp)).date().isoformat()
+
+
+def here_and_now() -> datetime:
+    """Return the current time in the time zone of this program (``TZ``, or that of the machine)."""
+    return datetime.now(UTC).astimezone()
+
+
+def _time(timestamp: datetime | date | str) -> datetime:
     if isinstance(timestamp, str):
-        text = timestamp
         try:
-            timestamp = datetime.fromisoformat(text)
+            return datetime.fromisoformat(timestamp)
         except ValueError as error:
             raise InvalidInputError(
-                f"{text[:50]!r} is not a time in ISO 8601, such as 2026-01-31T12:00:00Z."
+                f"{timestamp[:50]!r} is not a time in ISO 8601, such as 2026-01-31T12:00:00Z."
             ) from error
-    elif isinstance(timestamp, date) and not isinstance(timestamp, datetime):
-        timestamp = datetime(timestamp.year, timestamp.month, timestamp.day)
-    if not isinstance(timestamp, datetime):
-        raise InvalidInputError(f"A time must be a datetime, a date or ISO 8601 text, not {type(timestamp).__name__}.")
-    if utc and timestamp.tzinfo is None:
-        timestamp = timestamp.replace(tzinfo=UTC)
-    try:
-        return iso(timestamp)
-    except (OverflowError, ValueError, OSError) as error:
-        raise InvalidInputError(f"{timestamp!r} cannot be stored as a time in UTC.") from error
+    if isinstance(timestamp, datetime):
+        return timestamp
+    if isinstance(timestamp, date):
+        return datetime(timestamp.year, timestamp.month, timestamp.day)
+    raise InvalidInputError(f"A time must be a datetime, a date or ISO 8601 text, not {type(timestamp).__name__}.")
 
 
 def first_day[T](time: T) -> T | str:

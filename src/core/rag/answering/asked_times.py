@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from core.rag.answering.relative_times import relative_times
 from core.rag.answering.types import FoundFact
 from core.rag.answering.written_times import written_times
-from core.rag.times import iso
+from core.rag.times import here_and_now, iso
 
 _FIRST: Final = datetime.min.replace(tzinfo=UTC)
 _ARTICLE: Final = r"(?:(?:the|dem|der|den|el|la|los|le|les)\s+|l['’])?(?:(?:year|jahr|année|an|año)\s+)?"
@@ -61,12 +61,13 @@ def times_asked(question: str, now: datetime | None = None) -> dict[str, tuple[s
         question: The question. It may name years, months and days in figures, by name, and as seen from today, in
             English, German, French or Spanish; also two as the ends of a period, and one before, until or after which
             something is asked. Behind "since" and "after", the time lasts until now.
-        now: The current time; ``None``: that of the clock.
+        now: The current time, in the time zone in which "yesterday" is meant; ``None``: that of the clock, in the time
+            zone of this program.
 
     >>> times_asked("Who owned the mill in 2019?")
     {'2019': ('2019-01-01T00:00:00.000000Z', '2019-12-31T23:59:59.999999Z')}
     """
-    now = datetime.now(UTC) if now is None else now
+    now = here_and_now() if now is None else now
     found = {}
     for time in _meant(question, list(_named(question, now)), now):
         if time.start < time.end:
@@ -76,9 +77,11 @@ def times_asked(question: str, now: datetime | None = None) -> dict[str, tuple[s
 
 def _named(question: str, now: datetime) -> Iterator[_Time]:
     """Yield the times that a question names, in order, without those that are part of others (the year of a day)."""
+    # The days of facts are those of calendars: midnight in UTC. So is yesterday, wherever it is asked for.
+    today = now.replace(tzinfo=UTC)
     named = [
         _Time(place, place + len(text), start, end)
-        for times in (written_times(question), relative_times(question, now))
+        for times in (written_times(question), relative_times(question, today))
         for place, text, (start, end) in times
     ]
     reached = 0
@@ -125,7 +128,7 @@ def of_times_asked(facts: Sequence[FoundFact], question: str, now: datetime | No
 
     A number may also be a name. So facts that hold now stay, unless some are found that held only then.
     """
-    now = datetime.now(UTC) if now is None else now
+    now = here_and_now() if now is None else now
     asked, present = times_asked(question, now).values(), iso(now)
 
     def held(fact: FoundFact) -> bool:

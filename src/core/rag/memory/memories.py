@@ -55,7 +55,8 @@ class Memories:
             tags: Words that also find it; ``None``: none.
             metadata: JSON-serialisable; dates and times in it become ISO 8601 text.
             user_id: Who said it; ``None``: the owner of the session, who is the user that started it.
-            timestamp: When it was said; ``None``: now.
+            timestamp: When it was said, with its time zone: a question that names a day finds it by its day there.
+                ``None``: now.
 
         Returns:
             The id of the memory. Storing the same role and content of the same user again in the session increases

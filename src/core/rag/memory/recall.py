@@ -113,7 +113,7 @@ class Recaller:
             by_node: dict[str, list[Row]] = {node: [] for node in nodes}
             for row in rows:
                 row["tags"] = [analyze(tag) for tag in row["tags"] or []]
-                row["around"] = (*speaker_words(row["role"]), *date_words(row["timestamp"][:10]))
+                row["around"] = (*speaker_words(row["role"]), *date_words(row["day"] or row["timestamp"][:10]))
                 by_node[row["session"]].append(row)
             for row in missing:
                 own = sorted(by_node[row["node_id"]], key=lambda turn: turn["sequence"])

@@ -110,7 +110,8 @@ class ConversationOperations(MessageReading):
             conversation_id: The conversation.
             content: The text.
             role: ``user``, ``assistant``, ``system``, ``tool`` …
-            timestamp: When it was said; ``None``: now. A time without a time zone is local time.
+            timestamp: When it was said; ``None``: now. A time without a time zone is local time. A question that names
+                a day finds it by its day in its own time zone.
             references: Paths, URLs or ids of documents, ids of chunks, or other URLs, which become resources.
             embedding: Vector of the content; ``None``: made by the client's embedder, if it has one.
             retrieved: What a search for this message returned: hits, or ids of chunks, best first.

@@ -16,7 +16,7 @@ from core.rag.dbhandler.documents.rows import from_json, metadata_json
 from core.rag.dbhandler.store import Row
 from core.rag.embedder.base import clean_text
 from core.rag.errors import InvalidInputError
-from core.rag.times import moment
+from core.rag.times import day_there, moment
 
 MAX_NAME_CHARS = 500
 #: A message is one text with one vector; what is longer is a document.
@@ -58,7 +58,7 @@ def message_properties(
     text = clean_text(check_text("The content of a message", content))
     if "\0" in text:
         text = text.replace("\0", "")
-    said = moment(timestamp)
+    said, day = moment(timestamp), day_there(timestamp)
     check_optional(user_id=user_id)
     role, words = checked_name(role, "The role"), checked_tags(tags)
     return {
@@ -73,6 +73,8 @@ def message_properties(
         "count": 1,
         "summary": False,
         "last_accessed_at": said,
+        # Of whoever said it; in UTC, it may have been the day before or after.
+        **({} if said.startswith(day) else {"day": day}),
     }
 
 
