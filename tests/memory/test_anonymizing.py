@@ -38,6 +38,31 @@ async def test_what_a_person_said_elsewhere_and_what_others_said_of_them(kb: Kno
     assert [message["id"] for message in recent] == [*(message["id"] for message in messages), added]
 
 
+async def test_what_others_said_in_conversations_of_a_person_stays_theirs(kb: KnowledgeBase) -> None:
+    await kb.remember("team", "user", "My name is Ann Harrow, mail me at ann@example.org.", user_id="ann-77")
+    await kb.remember("team", "user", "I am Bob Stone. Ann Harrow asked about Carla.", user_id="bob")
+    await kb.remember("team", "user", "And I am Carla Gomez.", user_id="carla")
+    await kb.remember("team", "assistant", "Noted, Ann.")
+
+    [talk] = (await kb.anonymize(user_id="ann-77"))["conversations"]
+
+    messages = await kb.client.get_conversation_messages(talk)
+    assert [(message["content"], message["user_id"]) for message in messages] == [
+        ("My name is [person 1], mail me at [email 1].", ""),
+        ("I am Bob Stone. [person 1] asked about Carla.", "bob"),
+        ("And I am Carla Gomez.", "carla"),
+        ("Noted, [person 1].", ""),
+    ]
+    assert await traces(kb.client, ["ann-77", "Ann", "Harrow", "ann@"]) == []
+    assert [memory.content for memory in await kb.recall(query="Carla", user_id="carla")] == ["And I am Carla Gomez."]
+    [exported] = (await kb.export_user("bob"))["messages"]
+    assert exported["content"].startswith("I am Bob Stone.")
+    [talk] = (await kb.anonymize(conversation_id=talk))["conversations"]
+    assert {message["user_id"] for message in await kb.client.get_conversation_messages(talk)} == {""}
+    assert await traces(kb.client, ["Bob", "Carla"]) == []
+    assert [user["conversations"] for user in await kb.users() if user["id"] in ("bob", "carla")] == [0, 0]
+
+
 async def test_names_in_what_others_wrote_beside_messages(kb: KnowledgeBase) -> None:
     await kb.ingest([Document(path="tea", content="Tea is made with hot water.")])
     await kb.client.create_or_get_user("ann-77", "Ann Harrow")

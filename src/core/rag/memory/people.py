@@ -36,6 +36,11 @@ class _Whose:
         """Return the ids of the users who own these conversations."""
         return {row["user_id"] for row in self.conversations if row["user_id"]} | ({self.id} if self.id else set())
 
+    def is_of_another(self, message: dict[str, Any]) -> bool:
+        """Return whether a message names a user who is not to be anonymized."""
+        own = {"", self.id, self.user["id"] if self.user else ""}
+        return bool(self.id) and message["user_id"] not in own
+
     def names(self) -> list[str]:
         """Return the ids of the users, then their names."""
         return [*sorted(self.ids()), *([self.user["name"]] if self.user and self.user["name"] else [])]
@@ -137,7 +142,8 @@ class People:
         Messages keep their order and references, but get new ids and vectors; so do messages that a summary replaced.
         Conversations get new ids. For a user, this also covers what they said in conversations of others; their names
         are replaced wherever others mention them (in messages, titles, and the questions of ratings), and their views
-        and ratings move to a user without a name. Documents are not changed.
+        and ratings move to a user without a name. What others said stays theirs, with all other names, also in
+        conversations of the user. Documents are not changed.
 
         Args:
             user_id: Anonymize all conversations of this user.
@@ -169,9 +175,20 @@ class People:
                 anonymizer.learn(message["content"], speaker if themselves else "")
 
         learn([*(message for _, messages in talks for message in messages), *elsewhere.values()])
+
+        def naming(text: str) -> str:
+            words = {anonymizer.word_for(name) for name in own_names} - {""}
+            return anonymizer.only(text, words=words)
+
+        async def rewritten_in(messages: Sequence[dict[str, Any]]) -> list[Rewritten]:
+            own = [message for message in messages if not whose.is_of_another(message)]
+            of_others = [message for message in messages if whose.is_of_another(message)]
+            found = await self._rewritten(anonymizer.text, own)
+            return found + await self._rewritten(naming, of_others, keep_user=True)
+
         new = []
         for row, messages in talks:
-            rewritten = await self._rewritten(anonymizer.text, messages)
+            rewritten = await rewritten_in(messages)
             title = anonymizer.text(row["title"] or "")
             talk = await client.rewrite_messages(row["id"], rewritten, title=title, unlink=True)
             # The new id is unknown to others, so nothing is added from now on; but messages may have been until now.
@@ -179,12 +196,11 @@ class People:
             late = [message for message in await client.get_conversation_messages(talk) if message["id"] not in known]
             if late:
                 learn(late)
-                await client.rewrite_messages(talk, await self._rewritten(anonymizer.text, late))
+                await client.rewrite_messages(talk, await rewritten_in(late))
             new.append(talk)
         changed = 0
         if user_id is not None:
-            words = {anonymizer.word_for(name) for name in own_names} - {""}
-            changed = await self._rewrite_elsewhere(anonymizer, words, set(elsewhere))
+            changed = await self._rewrite_elsewhere(anonymizer, naming, set(elsewhere))
         if whose.user is not None:
             await client.move_user(whose.user["id"], f"anonymous-{uuid.uuid4().hex}", anonymizer.text)
         return {"conversations": new, "elsewhere": changed, "replaced": anonymizer.replaced}
@@ -212,14 +228,11 @@ class People:
             return _Whose("", None, [row], [])
         raise InvalidInputError("Name what to anonymize: either user_id or conversation_id.")
 
-    async def _rewrite_elsewhere(self, anonymizer: Anonymizer, words: set[str], said: set[str]) -> int:
+    async def _rewrite_elsewhere(self, anonymizer: Anonymizer, naming: Callable[[str], str], said: set[str]) -> int:
         """Rewrite what a person said in conversations of others, and their names in what others wrote."""
-        from functools import partial
-
         from core.rag.memory.anonymizing import in_texts
 
         client = self._client
-        naming = partial(anonymizer.only, words=words)
         for conversation in await client.conversations_of(None):
             title = conversation["title"] or ""
             if (anonymous := naming(title)) != title:

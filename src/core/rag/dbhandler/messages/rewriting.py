@@ -64,7 +64,8 @@ class RewritingOperations(ErasureOperations):
             conversation: The conversation.
             messages: The messages to rewrite, with what changes.
             title: Its new title; ``None``: the one it has.
-            unlink: Whether the conversation gets a new id, too, and is nobody's afterwards.
+            unlink: Whether the conversation gets a new id, too, and is nobody's afterwards. Users who said what is
+                still theirs have spoken in it.
 
         Returns:
             The id of the conversation.
@@ -151,7 +152,20 @@ async def _cut(tx: Transaction, rows: Sequence[Row]) -> None:
 
 
 async def _unlink(tx: Transaction, conversation: str, new: str) -> None:
-    await tx.run("MATCH (c:Conversation {id: $id})<-[r:STARTED|SPOKE_IN]-(u:User) DELETE r", {"id": conversation})
+    said = await tx.run(
+        "MATCH (c:Conversation {id: $id})<-[:PART_OF]-(m:Interaction) RETURN DISTINCT m.user_id AS user",
+        {"id": conversation},
+    )
+    users = await tx.run(
+        "MATCH (c:Conversation {id: $id})<-[:SPOKE_IN]-(u:User) RETURN u.id AS id, u.external_id AS user",
+        {"id": conversation},
+    )
+    gone = [row["id"] for row in users if row["user"] not in {one["user"] for one in said}]
+    await tx.run("MATCH (c:Conversation {id: $id})<-[r:STARTED]-(u:User) DELETE r", {"id": conversation})
+    await tx.run(
+        "UNWIND $gone AS i MATCH (c:Conversation {id: $id})<-[r:SPOKE_IN]-(u:User {id: i}) DELETE r",
+        {"id": conversation, "gone": gone},
+    )
     await tx.run(
         "MATCH (c:Conversation {id: $id}) SET c.session_id = $new, c.user_id = '', c.id = $new",
         {"id": conversation, "new": new},
