@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable, Sequence
 from itertools import pairwise
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 
 from core.rag import KnowledgeBase
-from core.rag.errors import StoreConflictError
+from core.rag.errors import StoreConflictError, StoreUnavailableError
 from core.rag.memory.compaction import TRIES
 from core.rag.memory.forgetting import traces
 
@@ -226,17 +227,40 @@ async def test_what_is_summarised_while_it_is_forgotten_is_gone(
     kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ids = await say(kb, *range(1, 5))
-    delete = kb.client.delete_messages
+    summaries_of = kb.client.summaries_of
 
-    async def delete_after_others_compact(*args: Any) -> int:
+    async def until_others_compact(*args: Any) -> list[str]:
         monkeypatch.undo()
+        found = await summaries_of(*args)
         await kb.compact("s", keep=1, summarizer=Joined())
-        return await delete(*args)
+        return found
 
-    monkeypatch.setattr(kb.client, "delete_messages", delete_after_others_compact)
+    monkeypatch.setattr(kb.client, "summaries_of", until_others_compact)
     assert (await kb.forget(memory_id=ids[1])).memories == 2
     assert await live(kb) == ["1", "3", "4"]
     assert [memory.content for memory in await kb.recall("s", "3", limit=1)] == ["3"]
+
+
+async def test_what_ends_while_it_forgets_has_forgotten_all_or_nothing(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = await say(kb, *range(1, 5))
+    await kb.compact("s", keep=1, summarizer=Joined())
+    before = await live(kb)
+    write, written = kb.client._write, 0
+
+    async def dies(work: Any) -> Any:
+        nonlocal written
+        written += 1
+        if written > 1:
+            raise StoreUnavailableError("The server is gone.")
+        return await write(work)
+
+    monkeypatch.setattr(kb.client, "_write", dies)
+    with contextlib.suppress(StoreUnavailableError):
+        await kb.forget(memory_id=ids[1])
+    monkeypatch.undo()
+    assert await live(kb) in (before, ["1", "3", "4"])
 
 
 async def test_the_order_of_a_session_is_that_of_storing_and_recall_goes_by_time(kb: KnowledgeBase) -> None:

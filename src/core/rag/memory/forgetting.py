@@ -23,10 +23,8 @@ _TRIES = 10
 async def forget_messages(client: MemGraphClient, session_id: str, ids: Sequence[str]) -> Forgotten:
     """Remove messages of a session and all summaries of them; other messages that these replaced are restored."""
     before = await _summaries(client, session_id)
-    summaries = await client.summaries_of(ids)
-    await client.restore_summarized([*ids, *summaries], ids)  # the ids may include summaries
     try:
-        gone = Forgotten(memories=await client.delete_messages(session_id, [*ids, *summaries]))
+        gone = Forgotten(memories=await client.remove_with_summaries(session_id, ids))
     except NotFoundError:  # the whole session has been forgotten since
         return Forgotten()
     # A summary that another client was just writing may contain what was forgotten; later ones cannot.

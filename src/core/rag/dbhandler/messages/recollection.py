@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from core.rag.dbhandler.batches import batches, run_for_rows
+from core.rag.dbhandler.batches import batches, run_for_ids
 from core.rag.dbhandler.checks import check_flags, check_kind, check_texts
 from core.rag.dbhandler.messages.interactions import (
     InteractionRow,
@@ -14,12 +14,8 @@ from core.rag.dbhandler.messages.interactions import (
     lock_conversation,
 )
 from core.rag.dbhandler.messages.remembering import RememberingOperations
-from core.rag.dbhandler.messages.removal import remove_message_vectors
-from core.rag.dbhandler.messages.rows import (
-    MESSAGE_COLUMNS,
-    found_message,
-    message_terms,
-)
+from core.rag.dbhandler.messages.removal import remove_message_vectors, remove_messages
+from core.rag.dbhandler.messages.rows import MESSAGE_COLUMNS, found_message
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.dbhandler.vectors import VectorStoreInfo
 from core.rag.identity import stable_id
@@ -190,35 +186,40 @@ class RecollectionOperations(RememberingOperations):
             found.update(dict.fromkeys(wanted))
         return list(found)
 
-    async def restore_summarized(self, summaries: Sequence[str], but: Collection[str]) -> None:
-        """Make the messages that summaries replaced memories again, found by their words and vectors.
+    async def remove_with_summaries(self, session_id: str, ids: Sequence[str]) -> int:
+        """Remove messages of a session and all summaries of them, in one transaction.
 
-        Args:
-            summaries: Their ids.
-            but: Ids of messages that stay as they are.
+        What else these summaries, or others among the messages, had replaced is a memory again, found by its words and
+        its vector.
+
+        Returns:
+            How many messages and summaries there were.
+
+        Raises:
+            NotFoundError: if there is no such session.
         """
+        session = await self._require_conversation(session_id)
+        gone = [*check_texts("ids", ids), *await self.summaries_of(ids)]
         rows = await self.read_for_ids(
-            "UNWIND $ids AS i MATCH (s:Interaction {id: i})-[:SUMMARIZES]->(m:Interaction) RETURN m.id AS id", summaries
+            "UNWIND $ids AS i MATCH (s:Interaction {id: i})-[:SUMMARIZES]->(m:Interaction) RETURN m.id AS id", gone
         )
-        left = {*but, *summaries}
-        messages = await self.messages_by_id([row["id"] for row in rows if row["id"] not in left])
-        restored = [
-            InteractionRow(key, {"content": message["content"], "tags": message["tags"]})
-            for key, message in messages.items()
-        ]
+        messages = await self.messages_by_id([row["id"] for row in rows if row["id"] not in set(gone)])
+        restored = [InteractionRow(key, {"content": message["content"]}) for key, message in messages.items()]
         indexes = await self.message_indexes(restored)
-        terms = [{"id": row.id, "terms": message_terms(**row.properties)} for row in restored]
 
-        async def work(tx: Transaction) -> None:
+        async def work(tx: Transaction) -> int:
             now = utc_now()
-            await run_for_rows(
+            number = await remove_messages(tx, session["node_id"], gone, now)
+            there = await run_for_ids(
                 tx,
-                "UNWIND $rows AS row MATCH (m:Interaction {id: row.id}) "
-                "SET m.terms = row.terms, m.compacted_into = '', m.updated_at = $now",
-                terms,
-                now=now,
+                "UNWIND $ids AS i MATCH (m:Interaction {id: i}) WHERE m.compacted_into = '' "
+                "RETURN m.id AS id, m.revised_at AS revised_at",
+                list(messages),
             )
-            await attach_message_vectors(tx, restored, namespace=self._namespace, indexes=indexes, now=now)
+            # One that was revised since it was read has the vector of its new words.
+            same = {row["id"] for row in there if row["revised_at"] == messages[row["id"]]["revised_at"]}
+            back = [message for message in restored if message.id in same]
+            await attach_message_vectors(tx, back, namespace=self._namespace, indexes=indexes, now=now)
+            return number
 
-        if restored:
-            await self._write(work)
+        return await self._write(work)
