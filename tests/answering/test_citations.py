@@ -419,6 +419,37 @@ async def test_the_same_of_another_name_or_number_is_not_supported(source: str, 
     assert (checked.unsupported == ()) == supported
 
 
+@pytest.mark.parametrize("embedder", EMBEDDERS, ids=["words", "vectors"])
+@pytest.mark.parametrize(
+    ("answer", "doubted"),
+    [
+        ("Die Mühle wurde 1782 von Edmund Harrow gebaut, aber nicht in Stein [1].", False),
+        ("Die Mühle wurde 1783 von Edmund Harrow gebaut, aber nicht in Stein [1].", True),
+        ("Die Mühle wurde 1782 von Ada Lane gebaut, aber nicht in Stein [1].", True),
+        ("Le moulin a été construit par Edmund Harrow, et il est ouvert le 5 mars 2024 [1].", False),
+        ("Le moulin a été construit par Edmund Harrow, et il est ouvert le 6 mars 2024 [1].", True),
+        ("Мельница была построена в 1782 году [1].", False),
+        ("水車は1782年に建てられました [1]", False),
+        ("The wheel is made of larch and oak, and it is very old [1].", True),
+    ],
+)
+async def test_of_an_answer_in_another_language_names_and_numbers_are_checked(
+    answer: str, doubted: bool, embedder: object
+) -> None:
+    sources = (
+        "The mill was built in 1782 by Edmund Harrow, and it has not been made of stone. It opened on 5 March 2024.",
+        "The trust is led by the director Ada Lane, who is an engineer.",
+    )
+    given = [
+        Passage(number, Hit(str(number), "d", "a.md", "", "", said, 0, 0, len(said), 1.0))
+        for number, said in enumerate(sources, 1)
+    ]
+    checked = await check_citations(answer, given, embedder)  # type: ignore[arg-type]
+    assert (len(checked.unsupported), len(checked.untold)) == (int(doubted), int(not doubted))
+    assert (checked.text == answer) is not doubted
+    assert not checked.supported, "that the source says so is not known"
+
+
 @pytest.mark.parametrize(
     ("source", "claim", "supported"),
     [

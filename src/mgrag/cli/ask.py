@@ -247,6 +247,8 @@ def _show(answer: Answer, chosen: Common, *, show_context: bool, lines: bool = F
         cited, better = (", ".join(map(str, some)) for some in (sentence.numbers, sentence.supported_by))
         others = f", but by [{better}]" if better else ""
         line(("Not supported by its source ", "yellow"), f"[{cited}]{others}: {sentence.text}")
+    for text in answer.untold:
+        line(("In another language than its source, so not checked: ", "yellow"), text)
     if cut := answer.details.get("cut"):
         line(("The answer is cut off: ", "yellow"), _CUT[cut])
     if reason := answer.details.get("not_recorded"):

@@ -103,7 +103,8 @@ class ReadingTools:
 
         Without a language model on the server, the answer consists of the most relevant sentences, quoted verbatim.
         "found" says whether anything relevant was found, and "supported" whether the sources support the answer:
-        "unsupported" are sentences that they do not support, "missing" sentences that cite nothing.
+        "unsupported" are sentences that they do not support, "missing" sentences that cite nothing, "untold" sentences
+        that could not be checked, because they are in another language than what they cite.
         With conversation_id, question and answer are recorded there, unless the server is for reading only.
         """
         async with self._lease.use() as kb:
@@ -116,7 +117,8 @@ class ReadingTools:
                 record=self._recording,
             )
         given = answer.to_dict()
-        return {name: given[name] for name in ("text", "found", "supported", "citations", "unsupported", "missing")}
+        told = ("text", "found", "supported", "citations", "unsupported", "missing", "untold")
+        return {name: given[name] for name in told}
 
     async def graph_context(
         self,

@@ -6,6 +6,8 @@ show twice as many different function words of its own as English ones.
 
 from __future__ import annotations
 
+import unicodedata
+from collections import Counter
 from collections.abc import Iterable
 from functools import cache
 from itertools import islice
@@ -18,6 +20,9 @@ DEFAULT_LANGUAGE: Final = "english"
 
 #: Words at the beginning of a text by which its language is told.
 SAMPLE_WORDS: Final = 150
+_SAMPLE_CHARS: Final = 2_000
+#: Scripts of one language that are written together: kana tells.
+_KANA: Final = frozenset({"HIRAGANA", "KATAKANA"})
 _SHORT: Final = 20
 #: What stands around the words of a question: ``¿Cuántos hay?``
 AROUND_WORDS: Final = ".,;:!?¿¡()[]\"'"
@@ -117,3 +122,20 @@ def is_surely_english(words: Iterable[str]) -> bool:
     sample = {word.strip(AROUND_WORDS).lower() for word in islice(words, SAMPLE_WORDS)}
     english = sample & _votes(DEFAULT_LANGUAGE)
     return not english <= _foreign() and len(english) >= 2 * len(sample & _strange())
+
+
+def sure_language(text: str) -> str:
+    """Return the language of a text in Latin letters, or the script of another one; empty if it is not sure.
+
+    Example:
+        >>> sure_language("Die Mühle wurde von Ada gebaut."), sure_language("Мельница"), sure_language("Ada Lane")
+        ('german', 'CYRILLIC', '')
+    """
+    letters = [letter for letter in text[:_SAMPLE_CHARS] if letter.isalpha()]
+    scripts = Counter(unicodedata.name(letter, "").partition(" ")[0] for letter in letters if not letter.isascii())
+    scripts.pop("LATIN", None)
+    if letters and 2 * scripts.total() > len(letters):
+        return "KANA" if _KANA & scripts.keys() else max(scripts, key=lambda script: scripts[script])
+    words = [word.strip(AROUND_WORDS) for word in text.split()]
+    language = detect_language(words)
+    return language if language != DEFAULT_LANGUAGE or is_surely_english(words) else ""

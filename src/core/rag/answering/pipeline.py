@@ -132,6 +132,7 @@ def answer_of(
         unsupported=checked.unsupported,
         missing=checked.missing,
         dropped=checked.dropped,
+        untold=checked.untold,
         entities=context.entities,
         facts=context.facts,
         details=dict(details or {}, **({"cut": response.cut} if response.cut else {})),

@@ -266,6 +266,8 @@ class Answer(Plain):
         missing: Sentences that state something and cite nothing.
         dropped: Citation numbers removed from the text: no such passage exists, or it has nothing to do with the
             sentence, which another one supports.
+        untold: Sentences in another language than what they cite, whose names and numbers are there; whether it
+            supports them cannot be told, so ``supported`` is false.
         entities: The entities that were found.
         facts: The relations that were found.
         message_id: Id of the message that records the answer, in a conversation.
@@ -287,6 +289,7 @@ class Answer(Plain):
     unsupported: tuple[UnsupportedSentence, ...] = ()
     missing: tuple[str, ...] = ()
     dropped: tuple[int, ...] = ()
+    untold: tuple[str, ...] = ()
     entities: tuple[FoundEntity, ...] = ()
     facts: tuple[FoundFact, ...] = ()
     message_id: str | None = None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from core.rag.analysis import analyze
-from core.rag.analysis.language import detect_language
+from core.rag.analysis.language import detect_language, sure_language
 from core.rag.answering.checking.claims import Claim, claims_of, with_what_sources_deny
 from core.rag.answering.checking.support import Verdict, judge, source_of
 from core.rag.answering.markers import (
@@ -42,7 +42,8 @@ class Checked:
         unsupported: Sentences that their sources do not support.
         missing: Sentences that state something and cite nothing.
         dropped: Numbers that were removed: the passage does not exist, or is unrelated to the sentence.
-        supported: Whether it cites something and nothing is unsupported, missing or dropped.
+        untold: Sentences of which that cannot be told, because what they cite is in another language.
+        supported: Whether it cites something and nothing is unsupported, missing, dropped or untold.
     """
 
     text: str
@@ -50,6 +51,7 @@ class Checked:
     unsupported: tuple[UnsupportedSentence, ...] = ()
     missing: tuple[str, ...] = ()
     dropped: tuple[int, ...] = ()
+    untold: tuple[str, ...] = ()
     supported: bool = False
 
 
@@ -71,15 +73,19 @@ async def check_citations(text: str, passages: Sequence[Passage], embedder: Embe
     said = (sentence for passage in passages for sentence in sentences(passage.hit.content))
     claims = with_what_sources_deny(claims_of(text), said)
     near = await _nearness(claims, passages, embedder)
+    spoken = sure_language(" ".join(claim.text for claim in claims))
     verdicts = [
-        judge(claim.text, claim.numbers, sources, near.get(index, {})) if claim.numbers and claim.states else None
+        judge(claim.text, claim.numbers, sources, near.get(index, {}), spoken)
+        if claim.numbers and claim.states
+        else None
         for index, claim in enumerate(claims)
     ]
     unsupported = tuple(
         UnsupportedSentence(claim.text, claim.numbers, verdict.better)
         for claim, verdict in zip(claims, verdicts, strict=True)
-        if verdict is not None and not verdict.supported
+        if verdict is not None and not verdict.supported and not verdict.untold
     )
+    untold = tuple(claim.text for claim, verdict in zip(claims, verdicts, strict=True) if verdict and verdict.untold)
     missing = tuple(claim.text for claim in claims if claim.states and not claim.numbers)
     useless = [number for verdict in verdicts if verdict for number in verdict.useless]
     text = _marked(text, claims, verdicts)
@@ -90,7 +96,8 @@ async def check_citations(text: str, passages: Sequence[Passage], embedder: Embe
         unsupported=unsupported,
         missing=missing,
         dropped=dropped,
-        supported=any(markers_in(text)) and not unsupported and not missing and not dropped,
+        untold=untold,
+        supported=any(markers_in(text)) and not (unsupported or missing or dropped or untold),
     )
 
 
@@ -158,7 +165,7 @@ def _marked(text: str, claims: Sequence[Claim], verdicts: Sequence[Verdict | Non
     """Return the text without useless markers, and with a mark after sentences that are not supported."""
     for index in range(len(claims) - 1, -1, -1):
         verdict = verdicts[index]
-        if verdict is None:
+        if verdict is None or verdict.untold:
             continue
         end = claims[index].end
         if not verdict.supported:

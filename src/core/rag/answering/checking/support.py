@@ -17,7 +17,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from core.rag.analysis import analyze
-from core.rag.analysis.language import detect_language
+from core.rag.analysis.language import detect_language, sure_language
 from core.rag.answering.checking.figures import Figure, figures_in, has_numbers, numbers_of, with_units_apart
 from core.rag.answering.checking.negation import Statement, contradicts, statement_of
 from core.rag.answering.checking.swapping import (
@@ -66,7 +66,8 @@ class Source:
         terms: Its words, those of its title and heading included.
         numbers: Its numbers in digits, in all ways in which they may be meant.
         names: Its capitalised words, as terms.
-        language: Its language.
+        language: Its language, for the stems of words.
+        spoken: Its language or script, if it is sure (:func:`core.rag.analysis.language.sure_language`).
         given: The words of its title and heading.
         said: Its sentences.
         texts: The same as they stand there.
@@ -85,6 +86,7 @@ class Source:
     dates: tuple[Date, ...] = ()
     figures: tuple[Figure, ...] = ()
     acronyms: frozenset[str] = frozenset()
+    spoken: str = ""
 
     def has(self, name: str) -> bool:
         """Return whether it has a word, or one of the same stem (German, Germany)."""
@@ -103,11 +105,13 @@ class Verdict:
         supported: Whether what it cites says so.
         better: Passages that say so, though it does not cite them.
         useless: Of several passages cited together, those that say nothing of it.
+        untold: Whether that cannot be told: they are in another language, and have its names and numbers.
     """
 
     supported: bool
     better: tuple[int, ...] = ()
     useless: tuple[int, ...] = ()
+    untold: bool = False
 
 
 def source_of(passage: Passage) -> Source:
@@ -117,7 +121,11 @@ def source_of(passage: Passage) -> Source:
 
 
 def judge(
-    sentence: str, cited: Collection[int], sources: Mapping[int, Source], nearness: Mapping[int, float]
+    sentence: str,
+    cited: Collection[int],
+    sources: Mapping[int, Source],
+    nearness: Mapping[int, float],
+    spoken: str = "",
 ) -> Verdict:
     """Check one sentence.
 
@@ -126,6 +134,7 @@ def judge(
         cited: The numbers that it cites, at least one, all of them known.
         sources: All passages by number.
         nearness: By number, the likeness of the sentence and the nearest sentence of the passage; may lack some.
+        spoken: The language of the answer, if it is sure.
     """
     check = _Check(sentence, sources, nearness)
     together = check.fit(cited)
@@ -133,6 +142,8 @@ def judge(
     better = tuple(number for number in others if check.says([number]))
     rival = max((check.fit([number]) for number in better), default=0.0)
     supported = check.says(cited) and not rival - together >= SWAPPED
+    if not supported and not better and check.is_translated(cited, spoken):
+        return Verdict(supported=check.is_near(cited), untold=not check.is_near(cited))
     if not supported:
         return Verdict(supported=False, better=better)
     useless = tuple(number for number in cited if len(cited) > 1 and check.adds_nothing(number, cited))
@@ -159,8 +170,22 @@ class _Check:
         sentence = self._as_in(source)
         names = self._names(sentence, source.language)
         share = _share(analyze(sentence, source.language), names, source)
-        near = max((self._nearness.get(number, 0.0) for number in numbers), default=0.0)
-        return max(share, ENOUGH_WORDS) if share >= SOME_WORDS and near >= NEAR else share
+        return max(share, ENOUGH_WORDS) if share >= SOME_WORDS and self.is_near(numbers) else share
+
+    def is_near(self, numbers: Collection[int]) -> bool:
+        """Return whether its vector is near that of a sentence of passages."""
+        return max((self._nearness.get(number, 0.0) for number in numbers), default=0.0) >= NEAR
+
+    def is_translated(self, numbers: Collection[int], spoken: str) -> bool:
+        """Return whether passages are in other languages, and have its dates, its numbers and the names of passages."""
+        if not spoken or any(self._sources[number].spoken in ("", spoken) for number in numbers):
+            return False
+        source = _merged(self._sources[number] for number in numbers)
+        sentence = self._as_in(source)
+        if self._lacks_date(source) or not has_numbers(source.numbers, sentence):
+            return False
+        named = {term for word in CAPITALISED.findall(sentence) for term in analyze(word, source.language)}
+        return all(source.has(name) for name in named & self._known.names)
 
     def says(self, numbers: Collection[int]) -> bool:
         """Return whether passages support it: enough words, every number, every name that any passage has."""
@@ -285,6 +310,7 @@ def _source(head: str, content: str) -> Source:
         dates=tuple(date for _, date in _dates(f"{head}\n{content}")),
         figures=tuple(figures_in(f"{head}\n{content}")),
         acronyms=frozenset(match[0] for match in ACRONYM.finditer(f"{head}\n{content}")),
+        spoken=sure_language(content),
     )
 
 
