@@ -6,16 +6,22 @@ import asyncio
 import contextlib
 import json
 import logging
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from typing import Any
 
 import pytest
 
 from answering.models import Talking
+from answering.people import fill
 from core.rag import KnowledgeBase
 from core.rag.answering.events import DoneEvent, TokenEvent
 from core.rag.errors import LanguageModelError, StoreUnavailableError, StreamCutError
+from core.rag.llm import Completion, Usage
+from core.rag.llm.base import Delta
+from dbhandler.kit import Engine
 from fakes.openai_chat import Stream
 from fakes.openai_server import fail
+from libs.dataloader import Document
 
 ANALYSIS = json.dumps({"entities": ["Alice"], "intent": "factual"})
 QUESTION = "What does Alice lead?"
@@ -86,6 +92,55 @@ async def test_of_a_stream_that_the_model_cuts_off_what_was_told_stays(talker: K
     [question, (role, text, cut)] = await messages(talker)
     assert (question[0], role, cut) == ("user", "assistant", "failed")
     assert text and "Alice leads".startswith(text.strip())
+
+
+class Own:
+    """A model that is none of ours: something happens after the first words."""
+
+    model, usage = "own", Usage()
+
+    def __init__(self, happens: Callable[[], Awaitable[object]]) -> None:
+        self._happens = happens
+
+    async def complete(self, *_: Any, schema: Any = None, **__: Any) -> Completion[Any]:
+        return Completion(ANALYSIS, schema.model_validate_json(ANALYSIS))
+
+    async def stream(self, *_: Any, **__: Any) -> AsyncGenerator[Delta, None]:
+        yield Delta("Alice leads ")
+        await self._happens()
+        yield Delta("Lighthouse [1].")
+        yield Delta("", "stop", Usage())
+
+    async def close(self) -> None: ...
+
+
+async def test_so_it_is_where_a_model_fails_in_a_way_of_its_own(engine: Engine) -> None:
+    async def fails() -> None:
+        raise RuntimeError("What is this?")
+
+    async with engine.knowledge(language_model=Own(fails)) as kb:
+        await fill(kb)
+        with pytest.raises(RuntimeError, match="What is this"):
+            async for _ in kb.ask_stream(QUESTION, conversation_id="talk"):
+                pass
+        assert await messages(kb) == [("user", QUESTION, None), ("assistant", "Alice leads", "failed")]
+
+
+async def test_an_answer_refers_to_a_document_that_is_deleted_meanwhile(engine: Engine) -> None:
+    """Else its conversation would have the id of a chunk as an address."""
+    document = Document(path="notes/lighthouse.md", content="Alice leads Lighthouse.")
+
+    async def deleted() -> None:
+        await kb.delete("notes/lighthouse.md")
+
+    async with engine.knowledge(language_model=Own(deleted)) as kb:
+        await kb.ingest([document])
+        await kb.ask(QUESTION, conversation_id="talk")
+        [_, answer] = await kb.client.get_conversation_messages("talk")
+        assert len(answer["references"]) == 1 and answer["references"][0].endswith("notes/lighthouse.md")
+        await kb.ingest([document])
+        [_, answer] = await kb.client.get_conversation_messages("talk")
+        assert answer["references"] == ["notes/lighthouse.md"]
 
 
 async def test_of_an_answer_that_nobody_saw_the_question_stays_and_can_be_asked_again(

@@ -19,6 +19,7 @@ from core.rag.retrieval.referents import asks_for_more, referents
 from core.rag.retrieval.spelling import applied, corrections
 
 if TYPE_CHECKING:
+    from core.rag.answering.types import Citation
     from core.rag.dbhandler import MemGraphClient
 
 #: A strategy: from a question and what to answer it with, the events.
@@ -155,8 +156,8 @@ async def _recording(
                     text += event.text
                 if isinstance(event, DoneEvent):
                     answer = event.answer
-                    cited = list(dict.fromkeys(one.chunk_id for one in answer.citations if one.chunk_id))
                     try:
+                        cited = await _cited(client, answer.citations)
                         said = await record(answer.text, answer.details.get("cut"), cited)
                     except NotFoundError:
                         pass  # somebody has deleted the conversation since: then nothing is recorded of the answer
@@ -167,10 +168,18 @@ async def _recording(
                         event = DoneEvent(replace(answer, message_id=said))
                     done = True
                 yield event
-    except (asyncio.CancelledError, GeneratorExit, MGRagError) as error:
+    except BaseException as error:  # a model or embedder of the caller's may raise anything
         if text.strip() and not done:
-            await finish(_in_time(record(text, "failed" if isinstance(error, MGRagError) else "stopped")))
+            left = isinstance(error, asyncio.CancelledError | GeneratorExit)
+            await finish(_in_time(record(text, "stopped" if left else "failed")))
         raise
+
+
+async def _cited(client: MemGraphClient, citations: Sequence[Citation]) -> list[str]:
+    """Return what an answer refers to: chunks, or the paths of those that are gone since they were found."""
+    there = await client.chunks_by_id(dict.fromkeys(one.chunk_id for one in citations if one.chunk_id))
+    cited = (one.chunk_id if one.chunk_id in there else one.path for one in citations if one.chunk_id)
+    return list(dict.fromkeys(cited))
 
 
 async def _in_time(recording: Coroutine[Any, Any, str]) -> None:
