@@ -84,6 +84,19 @@ async def test_a_stream_that_ends_badly_is_told_of(chat: Chat, model: MakeModel,
     assert caught.value.received == "It "
 
 
+@pytest.mark.parametrize(("last", "told"), [("length", "length"), ("stop", "stop"), (None, "")])
+async def test_an_empty_finish_reason_is_none(chat: Chat, model: MakeModel, last: str | None, told: str) -> None:
+    """Some servers send one with every part; an answer that is cut off would be taken for a whole one."""
+    reasons = ["", "", *([last] if last else [])]
+    parts = [{"choices": [{"delta": {"content": "It "}, "finish_reason": reason}]} for reason in reasons]
+    chat.then(Stream([], after=b"".join(f"data: {json.dumps(part)}\n\n".encode() for part in parts)))
+    if told:
+        assert (await read(model()))[-1].finish_reason == told
+    else:
+        with pytest.raises(StreamCutError):
+            await read(model())
+
+
 async def test_done_without_a_finish_reason_is_an_end(chat: Chat, model: MakeModel) -> None:
     chat.then(Stream(["It "], after=b"data: [DONE]\n\n"))
     assert (await read(model()))[-1].finish_reason == "stop"

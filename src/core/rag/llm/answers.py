@@ -107,7 +107,7 @@ def _choices(answer: Any) -> list[dict[str, Any]]:
 
 
 def _part(answer: dict[str, Any], choice: dict[str, Any], message: dict[str, Any]) -> AnswerPart:
-    reason = choice.get("finish_reason")
+    reason = choice.get("finish_reason") or None  # some servers send an empty one until the end
     return AnswerPart(
         text=_text(message.get("content")),
         arguments=_arguments(message),
