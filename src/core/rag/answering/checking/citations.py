@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from core.rag.analysis import analyze
 from core.rag.analysis.language import detect_language, sure_language
-from core.rag.answering.checking.claims import Claim, claims_of, with_what_sources_deny
+from core.rag.answering.checking.claims import Claim, claims_of, with_denials
 from core.rag.answering.checking.support import Verdict, judge, source_of
 from core.rag.answering.markers import (
     MarkerFilter,
@@ -71,7 +71,7 @@ async def check_citations(text: str, passages: Sequence[Passage], embedder: Embe
     cleaner = MarkerFilter(sources, indexed)
     text = in_backticks((cleaner.feed(text) + cleaner.end()).strip(), indexed)
     said = (sentence for passage in passages for sentence in sentences(passage.hit.content))
-    claims = with_what_sources_deny(claims_of(text), said)
+    claims = with_denials(claims_of(text), said)
     near = await _nearness(claims, passages, embedder)
     spoken = sure_language(" ".join(claim.text for claim in claims))
     verdicts = [

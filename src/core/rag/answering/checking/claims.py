@@ -110,8 +110,8 @@ def claims_of(answer: str) -> list[Claim]:
     ]
 
 
-def with_what_sources_deny(claims: Sequence[Claim], said: Iterable[str]) -> list[Claim]:
-    """Return claims; what a source itself says is not so or not there states something, like all else.
+def with_denials(claims: Sequence[Claim], said: Iterable[str]) -> list[Claim]:
+    """Return claims; one that denies what a source itself denies, or cites a source for it that states it, does state.
 
     Args:
         claims: The sentences of an answer.
@@ -119,13 +119,13 @@ def with_what_sources_deny(claims: Sequence[Claim], said: Iterable[str]) -> list
     """
     if not any(claim.gap for claim in claims):
         return list(claims)
-    denied = [set(analyze(sentence)) for sentence in said if _GAP.search(sentence)]
-    return [
-        replace(claim, states=True)
-        if claim.gap and not _OF_SOURCES.search(claim.text) and _is_among(claim.text, denied)
-        else claim
-        for claim in claims
-    ]
+    sentences = [(set(analyze(sentence)), _GAP.search(sentence) is not None) for sentence in said]
+
+    def states(claim: Claim) -> bool:
+        words = [terms for terms, denies in sentences if denies or claim.numbers]
+        return claim.gap and not _OF_SOURCES.search(claim.text) and _is_among(claim.text, words)
+
+    return [replace(claim, states=True) if states(claim) else claim for claim in claims]
 
 
 def _is_among(text: str, said: Iterable[set[str]]) -> bool:
