@@ -332,6 +332,11 @@ def _merged(sources: Iterable[Source]) -> Source:
 
 def _share(terms: Iterable[str], names: Collection[str], source: Source) -> float:
     """Share of different words that a source has; names and numbers count double."""
+    values = number_values(source.language)
     weights = {term: _WEIGHT if term in names or term.isdigit() else 1.0 for term in terms}
     total = sum(weights.values())
-    return sum(weight for term, weight in weights.items() if term in source.terms) / total if total else 0.0
+    # Four of one may be 4 of the other: the numbers of a source are those that it has in words, too.
+    had = (
+        weight for term, weight in weights.items() if term in source.terms or values.get(term, term) in source.numbers
+    )
+    return sum(had, 0.0) / total if total else 0.0
