@@ -143,6 +143,17 @@ async def test_an_answer_refers_to_a_document_that_is_deleted_meanwhile(engine: 
         assert answer["references"] == ["notes/lighthouse.md"]
 
 
+async def test_the_numbers_of_earlier_answers_are_not_told_again(talker: KnowledgeBase, said: Talking) -> None:
+    """They are those of other passages now, and a model would cite them."""
+    said.chat.then(ANALYSIS, "Alice leads Lighthouse [1].", ANALYSIS, "Yes [1].")
+    await talker.ask(QUESTION, conversation_id="talk")
+    await talker.ask("Is item [1] of my list right?", conversation_id="talk")
+    await talker.ask("And now?", conversation_id="talk")
+    told = said.chat.bodies[-1]["messages"][1]["content"].split("Said before:")[1].split("The sources:")[0]
+    assert "assistant: Alice leads Lighthouse.\n" in told
+    assert "user: Is item [1] of my list right?" in told
+
+
 async def test_of_an_answer_that_nobody_saw_the_question_stays_and_can_be_asked_again(
     talker: KnowledgeBase, said: Talking
 ) -> None:

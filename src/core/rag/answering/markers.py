@@ -74,6 +74,20 @@ def replace_markers(text: str, replacement: Callable[[re.Match[str]], str]) -> s
     return _MARKER_OR_CODE.sub(lambda match: replacement(match) if match[1] else match[0], text)
 
 
+def without_markers(text: str) -> str:
+    """Return a text without its markers and the spaces before them.
+
+    Example:
+        >>> without_markers("It rains [1], says Ada [2][3].")
+        'It rains, says Ada.'
+    """
+    parts, place = [], 0
+    for match in markers_in(text):
+        parts.append(text[place : match.start()].rstrip(" "))
+        place = match.end()
+    return "".join([*parts, text[place:]])
+
+
 def indexed_names(texts: Iterable[str]) -> frozenset[str]:
     """Return the names that texts use with an index, in code.
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.rag.answering.events import DoneEvent, Event, RetrievalEvent, TokenEvent
 from core.rag.answering.intents import has_words
+from core.rag.answering.markers import without_markers
 from core.rag.answering.services import Services
 from core.rag.dbhandler.finishing import finish
 from core.rag.errors import MGRagError, NotFoundError, StoreError
@@ -76,7 +77,7 @@ async def recorded(
         messages = (messages[:-1] if asked else messages)[-MESSAGES:]
         services = replace(
             services,
-            dialogue="\n".join(f"{message['role']}: {message['content'][:_CHARS_PER_MESSAGE]}" for message in messages),
+            dialogue="\n".join(map(_said, messages)),
             before=_gone_on_with(question, messages),
             given=_given(messages) if asks_for_more(question) else "",
             search={**services.search, "conversation_id": conversation_id},
@@ -197,6 +198,12 @@ def _already_asked(question: str, user_id: str | None, messages: Sequence[Mappin
     last = messages[-1]
     same = (last["role"], last["content"].strip(), last["user_id"] or "") == ("user", question, user_id or "")
     return str(last["id"]) if same else ""
+
+
+def _said(message: Mapping[str, Any]) -> str:
+    """Return a message as a model reads it: the numbers of an earlier answer are those of other passages now."""
+    content = message["content"] if message["role"] == "user" else without_markers(message["content"])
+    return f"{message['role']}: {content[:_CHARS_PER_MESSAGE]}"
 
 
 def _given(messages: Sequence[Mapping[str, Any]]) -> str:
