@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
@@ -27,6 +28,9 @@ _FIGURE = re.compile(
     + "|".join(f"(?P<ten{power}>{words})" for power, words in reversed(_MAGNITUDES.items()))
     + r"|(?P<m>m))(?!\w))?",
 )
+_OTHER_DIGIT = re.compile(r"[^\D0-9]")
+_SWISS = re.compile(r"(?<![\w.,])\d{1,3}(?:['’\u2009]\d{3})+(?!\d)")
+_SWISS_MARK = re.compile(r"['’\u2009]")
 #: A number and its unit without a space between: 16GB, 5km. But 2nd, the 1990s and 90er are one word.
 _WITH_UNIT = re.compile(r"(?<![\w.,])(\d+(?:[.,]\d+)*)(?!(?:st|nd|rd|th|s|er|e)\b)(?=[A-Za-zµμΩ]{1,4}(?!\w))")
 
@@ -53,13 +57,16 @@ class Figure:
         return self.values != self.digits
 
 
-def with_units_apart(text: str) -> str:
-    """Return a text with a space between numbers and their units.
+def with_plain_numbers(text: str) -> str:
+    """Return a text with its digits as 0 to 9, Swiss thousands without their marks, and units apart from numbers.
 
     Example:
-        >>> with_units_apart("16GB in the 1990s, 2.5km")
-        '16 GB in the 1990s, 2.5 km'
+        >>> with_plain_numbers("16GB in the 1990s, 2.5km, 1’200, ２０１９")
+        '16 GB in the 1990s, 2.5 km, 1200, 2019'
     """
+    if not text.isascii():
+        text = _OTHER_DIGIT.sub(lambda digit: str(unicodedata.decimal(digit[0])), text)
+    text = _SWISS.sub(lambda number: _SWISS_MARK.sub("", number[0]), text)
     return _WITH_UNIT.sub(r"\1 ", text)
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from core.rag.analysis import analyze
 from core.rag.analysis.language import detect_language, sure_language
-from core.rag.answering.checking.figures import Figure, figures_in, has_numbers, numbers_of, with_units_apart
+from core.rag.answering.checking.figures import Figure, figures_in, has_numbers, numbers_of, with_plain_numbers
 from core.rag.answering.checking.negation import Statement, contradicts, statement_of
 from core.rag.answering.checking.swapping import (
     CAPITALISED,
@@ -155,7 +155,7 @@ class _Check:
     """One sentence against any of the passages."""
 
     def __init__(self, sentence: str, sources: Mapping[int, Source], nearness: Mapping[int, float]) -> None:
-        sentence = with_units_apart(sentence)
+        sentence = with_plain_numbers(sentence)
         self._sentence = sentence
         self._sources = sources
         self._nearness = nearness
@@ -290,7 +290,7 @@ def _dates(text: str) -> list[tuple[int, Date]]:
 
 @lru_cache(maxsize=512)
 def _source(head: str, content: str) -> Source:
-    head, content = with_units_apart(head), with_units_apart(content)
+    head, content = with_plain_numbers(head), with_plain_numbers(content)
     language = detect_language(content.split())
     names: set[str] = set()
     spans = sentence_spans(content)
