@@ -13,7 +13,7 @@ import pytest
 
 from answering.models import Talking
 from answering.people import fill
-from core.rag import KnowledgeBase
+from core.rag import KnowledgeBase, KnowledgeRAGFlow
 from core.rag.answering.events import DoneEvent, TokenEvent
 from core.rag.errors import LanguageModelError, StoreUnavailableError, StreamCutError
 from core.rag.llm import Completion, Usage
@@ -164,6 +164,18 @@ async def test_of_an_answer_that_nobody_saw_the_question_stays_and_can_be_asked_
     await talker.ask(f" {QUESTION} ", conversation_id="talk")
     assert await messages(talker) == [("user", QUESTION, None), ("assistant", "Alice leads Lighthouse [1].", None)]
     assert f"user: {QUESTION}" not in said.chat.bodies[-1]["messages"][1]["content"]
+
+
+@pytest.mark.parametrize(("seen", "kept"), [(True, ["user", "assistant"]), (False, ["user"])])
+async def test_of_a_flow_that_is_cut_off_is_kept_what_was_seen(
+    talker: KnowledgeBase, said: Talking, seen: bool, kept: list[str]
+) -> None:
+    said.chat.then(ANALYSIS, Stream(["Alice ", "leads"], cut=True))
+    flow = KnowledgeRAGFlow(talker)
+    flow.set_callbacks((lambda _: None) if seen else None)
+    with pytest.raises(StreamCutError):
+        await flow.run({"query": QUESTION, "session_id": "talk"})
+    assert [role for role, _, _ in await messages(talker)] == kept
 
 
 async def test_the_same_question_of_somebody_else_is_another_one(talker: KnowledgeBase, said: Talking) -> None:

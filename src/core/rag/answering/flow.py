@@ -121,7 +121,8 @@ class KnowledgeRAGFlow:
         question = _question(state)
         session = state.get("session_id") if isinstance(state, Mapping) else None
         services = Services(self._kb, self._model, instructions=self._instructions)
-        async with contextlib.aclosing(recorded(flow_events, question, services, session)) as events:
+        told = self._on_new_chunk is not None
+        async with contextlib.aclosing(recorded(flow_events, question, services, session, told=told)) as events:
             async for event in events:
                 if isinstance(event, TokenEvent) and self._on_new_chunk is not None:
                     done = self._on_new_chunk(AnswerChunk((ChunkChoice(ChunkDelta(event.text)),)))
