@@ -75,6 +75,18 @@ async def test_the_day_is_that_of_whoever_said_it(engine: Engine, said: str) -> 
         assert (await kb.recall("s", "the garden, on 8 April 2026"))[0].role == "she"
 
 
+async def test_what_was_said_twice_is_found_by_both_days(engine: Engine) -> None:
+    async with engine.knowledge() as kb:
+        for day in (8, 9, 10):
+            await kb.remember(
+                "s", f"speaker {day}", "We talked about the garden.", timestamp=f"2026-04-{day:02}T10:00:00Z"
+            )
+        await kb.remember("s", "speaker 8", "We talked about the garden.", timestamp="2026-05-02T10:00:00Z")
+        await kb.remember("s", "speaker 3", "We talked about the garden.", timestamp="2026-05-03T10:00:00Z")
+        for asked in ("8 April", "2 May"):
+            assert (await kb.recall("s", f"the garden, on {asked}"))[0].role == "speaker 8"
+
+
 @pytest.mark.parametrize("question", ["Who has 2 cats?", "2. What is it?", "May I have 2?", "2026-13-02", "March 2025"])
 async def test_a_number_alone_is_no_day(engine: Engine, question: str) -> None:
     assert days_named(question) == []

@@ -12,6 +12,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 from weakref import WeakKeyDictionary
 
@@ -113,7 +114,11 @@ class Recaller:
             by_node: dict[str, list[Row]] = {node: [] for node in nodes}
             for row in rows:
                 row["tags"] = [analyze(tag) for tag in row["tags"] or []]
-                row["around"] = (*speaker_words(row["role"]), *date_words(row["day"] or row["timestamp"][:10]))
+                days = dict.fromkeys((row["day"] or row["timestamp"][:10], *_last_day(row)))
+                row["around"] = (
+                    *speaker_words(row["role"]),
+                    *dict.fromkeys(chain.from_iterable(map(date_words, days))),
+                )
                 by_node[row["session"]].append(row)
             for row in missing:
                 own = sorted(by_node[row["node_id"]], key=lambda turn: turn["sequence"])
@@ -248,6 +253,12 @@ async def latest(
 
 
 _recallers: WeakKeyDictionary[GraphStore, Recaller] = WeakKeyDictionary()
+
+
+def _last_day(row: Row) -> tuple[str, ...]:
+    """Return the day on which what was said several times was said last."""
+    last: str | None = row["last_said_at"]
+    return (last[:10],) if last and last != row["timestamp"] else ()
 
 
 async def recaller_of(client: MemGraphClient) -> Recaller:
