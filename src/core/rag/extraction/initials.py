@@ -3,26 +3,40 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from collections.abc import Iterator
 from typing import Final
 
 #: A word in capitals that may stand for a name of several words.
 ACRONYM: Final = re.compile(r"(?<![\w.-])[^\W\d_a-z]{2,8}(?![\w-])")
-#: Between the words of a name, whose initials are not counted.
-_SMALL: Final = r"(?:of|for|and|the|on|in|de|des|du|del|la|les|der|die|für|und|et|y|&)"
-_BETWEEN: Final = rf"(?:[\s-]+{_SMALL})*[\s-]+"
+_LONGEST: Final = 8
+_WORD: Final = re.compile(r"\w[\w’-]*")
+_BETWEEN: Final = re.compile(r"[\s&]+")
+#: Words of a name whose initials are not counted.
+_SMALL: Final = frozenset("of for and the on in de des du del la les der die für und et y".split())  # noqa: SIM905
 
 
-@lru_cache(maxsize=512)
-def _spelt(acronym: str) -> re.Pattern[str]:
-    return re.compile(rf"\b{_BETWEEN.join(rf'{re.escape(letter)}[\w’-]*' for letter in acronym)}(?!\w)")
-
-
-def spelt_out(acronym: str, text: str) -> re.Match[str] | None:
-    """Return where a text has consecutive words with capitals whose initials are an acronym.
+def with_initials(text: str) -> Iterator[tuple[str, int, int]]:
+    """Yield the initials of names of several words, and where these are: of any words with capitals in a row.
 
     Example:
-        >>> spelt_out("WHO", "the World Health Organization said")[0]
-        'World Health Organization'
+        >>> text = "the United Nations Organization"
+        >>> [(initials, text[start:end]) for initials, start, end in with_initials(text)][:2]
+        [('UN', 'United Nations'), ('UNO', 'United Nations Organization')]
     """
-    return _spelt(acronym).search(text)
+    row: list[re.Match[str]] = []
+    rows = [row]
+    end = 0
+    for word in _WORD.finditer(text):
+        if row and not _BETWEEN.fullmatch(text, end, word.start()):
+            rows.append(row := [])
+        end = word.end()
+        if word[0][0].isupper():
+            row.append(word)
+        elif word[0] not in _SMALL:
+            rows.append(row := [])
+    for row in rows:
+        for first in range(len(row) - 1):
+            initials = row[first][0][0]
+            for last in row[first + 1 : first + _LONGEST]:
+                initials += last[0][0]
+                yield initials, row[first].start(), last.end()

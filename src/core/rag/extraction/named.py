@@ -8,7 +8,7 @@ from typing import Final
 
 from core.rag.analysis.stopwords import stop_words
 from core.rag.extraction.facts import ChunkFacts
-from core.rag.extraction.initials import ACRONYM, spelt_out
+from core.rag.extraction.initials import ACRONYM, with_initials
 from core.rag.extraction.words import is_unspaced, normalized_words
 
 #: Share of the words of a name that a passage has to have: it may name Ada Lane as Lane.
@@ -32,12 +32,13 @@ def of_what_is_named(facts: ChunkFacts, passage: str) -> ChunkFacts:
     words = normalized_words(passage)
     known, run = frozenset(words), "".join(words)
     acronyms = frozenset(match[0] for match in ACRONYM.finditer(passage))
+    initials = frozenset(letters for letters, _, _ in with_initials(passage))
     entities = [
         entity
         for entity in facts.entities
         if _is_among(entity.name, known, run)
-        or any(spelt_out(acronym, entity.text) for acronym in acronyms)
-        or (ACRONYM.fullmatch(entity.text) is not None and spelt_out(entity.text, passage) is not None)
+        or entity.text in initials
+        or any(letters in acronyms for letters, _, _ in with_initials(entity.text))
     ]
     kept = {entity.name for entity in entities}
     return ChunkFacts(entities, [fact for fact in facts.facts if fact.source in kept and fact.target in kept])

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -28,7 +28,7 @@ from core.rag.answering.checking.swapping import (
     wording_of,
 )
 from core.rag.answering.written_times import written_times
-from core.rag.extraction.initials import ACRONYM, spelt_out
+from core.rag.extraction.initials import ACRONYM, with_initials
 from core.rag.indexing.splitting.sentences import sentence_spans
 
 if TYPE_CHECKING:
@@ -74,6 +74,7 @@ class Source:
         dates: The dates in it: start, end, and how they are written.
         figures: Its numbers with what they come to.
         acronyms: Its words that may be acronyms.
+        initials: What acronyms may stand for: names in it by their initials.
     """
 
     terms: frozenset[str]
@@ -86,6 +87,7 @@ class Source:
     dates: tuple[Date, ...] = ()
     figures: tuple[Figure, ...] = ()
     acronyms: frozenset[str] = frozenset()
+    initials: Mapping[str, str] = field(default_factory=dict)
     spoken: str = ""
 
     def has(self, name: str) -> bool:
@@ -266,14 +268,15 @@ class _Check:
 
 def _with_acronyms_of(text: str, source: Source) -> str:
     """Return a text with acronyms spelt out, and names abbreviated, if a source has them only so."""
-    for acronym in source.acronyms:
-        if (name := spelt_out(acronym, text)) and not source.terms.issuperset(analyze(name[0], source.language)):
-            text = f"{text[: name.start()]}{acronym}{text[name.end() :]}"
+    reached = len(text)
+    for initials, start, end in sorted(with_initials(text), key=lambda name: (name[2], -name[1]), reverse=True):
+        if initials in source.acronyms and end <= reached:
+            if not source.terms.issuperset(analyze(text[start:end], source.language)):
+                text = f"{text[:start]}{initials}{text[end:]}"
+            reached = start
     for match in reversed([*ACRONYM.finditer(text)]):
-        if match[0] not in source.acronyms:
-            there = next((name for one in source.texts if (name := spelt_out(match[0], one))), None)
-            if there is not None:
-                text = f"{text[: match.start()]}{there[0]}{text[match.end() :]}"
+        if match[0] in source.initials and match[0] not in source.acronyms:
+            text = f"{text[: match.start()]}{source.initials[match[0]]}{text[match.end() :]}"
     return text
 
 
@@ -310,6 +313,7 @@ def _source(head: str, content: str) -> Source:
         dates=tuple(date for _, date in _dates(f"{head}\n{content}")),
         figures=tuple(figures_in(f"{head}\n{content}")),
         acronyms=frozenset(match[0] for match in ACRONYM.finditer(f"{head}\n{content}")),
+        initials={initials: content[start:end] for initials, start, end in with_initials(content)},
         spoken=sure_language(content),
     )
 
@@ -327,6 +331,7 @@ def _merged(sources: Iterable[Source]) -> Source:
         dates=tuple(date for source in given for date in source.dates),
         figures=tuple(figure for source in given for figure in source.figures),
         acronyms=frozenset().union(*(source.acronyms for source in given)),
+        initials=dict(item for source in given for item in source.initials.items()),
     )
 
 
