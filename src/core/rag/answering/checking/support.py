@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from core.rag.analysis import analyze
@@ -226,6 +227,8 @@ class _Check:
     def _figures_in(self, source: Source) -> Iterator[tuple[int, str, str]]:
         """Yield place and text of numbers that the source writes in another way, and how it writes them."""
         for figure in self._figures:
+            if figure.written in source.numbers:
+                continue
             there = [one.written for one in source.figures if one.values & figure.values]
             if there and figure.written not in there:
                 yield figure.place, figure.written, there[0]
@@ -326,10 +329,10 @@ def _merged(sources: Iterable[Source]) -> Source:
         names=frozenset().union(*(source.names for source in given)),
         language=given[0].language if given else "english",
         given=frozenset().union(*(source.given for source in given)),
-        said=tuple(one for source in given for one in source.said),
-        texts=tuple(text for source in given for text in source.texts),
-        dates=tuple(date for source in given for date in source.dates),
-        figures=tuple(figure for source in given for figure in source.figures),
+        said=tuple(chain.from_iterable(source.said for source in given)),
+        texts=tuple(chain.from_iterable(source.texts for source in given)),
+        dates=tuple(chain.from_iterable(source.dates for source in given)),
+        figures=tuple(chain.from_iterable(source.figures for source in given)),
         acronyms=frozenset().union(*(source.acronyms for source in given)),
         initials=dict(item for source in given for item in source.initials.items()),
     )
