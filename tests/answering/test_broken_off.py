@@ -89,9 +89,16 @@ async def test_of_a_stream_that_the_model_cuts_off_what_was_told_stays(talker: K
     with pytest.raises(StreamCutError):
         async for _ in talker.ask_stream(QUESTION, conversation_id="talk"):
             pass
-    [question, (role, text, cut)] = await messages(talker)
-    assert (question[0], role, cut) == ("user", "assistant", "failed")
-    assert text and "Alice leads".startswith(text.strip())
+    assert await messages(talker) == [("user", QUESTION, None), ("assistant", "Alice leads", "failed")]
+
+
+async def test_so_does_what_the_error_has_where_nothing_was_streamed(talker: KnowledgeBase, said: Talking) -> None:
+    said.chat.then(ANALYSIS, Stream(["Alice ", "leads"], cut=True), ANALYSIS, "Lighthouse [1].")
+    with pytest.raises(StreamCutError) as caught:
+        await talker.ask(QUESTION, conversation_id="talk")
+    assert await messages(talker) == [("user", QUESTION, None), ("assistant", caught.value.received, "failed")]
+    await talker.ask("Go on.", conversation_id="talk")
+    assert "assistant: Alice leads" in said.chat.bodies[-1]["messages"][1]["content"]
 
 
 class Own:
@@ -157,9 +164,14 @@ async def test_the_numbers_of_earlier_answers_are_not_told_again(talker: Knowled
 async def test_of_an_answer_that_nobody_saw_the_question_stays_and_can_be_asked_again(
     talker: KnowledgeBase, said: Talking
 ) -> None:
-    said.chat.then(ANALYSIS, Stream(["Alice ", "leads"], cut=True), ANALYSIS, "Alice leads Lighthouse [1].")
-    with pytest.raises(StreamCutError):
-        await talker.ask(QUESTION, conversation_id="talk")
+    said.chat.then(ANALYSIS, stopping := Stream(["Alice ", "leads"], proceed=asyncio.Event()))
+    said.chat.then(ANALYSIS, "Alice leads Lighthouse [1].")
+    asking = asyncio.create_task(talker.ask(QUESTION, conversation_id="talk"))
+    while not stopping.sent:
+        await asyncio.sleep(0.01)
+    asking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
     assert await messages(talker) == [("user", QUESTION, None)]
     await talker.ask(f" {QUESTION} ", conversation_id="talk")
     assert await messages(talker) == [("user", QUESTION, None), ("assistant", "Alice leads Lighthouse [1].", None)]
@@ -167,14 +179,18 @@ async def test_of_an_answer_that_nobody_saw_the_question_stays_and_can_be_asked_
 
 
 @pytest.mark.parametrize(("seen", "kept"), [(True, ["user", "assistant"]), (False, ["user"])])
-async def test_of_a_flow_that_is_cut_off_is_kept_what_was_seen(
+async def test_of_a_flow_that_is_left_is_kept_what_was_seen(
     talker: KnowledgeBase, said: Talking, seen: bool, kept: list[str]
 ) -> None:
-    said.chat.then(ANALYSIS, Stream(["Alice ", "leads"], cut=True))
-    flow = KnowledgeRAGFlow(talker)
-    flow.set_callbacks((lambda _: None) if seen else None)
-    with pytest.raises(StreamCutError):
-        await flow.run({"query": QUESTION, "session_id": "talk"})
+    said.chat.then(ANALYSIS, stopping := Stream(["Alice leads ", "Lighthouse."], proceed=asyncio.Event()))
+    flow, told = KnowledgeRAGFlow(talker), asyncio.Event()
+    flow.set_callbacks((lambda _: told.set()) if seen else None)
+    running = asyncio.create_task(flow.run({"query": QUESTION, "session_id": "talk"}))
+    while not (told.is_set() if seen else stopping.sent):
+        await asyncio.sleep(0.01)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
     assert [role for role, _, _ in await messages(talker)] == kept
 
 

@@ -15,7 +15,7 @@ from core.rag.answering.intents import has_words
 from core.rag.answering.markers import without_markers
 from core.rag.answering.services import Services
 from core.rag.dbhandler.finishing import finish
-from core.rag.errors import MGRagError, NotFoundError, StoreError
+from core.rag.errors import MGRagError, NotFoundError, StoreError, StreamCutError
 from core.rag.retrieval.referents import asks_for_more, referents
 from core.rag.retrieval.spelling import applied, corrections
 
@@ -49,9 +49,9 @@ async def recorded(
     """Answer, in a conversation if there is one; it is created if missing.
 
     The question is recorded first, what was retrieved for it when it is known, the answer at the end. Of an answer that
-    is broken off, what was told of it is recorded; of one whose conversation is deleted meanwhile, nothing. An answer
-    that cannot be recorded is given all the same, with the reason as ``not_recorded`` in its details. A question that
-    is the last message already, as after an answer that failed, is not recorded again.
+    is broken off, what was told of it, or received as the error says, is recorded; of one whose conversation is deleted
+    meanwhile, nothing. An answer that cannot be recorded is given all the same, with the reason as ``not_recorded`` in
+    its details. A question that is the last message already, as after an answer that failed, is not recorded again.
 
     Args:
         strategy: How to answer.
@@ -170,6 +170,8 @@ async def _recording(
                     done = True
                 yield event
     except BaseException as error:  # a model or embedder of the caller's may raise anything
+        if isinstance(error, StreamCutError):  # which gives it to the asker in any case
+            text = error.received
         if text.strip() and not done:
             left = isinstance(error, asyncio.CancelledError | GeneratorExit)
             await finish(_in_time(record(text, "stopped" if left else "failed")))
