@@ -170,7 +170,7 @@ async def _recording(
                     done = True
                 yield event
     except BaseException as error:  # a model or embedder of the caller's may raise anything
-        if isinstance(error, StreamCutError):  # which gives it to the asker in any case
+        if isinstance(error, StreamCutError) and not text:  # the error gives the asker what there is
             text = error.received
         if text.strip() and not done:
             left = isinstance(error, asyncio.CancelledError | GeneratorExit)
