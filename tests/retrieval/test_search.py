@@ -330,3 +330,14 @@ async def test_many_who_search_at_once_do_not_all_look_whether_all_is_as_it_was(
     assert all(index.rank("Windmil restoraton", 1) for index in found)
     assert sum("max(" in statement for statement in statements) == 2
     assert sum("c.heading <> ''" in statement for statement in statements) == 1
+
+
+@pytest.mark.parametrize("query", ["how fast is the laptop with 16GB", "how fast is the laptop with 16 GB"])
+@pytest.mark.parametrize("written", ["16GB", "16 GB"])
+async def test_a_number_and_its_unit_are_one_word_or_two(query: str, written: str) -> None:
+    texts = {"a.md": f"This laptop is delivered with {written}.", "b.md": "This laptop is delivered with a bag."}
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.ingest(Document(path=path, content=text) for path, text in texts.items())
+        first, second = await kb.search(query, k=2, mode="keyword")
+        assert first.path == "a.md"
+        assert first.score > second.score
