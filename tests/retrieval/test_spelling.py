@@ -64,6 +64,7 @@ async def test_what_was_meant(kb: KnowledgeBase, query: str, corrected: dict[str
         "what does getKestrles return",
         "k",
         "鳥はどこに巣を作りますか",
+        "gdzie jest ten młyn i kestrles",  # there is no dictionary of Polish
         "kestrles " * 80,
     ],
 )

@@ -35,7 +35,7 @@ _WEIGHT: Final = 3.0
 #: Two letters that are swapped are a typing error more likely than that a letter is another one.
 _SWAPPED: Final = 2.0
 
-#: Dictionaries that there are, by the names of languages.
+#: Dictionaries, by the names of languages. Without one, nobody can tell an error from a word that no document has.
 _CODES: Final = {
     "english": "en",
     "german": "de",
@@ -46,7 +46,7 @@ _CODES: Final = {
     "dutch": "nl",
 }
 
-_ALPHABETS: Final = ("abcdefghijklmnopqrstuvwxyz", "абвгдежзийклмнопрстуфхцчшщъыьэюя", "αβγδεζηθικλμνξοπρστυφχψω")
+_LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 _WORD: Final = re.compile(r"[^\W\d_]+")
 #: Words between blanks, perhaps with a hyphen and punctuation; no addresses, paths, codes, or parts of them.
 _TYPED: Final = re.compile(r"(?<!\S)[^\w\s]*[^\W\d_]+(?:['’-][^\W\d_]+)*[^\w\s]*(?!\S)")
@@ -70,6 +70,8 @@ async def corrections(client: MemGraphClient, text: str) -> dict[str, str]:
     if len(tokens) > _MOST_TOKENS:
         return {}
     language = question_language(tokens)
+    if language not in _CODES:
+        return {}
     words = _looked_up(text, language)
     there = await all_together(_is_there(client, word, language) for word in words)
     unknown = [word for word, known in zip(words, there, strict=True) if not known]
@@ -100,7 +102,7 @@ def _looked_up(text: str, language: str) -> list[str]:
         for word, plain in words.items()
         if (_SHORTEST_NAME if _is_name(word, text) else _SHORTEST) <= len(plain) <= _LONGEST
         and (in_capitals or word[1:].islower())
-        and set(plain) <= set(_alphabet(plain))
+        and set(plain) <= set(_LETTERS)
         and not is_stop_word(plain, language)
         and not _is_common(plain)
     ]
@@ -164,8 +166,7 @@ def _dictionary(language: str) -> Container[str]:
     """Return the words of a language; loaded once (a quarter of a second)."""
     from spellchecker import SpellChecker
 
-    code = _CODES.get(language)
-    return SpellChecker(language=code).word_frequency.dictionary if code is not None else ()
+    return SpellChecker(language=_CODES[language]).word_frequency.dictionary
 
 
 def _typed_as(word: str) -> dict[str, float]:
@@ -173,15 +174,10 @@ def _typed_as(word: str) -> dict[str, float]:
 
     The first letter is right, unless it was swapped. The values say how likely they are, compared with each other.
     """
-    letters = _alphabet(word)
     found = {word[:at] + word[at + 1] + word[at] + word[at + 2 :]: _SWAPPED for at in range(len(word) - 1)}
     for at in range(1, len(word) + 1):
         before, behind = word[:at], word[at:]
-        found |= dict.fromkeys((before + letter + behind for letter in letters), 1.0)
+        found |= dict.fromkeys((before + letter + behind for letter in _LETTERS), 1.0)
         if behind:
-            found |= dict.fromkeys((before + letter + behind[1:] for letter in ("", *letters)), 1.0)
+            found |= dict.fromkeys((before + letter + behind[1:] for letter in ("", *_LETTERS)), 1.0)
     return found
-
-
-def _alphabet(word: str) -> str:
-    return next((alphabet for alphabet in _ALPHABETS if word[0] in alphabet), "")
