@@ -316,6 +316,29 @@ async def test_a_stated_fact_is_a_bridge_too(kb: KnowledgeBase) -> None:
     assert "Isolde Marchetti" not in _paths(await kb.search(question, k=3)), "it is one as long as it holds"
 
 
+@pytest.mark.parametrize("namespace", ["north", "south"])
+async def test_of_hundreds_of_facts_about_an_entity_those_that_the_question_is_about_lead_on(namespace: str) -> None:
+    async with KnowledgeBase.open("embedded::memory:", embedder=HashEmbedder(), namespace=namespace) as kb:
+        await kb.ingest(_documents())
+        await kb.ingest(
+            [
+                Document(path="Isolde Marchetti", title="Isolde Marchetti", content="Isolde Marchetti, of Trieste."),
+                Document(path="Zita Orlando", title="Zita Orlando", content="Zita Orlando, of Graz."),
+            ]
+        )
+        await kb.add_triples(
+            [
+                *((f"Reader {number}", "borrowed a book of", "Corvan Society") for number in range(300)),
+                *(("Corvan Society", "lent a book to", f"Reader {number}") for number in range(300)),
+                ("Isolde Marchetti", "patron", "Corvan Society"),
+                ("Corvan Society", "protege", "Zita Orlando"),
+            ]
+        )
+        for word, person in (("patron", "Isolde Marchetti"), ("protege", "Zita Orlando")):
+            hits = await kb.search(f"Where did the {word} of the Corvan Society live?", k=3)
+            assert person in _paths(hits)
+
+
 async def test_without_extraction_it_is_hybrid_search() -> None:
     without = make_settings(MGRAG_EXTRACTION=False)
     async with KnowledgeBase.open("embedded::memory:", embedder=HashEmbedder(), settings=without) as kb:

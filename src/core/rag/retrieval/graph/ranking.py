@@ -175,7 +175,9 @@ class GraphRanking:
         sure = {*aliases, *(entity.id for entity in named if is_written(entity.name, question.text))}
         common = {passage for passage, text in texts.items() if _is_common(around, asked[passage][1], text)}
         subjects = {entity for _, entity in asked.values()} | {entity.id for entity in named if entity.is_selective}
-        await self._reader.add_facts(around, subjects)
+        await self._reader.add_facts(
+            around, subjects, {entity.id for entity in named}, lambda text: question.share(analyze(text))
+        )
         near = _closeness(around, found)
         scores = _walk(around, named, found, near, commonness)
         for passage, (strength, _) in asked.items():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
@@ -21,7 +21,7 @@ MAX_CHUNKS: Final = 64
 #: Maximum number of edges of one kind that are read at once.
 MAX_EDGES: Final = 4_000
 
-#: Maximum number of facts about an entity that are read.
+#: Maximum number of facts about an entity that are used.
 MAX_FACTS: Final = 50
 
 #: The columns that identify rows, in alphabetical order.
@@ -48,6 +48,32 @@ class Text:
     title: str
     content: str
     words: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Stated:
+    """A fact as it is stored.
+
+    Attributes:
+        about: Id of the entity that it was read for.
+        entity: The entity at its other end, as a row.
+        text: The fact as a sentence.
+        chunks: Ids of the chunks that support it.
+        weight: Its weight.
+    """
+
+    about: str
+    entity: Mapping[str, Any]
+    text: str
+    chunks: Sequence[str]
+    weight: float
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any], *, turned: bool) -> _Stated:
+        """Make it from a row; a turned one leads to the entity that it was read for."""
+        source, target = (row["theirs"], row["ours"]) if turned else (row["ours"], row["theirs"])
+        text = row["fact"] or f"{source} {row['type'].replace('_', ' ')} {target}"
+        return cls(row["entity"], row, text, row["chunks"] or [], float(row["weight"] or 0.0))
 
 
 class GraphReader:
@@ -170,13 +196,53 @@ class GraphReader:
             chunks=MAX_CHUNKS,
         )
 
-    async def add_facts(self, around: Neighbourhood, entities: Collection[str]) -> None:
+    async def add_facts(
+        self, around: Neighbourhood, entities: Collection[str], named: Collection[str], share: Callable[[str], float]
+    ) -> None:
         """Add the facts about entities, the entities at their other ends, and what is around those.
 
-        A chunk that supports a fact counts as mentioning both of its ends.
+        A chunk that supports a fact counts as mentioning both of its ends. Of an entity with more than ``MAX_FACTS``,
+        those are added that lead to what the question names, then those that have most of its words, are supported by
+        most passages at hand, or by most at all.
+
+        Args:
+            around: What is known so far.
+            entities: The entities.
+            named: The entities that the question names.
+            share: Returns the share of the question that a text has.
         """
+        at_hand = set(around.mentions)
+        facts: dict[str, list[_Stated]] = {}
+        for stated in await self._stated(entities):
+            facts.setdefault(stated.about, []).append(stated)
+
+        def order(stated: _Stated) -> tuple[Any, ...]:
+            support = len(at_hand.intersection(stated.chunks))
+            return stated.entity["id"] not in named, -support, -stated.weight, stated.entity["name"], stated.text
+
+        def chosen(known: list[_Stated]) -> list[_Stated]:
+            if len(known) <= MAX_FACTS:
+                return known
+            best = sorted(known, key=order)[:MAX_EDGES]
+            best.sort(key=lambda stated: (stated.entity["id"] not in named, -share(stated.text)))
+            return best[:MAX_FACTS]
+
         others: set[str] = set()
-        arrows = ("-[r:RELATED]->", "<-[r:RELATED]-")
+        for entity, known in sorted(facts.items()):
+            for stated in chosen(known):
+                around.add_rows([stated.entity])
+                other = stated.entity["id"]
+                around.facts.setdefault(entity, []).append(Fact(stated.text, other))
+                others.add(other)
+                chunks = sorted(stated.chunks, key=lambda chunk: (chunk not in at_hand, chunk))
+                for chunk in chunks[:MAX_HOLDERS]:
+                    around.add_mention(chunk, entity, 1.0)
+                    around.add_mention(chunk, other, 1.0)
+        if others:
+            await self.add_surroundings(around, others)
+
+    async def _stated(self, entities: Collection[str]) -> list[_Stated]:
+        """Return the facts about entities that hold now."""
         validity = await valid_at(self._client)
         outward, inward = await all_together(
             self._read(
@@ -190,27 +256,14 @@ class GraphReader:
                     "type": "coalesce(r.type, '')",
                     "fact": "r.fact",
                     "chunks": "r.chunk_ids",
+                    "weight": "r.weight",
                 },
                 entities,
                 **validity.parameters,
             )
-            for arrow in arrows
+            for arrow in ("-[r:RELATED]->", "<-[r:RELATED]-")
         )
-        for rows in (outward, inward):
-            for row in rows:
-                known = around.facts.setdefault(row["entity"], [])
-                if len(known) >= MAX_FACTS:
-                    continue
-                around.add_rows([row])
-                ends = (row["ours"], row["theirs"]) if rows is outward else (row["theirs"], row["ours"])
-                relation = row["type"].replace("_", " ")
-                known.append(Fact(row["fact"] or f"{ends[0]} {relation} {ends[1]}", row["id"]))
-                others.add(row["id"])
-                for chunk in sorted(row["chunks"] or [])[:MAX_HOLDERS]:
-                    around.add_mention(chunk, row["entity"], 1.0)
-                    around.add_mention(chunk, row["id"], 1.0)
-        if others:
-            await self.add_surroundings(around, others)
+        return [_Stated.of(row, turned=rows is inward) for rows in (outward, inward) for row in rows]
 
     async def texts(self, passages: Collection[str]) -> dict[str, Text]:
         """Return the texts of passages."""
