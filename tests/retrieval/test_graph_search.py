@@ -442,3 +442,19 @@ async def test_scores_are_ordered_and_bounded_whatever_is_asked(kb: KnowledgeBas
     assert scores == sorted(scores, reverse=True)
     assert all(0.0 <= score <= 1.0 for score in scores)
     assert all(hit.because.path[-1:] == (hit.title,) for hit in hits if hit.because is not None)
+
+
+async def test_of_more_passages_than_there_is_room_for_the_same_are_taken_in_every_namespace() -> None:
+    given = ("Abel", "Bruno", "Cyril", "Darius", "Edgar", "Fabian", "Gideon", "Hector", "Ivor", "Jasper")
+    people = [f"{first} {last}" for first in given for last in ("Brandt", "Corwin", "Dunmore", "Eskel")]
+    years = "\n\n".join(f"## Years {year}\n\nNothing happened. {'It went on. ' * 20}" for year in range(70))
+    documents = [Document(path=person, title=person, format="markdown", content=years) for person in people]
+    film = f"Harvest of Glass is a film of {', '.join(people)}."
+    documents.append(Document(path="film", title="Harvest of Glass", content=film))
+    found = []
+    for namespace in ("north", "south"):
+        async with KnowledgeBase.open("embedded::memory:", embedder=HashEmbedder(), namespace=namespace) as kb:
+            await kb.ingest(documents)
+            hits = await kb.search("Who of the film Harvest of Glass was born first?", k=10, mode="graph")
+            found.append({(hit.path, hit.heading) for hit in hits})
+    assert found[0] == found[1]

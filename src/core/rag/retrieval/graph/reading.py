@@ -162,39 +162,40 @@ class GraphReader:
 
         Entities that fewer than ``least`` passages mention, or more than ``MAX_HOLDERS``, are left out.
         """
-        rare = sorted(
-            (
-                around.entities[entity]
-                for entity in entities
-                if least <= around.entities[entity].mention_count <= MAX_HOLDERS
-            ),
-            key=lambda entity: (entity.mention_count, entity.id),
+        held = (around.entities[entity] for entity in entities)
+        wanted = _up_to(
+            MAX_EDGES,
+            ((entity, entity.mention_count) for entity in held if least <= entity.mention_count <= MAX_HOLDERS),
         )
-        wanted, edges = [], 0
-        for entity in rare:
-            edges += entity.mention_count
-            if edges > MAX_EDGES:
-                break
-            wanted.append(entity.id)
-        return await self._read(
+        rows = await self._read(
             "MATCH (e:Entity {id: i})<-[m:MENTIONS]-(c:DocumentChunk)",
             {"entity": "i", "passage": "c.id", "count": "m.count"},
             wanted,
         )
+        rows.sort(key=lambda row: wanted[row["entity"]])
+        return rows
 
     async def add_titled(self, around: Neighbourhood, entities: Collection[str]) -> None:
         """Add passages of documents titled like entities, except entities with over ``MAX_HOLDERS`` documents."""
         _take_titles(around, await self._titles(around, entities))
 
     async def _titles(self, around: Neighbourhood, entities: Collection[str]) -> list[dict[str, Any]]:
-        wanted = [entity for entity in entities if 0 < around.entities[entity].titled <= MAX_HOLDERS]
-        return await self._read(
+        """Return passages of documents titled like entities: the beginnings of all first, those of rare titles before.
+
+        Of many documents, fewer passages of each are read: ``MAX_EDGES`` in all.
+        """
+        titled = (around.entities[entity] for entity in entities)
+        wanted = _up_to(MAX_EDGES, ((entity, entity.titled) for entity in titled if 0 < entity.titled <= MAX_HOLDERS))
+        documents = sum(around.entities[entity].titled for entity in wanted)
+        rows = await self._read(
             "MATCH (e:Entity {id: i})<-[:TITLED]-(d:Document)<-[:CHUNK_OF]-(c:DocumentChunk) "
             "WHERE c.chunk_index < $chunks",
-            {"entity": "i", "passage": "c.id", "document": "d.id"},
+            {"entity": "i", "passage": "c.id", "document": "d.id", "place": "c.chunk_index"},
             wanted,
-            chunks=MAX_CHUNKS,
+            chunks=min(MAX_CHUNKS, MAX_EDGES // max(documents, 1)),
         )
+        rows.sort(key=lambda row: (row["place"], wanted[row["entity"]]))
+        return rows
 
     async def add_facts(
         self, around: Neighbourhood, entities: Collection[str], named: Collection[str], share: Callable[[str], float]
@@ -300,6 +301,17 @@ class GraphReader:
         rows = await self._client.read_together(match, columns, sorted(ids), at_once=1000, **parameters)
         rows.sort(key=itemgetter(*sorted(columns.keys() & _KEYS)))
         return rows
+
+
+def _up_to(most: int, counted: Iterable[tuple[Entity, int]]) -> dict[str, int]:
+    """Return the ids of entities with the lowest counts, as many as have ``most`` together, and the place of each."""
+    found: dict[str, int] = {}
+    for entity, count in sorted(counted, key=lambda item: (item[1], item[0].mention_count, item[0].name)):
+        most -= count
+        if most < 0:
+            break
+        found[entity.id] = len(found)
+    return found
 
 
 def _take_titles(around: Neighbourhood, rows: Iterable[Mapping[str, Any]]) -> None:
