@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.extraction.models import SayingModel
 from tests.graphs import listen
 
 from core.rag import KnowledgeBase
 from core.rag.errors import FilterError, InvalidInputError
-from core.rag.graph import attaching, searching
+from core.rag.graph import attaching, searching, sources
 from core.rag.graph.searching import MODES, KnowledgeMode
+from dbhandler.kit import Engine
 from libs.dataloader import Document
 
 ALICE = {
@@ -366,3 +368,33 @@ async def test_texts_are_read_of_what_is_returned_only(kb: KnowledgeBase, monkey
     hits = await kb.search_knowledge("apples", "keyword", limit=2, filters="path:1")
     assert {hit.document["path"][0] for hit in hits} == {"1"}
     assert not [statement for statement in statements if "c.content" in statement]
+
+
+async def test_a_fact_that_a_model_found_is_told_only_if_a_text_that_it_is_from_passes(kb: KnowledgeBase) -> None:
+    both = [{"name": "Ada Lane", "type": "person"}, {"name": "Tide Mill", "type": "building"}]
+    owns = {"subject": "Ada Lane", "relation": "owns", "object": "Tide Mill", "sentence": "Ada Lane bought it."}
+    await kb.ingest(
+        [
+            Document("hidden/deed", "In secret, Ada Lane bought the Tide Mill."),
+            Document("open/diary", "Ada Lane visited the Tide Mill."),
+        ]
+    )
+    await kb.extract_facts(SayingModel(lambda text: {"entities": both, "facts": [owns] if "secret" in text else []}))
+    told = [chunk.text for chunk in (await kb.ask_context("Ada Lane", limit=20)).context_chunks]
+    assert [text for text in told if "bought it" in text]
+    context = await kb.ask_context("Ada Lane", limit=20, filters="path:open/")
+    assert [chunk.text for chunk in context.context_chunks] == ["diary: Ada Lane visited the Tide Mill."]
+
+
+@pytest.mark.parametrize("namespace", ["north", "south", "east", "west"])
+async def test_what_has_two_names_of_one_thing_is_found_though_one_of_them_is_everywhere(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, namespace: str
+) -> None:
+    monkeypatch.setattr(sources, "_MAX_ATTACHED", 10)
+    async with engine.knowledge(namespace=namespace) as kb:
+        await kb.ingest([Document(f"notes/{number}", f"Note {number} is on the WHO.") for number in range(20)])
+        await kb.ingest(Document("long", "The World Health Organization (WHO) was founded in 1948."))
+        context = await kb.ask_context("World Health Organization", limit=20)
+        [same] = [chunk for chunk in context.context_chunks if "SAME_AS" in chunk.text or "same" in chunk.text]
+        [document] = [one for one in context.source_documents if one["_id"] == same.source_doc_id]
+        assert document["path"] == "long"

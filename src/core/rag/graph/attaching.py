@@ -18,7 +18,8 @@ MAX_ATTACHED: Final = 20_000
 _MOST_FOUND: Final = 2_000
 _MOST_LEFT: Final = 100
 
-_ATTACHING: Final = (EdgeType.HAS_ENTITY, EdgeType.MENTIONS)
+#: The edges from records and documents to what they have or mention.
+ATTACHING: Final = (EdgeType.HAS_ENTITY, EdgeType.MENTIONS)
 _OF_FOUND: Final = (
     (Label.RECORD, "(n:Record {id: i})-[:HAS_ENTITY]->(e:Entity)"),
     (Label.DOCUMENT, "(n:Document {id: i})<-[:CHUNK_OF]-(c:DocumentChunk)-[:MENTIONS]->(e:Entity)"),
@@ -39,7 +40,7 @@ async def attached(client: MemGraphClient, around: Surroundings, found: Collecti
         of them, and what was found by words, come with all the entities that they have.
     """
     entities = list(around.nodes)
-    degrees = await client.degrees({Label.ENTITY: entities}, _ATTACHING)
+    degrees = await client.degrees({Label.ENTITY: entities}, ATTACHING)
     if sum(degrees.values()) <= MAX_ATTACHED:
         return await client.attached(entities, MAX_ATTACHED)
     order = sorted(entities, key=lambda key: (-around.closeness([key]), degrees.get(key, 0), key))
@@ -51,7 +52,7 @@ async def attached(client: MemGraphClient, around: Surroundings, found: Collecti
     rows = await client.attached(order[:whole], MAX_ATTACHED)
     if room:
         rows += await client.attached(rest[:1], room)
-    return rows + await _having(client, [*found, *_nearest(around, rows)], rest[:_MOST_LEFT])
+    return rows + await having(client, [*found, *_nearest(around, rows)], rest[:_MOST_LEFT])
 
 
 def _nearest(around: Surroundings, rows: Sequence[Row]) -> list[str]:
@@ -62,7 +63,7 @@ def _nearest(around: Surroundings, rows: Sequence[Row]) -> list[str]:
     return sorted(entities, key=lambda key: (-around.closeness(entities[key]), key))[:_MOST_FOUND]
 
 
-async def _having(client: MemGraphClient, ids: Sequence[str], entities: Sequence[str]) -> list[Row]:
+async def having(client: MemGraphClient, ids: Sequence[str], entities: Sequence[str]) -> list[Row]:
     """Return which of some entities some records and documents have or mention; rows as from :func:`attached`."""
     rows: list[Row] = []
     for label, pattern in _OF_FOUND:

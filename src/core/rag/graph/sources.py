@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
-from core.rag.dbhandler.knowledge.entities import FROM_CALLER
+from core.rag.dbhandler.knowledge.entities import FROM_RULE
 from core.rag.dbhandler.knowledge.records import FROM_RECORD
 from core.rag.extraction.records import RecordEntity, relations_of
+from core.rag.graph.attaching import ATTACHING, having
 from core.rag.graph.parts import GraphEdge
+from core.rag.schema import Label
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
@@ -34,8 +36,8 @@ async def sources_of(
         passing: The only sources that are wanted, which those that are shown are among; ``None``: all.
 
     Returns:
-        Of a link between fields, a record that has both in such fields; of a fact, a document of its chunks; of any
-        other edge, what has or mentions both of its ends. Links made by hand without chunks are left out.
+        Of a link between fields, a record that has both in such fields; of a fact, a document of its chunks; of names
+        that a rule found to be the same, what has or mentions both. Links made by hand without chunks are left out.
     """
     from_records = [edge for edge in edges if edge.origin == FROM_RECORD]
     found = _stated(from_records, await client.entities_of_records(sorted(shown)))
@@ -51,7 +53,7 @@ async def sources_of(
     read = await client.chunks_by_id(list(first.values()))
     chunk_of = {edge.key: first.get(edge.id, "") for edge in others}
     found |= {key: read[chunk]["document_id"] for key, chunk in chunk_of.items() if chunk in read}
-    rest = [edge for edge in others if edge.key not in found and edge.origin != FROM_CALLER]
+    rest = [edge for edge in others if edge.origin == FROM_RULE]
     return found | await _with_both(client, rest, shown, passing)
 
 
@@ -75,10 +77,24 @@ def _stated(edges: Sequence[GraphEdge], rows: Sequence[Row]) -> dict[Key, str]:
 async def _with_both(
     client: MemGraphClient, edges: Sequence[GraphEdge], shown: Collection[str], passing: Passing | None
 ) -> dict[Key, str]:
-    holders: dict[str, set[str]] = {}
     ends = sorted({end for edge in edges for end in (edge.source, edge.target)})
-    rows = await client.attached(ends, _MAX_ATTACHED)
-    for row in rows if passing is None else await passing.only(rows, "id"):
+    degrees = await client.degrees({Label.ENTITY: ends}, ATTACHING)
+    ends.sort(key=lambda end: (degrees.get(end, 0), end))
+    # Of a name that ten thousand documents have, only those are read that have the other one, too.
+    rarer = {min(edge.source, edge.target, key=ends.index) for edge in edges}
+    whole: list[str] = []
+    room = _MAX_ATTACHED
+    for end in filter(rarer.__contains__, ends):
+        if whole and degrees.get(end, 0) > room:
+            break
+        whole.append(end)
+        room -= degrees.get(end, 0)
+    rows = await client.attached(whole, _MAX_ATTACHED)
+    if passing is not None:
+        rows = await passing.only(rows, "id")
+    rows += await having(client, list({row["id"] for row in rows}), [end for end in ends if end not in whole])
+    holders: dict[str, set[str]] = {}
+    for row in rows:
         holders.setdefault(row["entity"], set()).add(row["id"])
     found: dict[Key, str] = {}
     for edge in edges:
