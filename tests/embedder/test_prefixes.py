@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.rag import KnowledgeBase
+from core.rag import KnowledgeBase, KnowledgeGraph, UndirectedNode
 from core.rag.embedder import EmbeddingService, OpenAICompatibleEmbedding, embed_queries, open_embedder
 from core.rag.embedder.prefixes import known_prefixes
 from core.rag.errors import ModelMismatchError
@@ -133,3 +133,19 @@ def test_a_name_as_in_the_graph_opens_that_model(server: OpenAIServer, settings:
     made = settings(OPENAI_BASE_URL=server.url)
     assert open_embedder("mine [passage: ]", made).model == "mine [passage: ]"
     assert open_embedder("mine", made).model == "mine"
+
+
+async def test_the_graph_is_asked_as_documents_are(server: OpenAIServer, settings: MakeSettings) -> None:
+    made = settings(OPENAI_BASE_URL=server.url)
+    embedder = OpenAICompatibleEmbedding("nomic-embed-text", settings=made)
+    async with KnowledgeGraph.open("embedded::memory:", embedder=embedder, settings=made) as graph:
+        mill = await graph.add_node(UndirectedNode("A mill on the river"))
+        await graph.embed_pending()
+        server.requests.clear()
+        await graph.semantic_search("which mill?")
+        await graph.query_by_content("whose mill?")
+        [itself] = await graph.semantic_search(mill)
+
+    asked = ["search_query: which mill?", "search_query: whose mill?", "search_document: A mill on the river"]
+    assert sent(server) == asked
+    assert itself.similarity == pytest.approx(1.0)

@@ -332,10 +332,11 @@ async def embed_queries(service: EmbeddingService, texts: Sequence[str], names: 
 
 
 async def embed_long_texts(
-    service: EmbeddingService, texts: Sequence[str], names: Sequence[str] | None = None
+    service: EmbeddingService, texts: Sequence[str], names: Sequence[str] | None = None, *, as_queries: bool = False
 ) -> Vectors:
-    """Embed texts as ``embed_texts`` does; they may be longer than the model reads."""
-    return await in_pieces(partial(_checked, service, service.get_embeddings), texts, names)
+    """Embed texts as ``embed_texts`` does, or as questions; they may be longer than the model reads."""
+    method = service.get_query_embeddings if as_queries else service.get_embeddings
+    return await in_pieces(partial(_checked, service, method), texts, names)
 
 
 async def _checked(

@@ -213,8 +213,8 @@ class GraphBuilder:
     ) -> list[tuple[str, float]]:
         k = MAX_K if topk_k is None else check_number("topk_k", topk_k, 1, MAX_K)
         if isinstance(node, UndirectedNode):
-            return await self._similarity.ranked(node.content, node.embedding, k, threshold, labels)
-        return await self._similarity.ranked(check_text("A query", node), None, k, threshold, labels)
+            return await self._similarity.ranked(node.content, node.embedding, k, threshold, labels, is_query=False)
+        return await self._similarity.ranked(check_text("A query", node), None, k, threshold, labels, is_query=True)
 
     async def _load(self, ids: Sequence[str]) -> list[UndirectedNode]:
         rows = await self._client.concept_rows(ids)

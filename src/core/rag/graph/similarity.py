@@ -131,7 +131,14 @@ class Similarity:
             await self._client.attach_concept_vectors(vectors, await self.store())
 
     async def ranked(
-        self, text: str, embedding: Sequence[float] | None, k: int, threshold: float, labels: Collection[str] | None
+        self,
+        text: str,
+        embedding: Sequence[float] | None,
+        k: int,
+        threshold: float,
+        labels: Collection[str] | None,
+        *,
+        is_query: bool,
     ) -> list[tuple[str, float]]:
         """Return the nodes most similar to a text.
 
@@ -141,6 +148,7 @@ class Similarity:
             k: Maximum number to return.
             threshold: Only those more similar than this.
             labels: Only nodes with one of these; ``None``: any.
+            is_query: Whether it asks for nodes, which some models have to be told, or is the content of one itself.
 
         Returns:
             Ids and cosines, best first, ties by id. The most similar part of a node counts.
@@ -157,7 +165,7 @@ class Similarity:
         await self.embed_pending()
         store = await self.store()
         if embedding is None:
-            embedding = (await embed_long_texts(self.embedder, [text]))[0].tolist()
+            embedding = (await embed_long_texts(self.embedder, [text], as_queries=is_query))[0].tolist()
         query = check_vector(embedding, store.dimension)
         size = min(max(2 * k, _FIRST_MATCHES), _FIRST_MATCHES_MOST)
         while True:

@@ -145,7 +145,7 @@ async def _concepts(client: MemGraphClient, query: str) -> Ranked:
     """Return nodes of the knowledge graph by meaning; nodes without vectors are embedded first."""
     if client.embedder is None or not await client.count_concepts():
         return []
-    ranked = await Similarity(client, client.embedder).ranked(query, None, LIKED, 0.0, None)
+    ranked = await Similarity(client, client.embedder).ranked(query, None, LIKED, 0.0, None, is_query=True)
     return [(name, Label.CONCEPT, score) for name, score in ranked]
 
 
