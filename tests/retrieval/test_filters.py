@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from datetime import UTC, date, datetime
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -13,6 +14,8 @@ from hypothesis import strategies as st
 
 from core.rag.errors import FilterError
 from core.rag.retrieval.filters import Filter, parse_filter
+from dbhandler.kit import Engine
+from libs.dataloader import Document
 
 ROW: dict[str, Any] = {
     "path": "docs/guide/install.md",
@@ -266,6 +269,46 @@ def test_pushdown_is_what_the_database_can_check() -> None:
     assert nothing.path_prefix is None
     assert nothing.paths is None
     assert parse_filter("path=null").pushdown().paths is None
+    assert parse_filter("path:docs/ path:docs/Café/").pushdown().path_prefix == "docs/Caf"
+    several = parse_filter("path=(docs/Café.md, docs/Cafe.md)").pushdown()
+    assert (several.path_prefix, several.paths) == ("docs/Caf", None)
+
+
+@pytest.mark.parametrize("stored", ["NFC", "NFD"])
+@pytest.mark.parametrize("asked", ["NFC", "NFD"])
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        "path:Menü/Café",
+        "path=Menü/Café.md",
+        "path=(Menü/Café.md, Menü/Brot.md)",
+        'title:"LES CAFÉS"',
+        "title^=Les metadata.author=Zoé",
+        {"metadata.tags": ["Thé"]},
+        {"not": {"path": "Menü/Tee"}},
+    ],
+)
+async def test_accents_are_the_same_in_any_form_of_unicode(
+    engine: Engine, stored: Literal["NFC", "NFD"], asked: Literal["NFC", "NFD"], wanted: Any
+) -> None:
+    def given(text: str) -> str:
+        return unicodedata.normalize(stored, text)
+
+    async with engine.knowledge() as kb:
+        await kb.ingest(
+            [
+                Document(
+                    given("Menü/Café.md"),
+                    "Nothing is served.",
+                    given("Les Cafés"),
+                    metadata={"author": given("Zoé"), "tags": [given("Thé")]},
+                ),
+                Document(given("Menü/Tee.md"), "Nothing is served, either.", "Tee"),
+            ]
+        )
+        filters = json.loads(unicodedata.normalize(asked, json.dumps(wanted, ensure_ascii=False)))
+        hits = await kb.search("served", filters=filters)
+        assert [hit.path for hit in hits] == [given("Menü/Café.md")]
 
 
 FIELDS = ["path", "uri", "title", "source", "source_id", "mime_type"]

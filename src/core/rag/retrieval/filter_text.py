@@ -28,6 +28,7 @@ from core.rag.retrieval.filter_tree import (
     allowed_operators,
     any_of,
     as_number,
+    composed,
     field_name,
     natural,
     negation,
@@ -76,7 +77,7 @@ def check_test(field: str, operator: Operator, values: Iterable[Scalar]) -> Node
     Raises:
         FilterError: if the operator or a value does not suit the field; the message says what is allowed.
     """
-    kept = tuple(values)
+    kept = tuple(map(composed, values))
     shown = field[:100]
     allowed = allowed_operators(field)
     if operator not in allowed:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -44,7 +45,7 @@ class Test:
 
     field: str
     operator: Operator
-    values: tuple[Scalar, ...]
+    values: tuple[Scalar, ...]  # composed
 
     def holds(self, row: Mapping[str, Any]) -> bool:
         """Return whether a document passes."""
@@ -133,6 +134,11 @@ def natural(field: str, value: Scalar) -> tuple[Operator, Scalar]:
         if field == "mime_type" and value.endswith(("/", "/*")):
             return "prefix", value.removesuffix("*")
     return "=", value
+
+
+def composed(value: Scalar) -> Scalar:
+    """Return a text with its accents in one form: file names of macOS have them apart, and look the same."""
+    return unicodedata.normalize("NFC", value) if isinstance(value, str) else value
 
 
 def field_name(name: str, *, of_records: bool = False) -> str | None:
@@ -238,10 +244,12 @@ def _metadata(metadata: object, key: str) -> object:
 def _holds(item: object, operator: Operator, value: Scalar) -> bool:
     if item is None or value is None:
         return operator == "=" and item is None and value is None
+    if isinstance(item, str):
+        item = composed(item)
     if operator == "prefix":
         return isinstance(item, str) and item.startswith(str(value))
     if operator == "contains":
-        return isinstance(item, str) and str(value).casefold() in item.casefold()
+        return isinstance(item, str) and _folded(str(value)) in _folded(item)
     if operator == "=" and isinstance(item, str) and isinstance(value, str):
         return item == value
     left: Any = as_number(item)
@@ -253,6 +261,10 @@ def _holds(item: object, operator: Operator, value: Scalar) -> bool:
         if not (isinstance(left, str) and isinstance(right, str)):
             return False
     return bool(left == right if operator == "=" else _ORDER[operator](left, right))
+
+
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFC", text.casefold())
 
 
 def _date_holds(item: object, operator: Operator, value: Scalar) -> bool:

@@ -48,10 +48,11 @@ unquoted ``null`` is a missing value.
     value  = string, number, true, false, null
 
 Meaning: ``contains`` ignores case, everything else does not. A value that is a list holds if one of its items does.
-Two strings are equal only if they are the same (``"1.10"`` is not ``"1.1"``). Otherwise two things that are or spell
-numbers compare as numbers, two strings by code points, and the rest is different. A date stands for the time that it
-names: ``updated=2026-01`` is all of January, ``updated>2026-01-31`` begins with February; dates are UTC unless they say
-otherwise. Dates in metadata are ISO 8601 text, and compare as such.
+Two strings are equal only if they are the same (``"1.10"`` is not ``"1.1"``), in any form of Unicode (file names of
+macOS have their accents apart). Otherwise two things that are or spell numbers compare as numbers, two strings by code
+points, and the rest is different. A date stands for the time that it names: ``updated=2026-01`` is all of January,
+``updated>2026-01-31`` begins with February; dates are UTC unless they say otherwise. Dates in metadata are ISO 8601
+text, and compare as such.
 What is missing equals only ``null``; ``!=`` and ``not`` are the exact complement, so they hold for what is missing.
 
 Limits: 20,000 characters, 20 levels of ``and``, ``or`` and ``not``, 200 tests, 1,000 values in a list, 4,000
@@ -60,11 +61,13 @@ characters in a value.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
+from itertools import takewhile
 from math import isfinite
 from operator import index
+from posixpath import commonprefix
 from typing import Any, Final
 
 from core.rag.errors import FilterError
@@ -143,11 +146,14 @@ class Filter:
         """Return conditions that narrow the candidates in the database; ``matches`` still has to decide."""
         parts = self.node.nodes if isinstance(self.node, All) else (self.node,)
         tests = [part for part in parts if isinstance(part, Test)]
-        prefixes = [str(test.values[0]) for test in tests if _is(test, "path", "prefix") and len(test.values) == 1]
+        begins = [str(test.values[0]) for test in tests if _is(test, "path", "prefix") and len(test.values) == 1]
+        paths, source_ids = _exact(tests, "path"), _exact(tests, "source_id")
+        if paths and not _is_ascii(paths):
+            begins.append(commonprefix(paths))
         return Pushdown(
-            path_prefix=max(prefixes, key=len, default=None),
-            paths=_exact(tests, "path"),
-            source_ids=_exact(tests, "source_id"),
+            path_prefix=max(map(_ascii_part, begins), key=len, default=None),
+            paths=paths if paths is None or _is_ascii(paths) else None,
+            source_ids=source_ids if source_ids is None or _is_ascii(source_ids) else None,
         )
 
 
@@ -188,6 +194,15 @@ def _exact(tests: list[Test], field: str) -> tuple[str, ...] | None:
         if _is(test, field, "=") and None not in test.values
     ]
     return min(found, key=len, default=None)
+
+
+def _is_ascii(texts: Iterable[str]) -> bool:
+    """Return whether these are stored as they are given; others may be stored in another form of Unicode."""
+    return all(map(str.isascii, texts))
+
+
+def _ascii_part(prefix: str) -> str:
+    return "".join(takewhile(str.isascii, prefix))
 
 
 def _tests(node: Node) -> Iterator[Test]:
