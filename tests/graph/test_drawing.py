@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 import io
 import re
 import shutil
@@ -177,3 +178,21 @@ async def test_a_picture_of_the_graph_has_the_edges_among_the_outermost_nodes(kb
     assert to_html(piece) == to_html(piece)
     assert to_html(piece).count("<line") == 3
     assert to_html(await kb.traverse("Hub", 1, edge_types=["SAME_AS"])).count('class="node') == 1
+
+
+def test_in_a_large_drawing_the_nearer_nodes_are_further_in_and_none_covers_another() -> None:
+    start = GraphNode("start", "Start", "Entity")
+    near = [GraphNode(f"n{number}", f"Near {number}", "Entity", distance=1) for number in range(60)]
+    far = [GraphNode(f"f{number}", f"Far {number}", "Entity", distance=2) for number in range(2_000)]
+    edges = [GraphEdge(start.id, node.id, "knows") for node in near]
+    edges += [GraphEdge(near[number % 60].id, node.id, "knows") for number, node in enumerate(far)]
+    page = to_html(Piece(start, [*near, *far], edges))
+    found = re.findall(r'data-id="(\w+)"[^>]*translate\((\S+) (\S+)\)', page)
+    points = {key: complex(float(x), float(y)) for key, x, y in found}
+    assert len(points) == 2_061
+    middle = points["start"]
+    assert max(abs(points[node.id] - middle) for node in near) < min(abs(points[node.id] - middle) for node in far)
+    for number, node in enumerate(far):  # on the side of what it is reached through
+        assert abs(cmath.phase((points[node.id] - middle) / (points[near[number % 60].id] - middle))) < 0.2
+    cells = {(point.real // 10, point.imag // 10) for point in points.values()}
+    assert len(cells) > 0.98 * len(points)

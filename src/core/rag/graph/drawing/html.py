@@ -14,9 +14,8 @@ from collections.abc import Mapping
 from html import escape
 from importlib.resources import files
 from string import Template
-from typing import Any
 
-from core.rag.graph.drawing.graphml import to_networkx
+from core.rag.graph.drawing.layout import Point, places
 from core.rag.graph.drawing.texts import printable
 from core.rag.graph.parts import GraphNode, Piece
 
@@ -41,8 +40,6 @@ _COLOURS = (
     "#777777",
 )
 
-Point = tuple[float, float]
-
 
 def to_html(piece: Piece) -> str:
     """Return a whole page, in UTF-8."""
@@ -51,7 +48,9 @@ def to_html(piece: Piece) -> str:
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     nodes = (piece.start, *piece.nodes)
     width = height = max(_LEAST, round(math.sqrt(_AREA * len(nodes)))) + 2 * _MARGIN
-    points = _points(piece, width - 2 * _MARGIN)
+    size = width - 2 * _MARGIN
+    at = {key: (size * x + _MARGIN, size * y + _MARGIN) for key, (x, y) in places(piece).items()}
+    points = {key: (round(x, 1), round(y, 1)) for key, (x, y) in at.items()}
     colours = _colours(nodes)
     return Template(here.joinpath("page.html").read_text(encoding="utf-8")).substitute(
         digest=digest,
@@ -73,26 +72,6 @@ def to_html(piece: Piece) -> str:
 def _summary(piece: Piece) -> str:
     shown = f"{len(piece.nodes) + 1} nodes, {len(piece.edges)} edges"
     return f"{shown}; there is more in the graph than is drawn here" if piece.truncated else shown
-
-
-def _points(piece: Piece, size: float) -> dict[str, Point]:
-    """Return where nodes stand: a spring layout (Fruchterman and Reingold 1991), the same every time."""
-    import networkx
-
-    graph = networkx.Graph(to_networkx(piece))
-    places: Mapping[str, Any] = networkx.spring_layout(graph, seed=7, k=2.2 / math.sqrt(len(graph)), iterations=80)
-    spread = [(float(x), float(y)) for x, y in places.values()]
-    low = (min(x for x, _ in spread), min(y for _, y in spread))
-    reach = (max(x for x, _ in spread) - low[0] or 1.0, max(y for _, y in spread) - low[1] or 1.0)
-    if len(graph) == 1:
-        return dict.fromkeys(places, (_MARGIN + size / 2, _MARGIN + size / 2))
-    return {
-        key: (
-            round(_MARGIN + size * (float(x) - low[0]) / reach[0], 1),
-            round(_MARGIN + size * (float(y) - low[1]) / reach[1], 1),
-        )
-        for key, (x, y) in places.items()
-    }
 
 
 def _kind(node: GraphNode) -> str:
