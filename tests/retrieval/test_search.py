@@ -341,3 +341,20 @@ async def test_a_number_and_its_unit_are_one_word_or_two(query: str, written: st
         first, second = await kb.search(query, k=2, mode="keyword")
         assert first.path == "a.md"
         assert first.score > second.score
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_of_a_long_query_its_beginning_counts(kb: KnowledgeBase, mode: SearchMode) -> None:
+    long = "\n ferry crosses the bay " + "起動する方法。" * 3_000
+    cut = long.lstrip()[:20_000]
+    asked = [(hit.path, hit.score) for hit in await kb.search(f"{long} grain, museum", mode=mode)]
+    assert asked == [(hit.path, hit.score) for hit in await kb.search(cut, mode=mode)]
+    assert mode == "fuzzy" or asked[0][0] == "notes/ferry.md"
+
+
+async def test_of_a_long_query_to_the_graph_its_beginning_counts(kb: KnowledgeBase) -> None:
+    long = "County Museum " + "起動する方法。" * 3_000
+    cut = long[:20_000]
+    assert await kb.search_knowledge(f"{long} ferry") == await kb.search_knowledge(cut) != []
+    assert await kb.search_nodes(f"{long} ferry") == await kb.search_nodes(cut)
+    assert await kb.ask_context(f"{long} ferry") == await kb.ask_context(cut)

@@ -324,7 +324,8 @@ class KnowledgeBase(Knowledge, Removal, Exploration, Answers, Upkeep, Memories, 
         """Search for chunks.
 
         Args:
-            query: The search text; any words and characters. Typing errors are corrected, see :meth:`corrections`.
+            query: The search text; any words and characters, of which the first 20,000 count. Typing errors are
+                corrected, see :meth:`corrections`.
             k: Maximum number of hits, 1 to 10,000.
             mode: ``auto`` (graph, hybrid or both, chosen by the question and the corpus), ``graph`` (starts from words
                 and meaning, and follows the entities named there), ``hybrid`` (words and meaning), ``vector``

@@ -1,6 +1,7 @@
 """Text analysis: the words that are indexed and searched, the same for documents, questions and all engines."""
 
 from core.rag.analysis.analyzer import (
+    MAX_QUERY_CHARACTERS,
     MAX_QUERY_TERMS,
     TITLE_WEIGHT,
     analyze,
@@ -16,6 +17,7 @@ ANALYSIS_VERSION = 6
 
 __all__ = [
     "ANALYSIS_VERSION",
+    "MAX_QUERY_CHARACTERS",
     "MAX_QUERY_TERMS",
     "TITLE_WEIGHT",
     "analyze",

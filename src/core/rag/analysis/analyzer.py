@@ -37,7 +37,7 @@ from core.rag.analysis.words import MAX_TERM_BYTES, folded_stop_words, is_stop_w
 #: Maximum number of distinct words of a query; the most frequent, then the first, are kept.
 MAX_QUERY_TERMS: Final = 128
 #: Maximum number of characters of a query that are analysed.
-MAX_QUERY_CHARACTERS: Final = 100_000
+MAX_QUERY_CHARACTERS: Final = 20_000
 
 #: How often the words of a title stand in the index.
 TITLE_WEIGHT: Final = 3

@@ -9,6 +9,7 @@ from itertools import pairwise
 from math import isqrt
 from typing import TYPE_CHECKING, Literal
 
+from core.rag.analysis import MAX_QUERY_CHARACTERS
 from core.rag.dbhandler.checks import check_flags, check_number, check_optional, check_text
 from core.rag.dbhandler.documents.naming import document_named
 from core.rag.dbhandler.knowledge.periods import Time
@@ -98,7 +99,7 @@ async def look_up(client: MemGraphClient, name: str) -> GraphNode:
 async def search_nodes(client: MemGraphClient, query: str, limit: int, kind: str | None = None) -> list[GraphNode]:
     """See :meth:`core.rag.KnowledgeBase.search_nodes`."""
     limit = check_number("limit", limit, 1, MAX_VISITED)
-    check_text("A query", query)
+    query = check_text("A query", query).lstrip()[:MAX_QUERY_CHARACTERS]
     check_optional(type=kind)
     words = list(dict.fromkeys(normalized_words(query)))[:50]
     if not words:
