@@ -48,6 +48,19 @@ async def test_entities_and_facts_are_found_by_name(kb: KnowledgeBase) -> None:
     assert metrics.search_metrics.failed == []
 
 
+async def test_one_with_hundreds_of_relations_leaves_room_for_others(engine: Engine) -> None:
+    async with engine.knowledge() as kb:
+        lent = {"subject": "Corvan Society", "relation": "lent a book to", "weight": 2.0}
+        await kb.add_triples([{**lent, "object": f"Reader {number}"} for number in range(400)])
+        await kb.add_triples(
+            [("Corvan Society", "expelled", "Isolde Marchetti"), ("Isolde Marchetti", "sang at", "La Fenice")]
+        )
+        asked = about("Corvan Society", "Isolde Marchetti", query="What has the Society to do with Marchetti?")
+        found = [fact.type for fact in (await retrieve_knowledge(asked, kb)).facts]
+        assert found[0] == "expelled"
+        assert {"sang at", "lent a book to"} <= set(found)
+
+
 async def test_typing_errors_are_forgiven_by_trigrams(kb: KnowledgeBase) -> None:
     metrics = Metrics()
     found = await retrieve_knowledge(about("Lighthose", "Mircosoft"), kb, metrics=metrics)

@@ -28,11 +28,14 @@ _ENTITY = "e.id AS id, e.name AS name, e.type AS type, e.summary AS summary, e.m
 MENTIONED = f"UNWIND $ids AS i MATCH (c:DocumentChunk {{id: i}})-[:MENTIONS]->(e:Entity) RETURN i AS chunk, {_ENTITY}"
 #: The heaviest, and of those that weigh the same always the same ones, on every engine.
 _FIRST = "ORDER BY weight DESC, source_id, target_id, type LIMIT $limit"
+#: The same of the relations at one entity.
+_FIRST_AT_ENTITY = "ORDER BY weight DESC, source, target, type, source_id, target_id LIMIT $limit"
 #: From an entity whose name is known: planned from the left on, so the known end stands there.
 _AT_ENTITY = (
-    ("MATCH (a:Entity {id: i})-[r:RELATED]->(b:Entity)", "a"),
-    ("MATCH (b:Entity {id: i})<-[r:RELATED]-(a:Entity)", "b"),
+    ("(n)-[r:RELATED]->(m:Entity) WITH n AS a, r, m AS b", "a"),
+    ("(n)<-[r:RELATED]-(m:Entity) WITH m AS a, r, n AS b", "b"),
 )
+_FACT_NAMES = tuple(column.rpartition(" AS ")[2] for column in FACT_COLUMNS.split(", "))
 #: How many rows a search may give for each one that is wanted.
 _OVERFETCH = 10
 _SHORTEST_PART = 3
@@ -95,16 +98,9 @@ class GraphSearch:
         """Relations at entities of these names, and those whose words contain one of the terms."""
         if not terms:
             return []
-        ends: list[dict[str, Any]] = []
         validity, index = await self._validity(), await self._index()
-        for pattern, end in _AT_ENTITY:
-            ends += await self._client.read(
-                f"UNWIND $ids AS i {pattern} {validity.narrowed('WHERE')}"
-                f"RETURN {end}.normalized_name AS term, {FACT_COLUMNS}{validity.columns} {_FIRST}",
-                ids=[identifier for term in terms for identifier in self._called(term, index)],
-                limit=limit * _OVERFETCH,
-                **validity.parameters,
-            )
+        ids = list(dict.fromkeys(identifier for term in terms for identifier in self._called(term, index)))
+        ends = await self._between(ids, limit, validity) + await self._at(ids, limit, validity)
         places = {place for term in _parts(terms) for place in index.facts.containing(term)}
         places -= index.facts.unseen(validity)
         found: dict[tuple[str, ...], FoundFact] = {}
@@ -121,6 +117,44 @@ class GraphSearch:
         # Relations between two of the named entities come first, then those at one of them.
         keys = sorted(found, key=lambda key: -len(named.get(key, ())))
         return [found[key] for key in keys[:limit]]
+
+    async def _between(self, ids: Sequence[str], limit: int, validity: Validity) -> list[dict[str, Any]]:
+        """Return rows of the relations between some entities, each with a ``term`` for either end."""
+        rows = await self._client.read(
+            "UNWIND $ids AS i MATCH (a:Entity {id: i})-[r:RELATED]->(b:Entity) "
+            f"WHERE b.id IN $ids {validity.narrowed('AND')}"
+            f"RETURN a.normalized_name AS a_term, b.normalized_name AS b_term, {FACT_COLUMNS}{validity.columns} "
+            f"{_FIRST}",
+            ids=list(ids),
+            limit=limit * _OVERFETCH,
+            **validity.parameters,
+        )
+        return [{**row, "term": row[term]} for row in rows for term in ("a_term", "b_term")]
+
+    async def _at(self, ids: Sequence[str], limit: int, validity: Validity) -> list[dict[str, Any]]:
+        """Return rows of the heaviest relations at some entities, with its name as ``term``: in turn, one of each.
+
+        Of each at most ``limit`` in either direction, so that one with thousands leaves room for the others.
+        """
+        found: list[tuple[int, dict[str, Any]]] = []
+        for pattern, end in _AT_ENTITY:
+            rows = await self._client.read(
+                f"UNWIND $ids AS i MATCH (n:Entity {{id: i}}) CALL {{ WITH n MATCH {pattern} "
+                f"{validity.narrowed('WHERE')}"
+                f"RETURN {end}.normalized_name AS term, {FACT_COLUMNS}{validity.columns} {_FIRST_AT_ENTITY} }} "
+                f"RETURN i, term, {', '.join(_FACT_NAMES)}{', valid_from, valid_to' if validity.columns else ''}",
+                ids=list(ids),
+                limit=limit,
+                **validity.parameters,
+            )
+            rows.sort(key=_place)
+            turns: dict[str, int] = {}
+            for row in rows:
+                turns[row["i"]] = turns.get(row["i"], 0) + 1
+                found.append((turns[row["i"]], row))
+        place = {identifier: number for number, identifier in enumerate(ids)}
+        found.sort(key=lambda item: (item[0], place[item[1]["i"]]))
+        return [row for _, row in found]
 
     async def facts_by_trigram(self, terms: Sequence[str], limit: int) -> list[FoundFact]:
         """Relations whose words or type are similar to one of the terms."""
@@ -201,6 +235,10 @@ class GraphSearch:
         if self._opened is None:
             self._opened = asyncio.ensure_future(graph_index(self._client))
         return await self._opened
+
+
+def _place(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    return -(row["weight"] or 0.0), row["source"] or "", row["target"] or "", row["type"] or ""
 
 
 def _parts(terms: Sequence[str]) -> list[str]:
