@@ -61,11 +61,29 @@ _BY_NAME = {label.value: label for label in LABELS}
 _FOLLOWED = "|".join(KINDS)
 _KNOWN = " OR ".join(f"m:{label}" for label in LABELS)
 
+#: The columns of a node, by label; of all others, their properties.
 _COLUMNS = {
-    Label.CHUNK: "n.content AS content, n.heading AS heading, n.path AS path, n.metadata AS metadata, "
-    "n.terms AS terms, n.chunk_index AS chunk_index, n.chunk_count AS chunk_count",
-    Label.DOCUMENT: "n.title AS name, n.path AS path, n.metadata AS metadata, n.mime_type AS mime_type",
+    Label.CHUNK: {
+        name: f"n.{name}" for name in ("content", "heading", "path", "metadata", "terms", "chunk_index", "chunk_count")
+    },
+    Label.DOCUMENT: {"name": "n.title", "path": "n.path", "metadata": "n.metadata", "mime_type": "n.mime_type"},
 }
+
+#: The columns of an edge ``r`` from ``n`` to ``m``, and where facts have times.
+_HOP = {
+    "id": "i",
+    "other": "m.id",
+    "labels": "labels(m)",
+    "kind": "type(r)",
+    "type": "r.type",
+    "fact": "r.fact",
+    "weight": "r.weight",
+    "count": "r.count",
+    "chunk_ids": "r.chunk_ids",
+    "inferred": "r.inferred",
+    "mentions": "coalesce(m.mention_count, n.mention_count)",
+}
+_TIMES = {"valid_from": "r.valid_from", "valid_to": "r.valid_to"}
 
 #: Properties of a node that are no metadata.
 _PLUMBING = frozenset(
@@ -144,17 +162,15 @@ class GraphReader:
         found: dict[str, list[Hop]] = {}
 
         async def read(label: Label, part: list[str]) -> list[Row]:
-            return await self._read(
-                f"UNWIND $ids AS i MATCH (n:{label} {{id: i}}) WHERE n.namespace = $namespace "
+            return await self._read_together(
+                f"MATCH (n:{label} {{id: i}}) WHERE n.namespace = $namespace "
                 f"CALL {{ WITH n MATCH (n){left}[r:{_FOLLOWED}]{right}(m) WHERE ({_KNOWN}){narrow} "
                 f"{validity.narrowed('AND')}"
                 "WITH m, r, coalesce(r.weight, r.count * 1.0 / (1 + coalesce(m.mention_count, 0)), 1.0) AS strength "
                 "ORDER BY CASE WHEN m.id IN $liked THEN 0 ELSE 1 END, strength DESC, m.id "
-                f"LIMIT {int(limit)} RETURN m, r }} "
-                "RETURN i AS id, m.id AS other, labels(m) AS labels, type(r) AS kind, r.type AS type, r.fact AS fact, "
-                "r.weight AS weight, r.count AS count, r.chunk_ids AS chunk_ids, r.inferred AS inferred, "
-                f"coalesce(m.mention_count, n.mention_count) AS mentions{validity.columns}",
-                ids=part,
+                f"LIMIT {int(limit)} RETURN m, r }}",
+                {**_HOP, **(_TIMES if validity.dated else {})},
+                part,
                 liked=list(liked),
                 **given,
                 **validity.parameters,
@@ -220,13 +236,9 @@ class GraphReader:
         """Nodes by id, each with its text for analysis; analysed already where it is that of a chunk."""
 
         async def read(label: Label, part: list[str]) -> tuple[Label, list[Row]]:
-            columns = _COLUMNS.get(label, "properties(n) AS properties")
-            rows = await self._read(
-                f"UNWIND $ids AS i MATCH (n:{label} {{id: i}}) WHERE n.namespace = $namespace "
-                f"RETURN n.id AS id, {columns}",
-                ids=part,
-            )
-            return label, rows
+            columns = {"id": "n.id", **_COLUMNS.get(label, {"properties": "properties(n)"})}
+            match = f"MATCH (n:{label} {{id: i}}) WHERE n.namespace = $namespace"
+            return label, await self._read_together(match, columns, part)
 
         found: dict[str, tuple[Node, str]] = {}
         for label, rows in await _in_parts(read, ids):
@@ -278,6 +290,12 @@ class GraphReader:
 
     def _once(self, text: str) -> str:
         return self._texts.setdefault(text, text)
+
+    async def _read_together(
+        self, match: str, columns: Mapping[str, str], ids: Sequence[str], **parameters: Any
+    ) -> list[Row]:
+        self.statements += 1
+        return await self._client.read_together(match, columns, ids, at_once=max(len(ids), 1), **parameters)
 
     async def _read(self, statement: str, **parameters: Any) -> list[Row]:
         self.statements += 1
