@@ -398,3 +398,29 @@ async def test_what_has_two_names_of_one_thing_is_found_though_one_of_them_is_ev
         [same] = [chunk for chunk in context.context_chunks if "SAME_AS" in chunk.text or "same" in chunk.text]
         [document] = [one for one in context.source_documents if one["_id"] == same.source_doc_id]
         assert document["path"] == "long"
+
+
+@pytest.mark.parametrize("namespace", ["north", "south", "east"])
+@pytest.mark.parametrize("text", ["bought", "got"])
+async def test_a_fact_of_several_texts_is_told_in_the_words_of_one_that_passes(
+    engine: Engine, namespace: str, text: str
+) -> None:
+    both = [{"name": "Ada Lane", "type": "person"}, {"name": "Tide Mill", "type": "building"}]
+
+    def say(message: str) -> dict[str, Any]:
+        sentence = "Ada Lane bought the mill." if "bought" in message else "Ada Lane got the mill from an uncle."
+        owns = {"subject": "Ada Lane", "relation": "owns", "object": "Tide Mill", "sentence": sentence}
+        return {"entities": both, "facts": [owns]}
+
+    other = "got" if text == "bought" else "bought"
+    async with engine.knowledge(namespace=namespace) as kb:
+        for path in ("bought", "got"):
+            await kb.ingest(Document(path, f"Ada Lane {path} the Tide Mill. She owns it."))
+        await kb.extract_facts(SayingModel(say))
+        filters = f"path={text}"
+        context = await kb.ask_context("What does Ada Lane own?", limit=20, filters=filters)
+        told = "\n".join(chunk.text for chunk in context.context_chunks)
+        assert f"Ada Lane {text} the mill" in told and other not in told
+        for strategy in ("flow", "drift"):
+            answer = await kb.ask("What does Ada Lane own?", strategy=strategy, filters=filters)
+            assert [fact.fact.split()[2] for fact in answer.facts] == [text]

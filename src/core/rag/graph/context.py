@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from core.rag.dbhandler.checks import check_number
@@ -12,6 +12,7 @@ from core.rag.extraction.records import TOGETHER, record_line
 from core.rag.graph.parts import GraphEdge
 from core.rag.graph.passing import Passing, passing_of
 from core.rag.graph.searching import KnowledgeHit, fields_of, search_around, shown
+from core.rag.graph.sentences import Sentences
 from core.rag.graph.sources import sources_of
 
 if TYPE_CHECKING:
@@ -139,10 +140,18 @@ async def _relations(
     ranked = sorted(around.edges.values(), key=place)[: limit if passing is None else _MOST_EDGES]
     sources = await sources_of(client, ranked, {hit.id for hit in hits}, passing)
     if passing is not None:
-        ranked = [edge for edge in ranked if edge.key in sources][:limit]
+        ranked = await _as_passing([edge for edge in ranked if edge.key in sources][:limit], client, passing)
     ends = {end for edge in ranked for end in (edge.source, edge.target)}
     lines = [ContextChunk(_sentence(edge, around), min(relevance(edge), 1.0), sources.get(edge.key)) for edge in ranked]
     return lines, ends
+
+
+async def _as_passing(edges: list[GraphEdge], client: MemGraphClient, passing: Passing) -> list[GraphEdge]:
+    """Return edges with what the texts say of them that pass."""
+    sentences = await Sentences.of(client, (edge.key[:3] for edge in edges if edge.fact))
+    chunks = {edge.key: sentences.chunks(edge.key[:3], edge.fact) for edge in edges}
+    first = set((await passing.first_chunks(chunks)).values())
+    return [replace(edge, fact=sentences.among(edge.key[:3], edge.fact, first)) for edge in edges]
 
 
 def _sentence(edge: GraphEdge, around: Surroundings) -> str:

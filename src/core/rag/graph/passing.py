@@ -52,10 +52,10 @@ class Passing:
             rows += await self.client.read_for_ids(statement, entities)
         return {row["entity"] for row in await self.only(rows, "of")}
 
-    async def first_chunks(self, chunks: Mapping[str, Iterable[str]]) -> dict[str, str]:
+    async def first_chunks[Key](self, chunks: Mapping[Key, Iterable[str]]) -> dict[Key, str]:
         """Return of the chunks under each key the first one whose document passes."""
         read = await self.client.chunks_by_id(list({chunk for some in chunks.values() for chunk in some}))
-        found: dict[str, str] = {}
+        found: dict[Key, str] = {}
         for key, some in chunks.items():
             for chunk in some:
                 if chunk in read and read[chunk]["document_id"] in self.documents:

@@ -6,9 +6,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from core.rag.answering.drift.paths import TEXTS, Node, Path
+from core.rag.answering.drift.paths import TEXTS, Edge, Node, Path
 from core.rag.answering.types import FoundFact, Knowledge
 from core.rag.graph.hops import by_label
+from core.rag.graph.sentences import Key, Sentences
 from core.rag.retrieval.filters import parse_filter
 from core.rag.retrieval.legs import Legs
 from core.rag.schema import EdgeType, Label
@@ -60,8 +61,13 @@ class Admission:
         """
         passing = await self._chunks({chunk for path in paths for edge in path.edges for chunk in edge.chunk_ids})
         alone = {node.id for node in await self.of_nodes([path.nodes[0] for path in paths if not path.edges])}
+        sentences = await Sentences.of(self._client, (_key(edge) for path in paths for edge in path.edges if edge.fact))
+
+        def told(edge: Edge) -> Edge:
+            return replace(edge, fact=sentences.among(_key(edge), edge.fact, passing)) if edge.fact else edge
+
         return [
-            replace(path, nodes=tuple(map(_bare, path.nodes)))
+            replace(path, nodes=tuple(map(_bare, path.nodes)), edges=tuple(map(told, path.edges)))
             for path in paths
             if (_is_said(path, passing) if path.edges else path.nodes[0].id in alone)
         ]
@@ -100,7 +106,11 @@ class Admission:
         mentioned = await self._mentioned({entity.id for entity in knowledge.entities}, {hit.chunk_id for hit in hits})
         mentioned |= {end for fact in facts for end in (fact.source_id, fact.target_id)}
         entities = [replace(entity, summary="") for entity in knowledge.entities if entity.id in mentioned]
-        return replace(knowledge, entities=entities, facts=[_only(fact, passing) for fact in facts], hits=hits)
+        keys = [(fact.source_id, fact.target_id, fact.type) for fact in facts]
+        sentences = await Sentences.of(self._client, keys)
+        texts = [sentences.among(key, fact.fact, passing) for key, fact in zip(keys, facts, strict=True)]
+        facts = [_only(fact, text, passing) for fact, text in zip(facts, texts, strict=True)]
+        return replace(knowledge, entities=entities, facts=facts, hits=hits)
 
     async def _chunks(self, ids: Iterable[str]) -> set[str]:
         facts = await self._legs.facts(list(ids))
@@ -122,8 +132,12 @@ def _bare(node: Node) -> Node:
     return replace(node, content=node.name, metadata=kept)
 
 
-def _only(fact: FoundFact, chunks: Collection[str]) -> FoundFact:
-    return replace(fact, chunk_ids=tuple(chunk for chunk in fact.chunk_ids if chunk in chunks))
+def _key(edge: Edge) -> Key:
+    return edge.source, edge.target, edge.type
+
+
+def _only(fact: FoundFact, said: str, chunks: Collection[str]) -> FoundFact:
+    return replace(fact, fact=said, chunk_ids=tuple(chunk for chunk in fact.chunk_ids if chunk in chunks))
 
 
 def _is_said(path: Path, passing: Collection[str]) -> bool:

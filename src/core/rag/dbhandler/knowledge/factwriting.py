@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -128,6 +129,24 @@ class FactOperations(ClientBase):
             ):
                 if row["chunks"]:
                     found[row["id"]] = row["chunks"]
+        return found
+
+    async def sentences_of_facts(self, pairs: Iterable[tuple[str, str]]) -> dict[tuple[str, str, str], dict[str, str]]:
+        """Return what each chunk says of the facts that a model found in it, by the ids of both ends and the relation.
+
+        Args:
+            pairs: Ids of two entities each, in the direction of the facts.
+        """
+        found: dict[tuple[str, str, str], dict[str, str]] = {}
+        for part in batches([{"a": a, "b": b} for a, b in dict.fromkeys(pairs)], max_rows=100):
+            for row in await self.read(
+                "UNWIND $rows AS row MATCH (a:Entity {id: row.a})-[r:RELATED]->(b:Entity {id: row.b}) "
+                "WHERE r.facts IS NOT NULL "
+                "RETURN row.a AS a, row.b AS b, r.type AS type, r.chunk_ids AS chunks, r.facts AS facts",
+                rows=part,
+            ):
+                said = dict(zip(row["chunks"], json.loads(row["facts"]), strict=True))
+                found[row["a"], row["b"], row["type"]] = said
         return found
 
     async def add_triples(self, triples: Sequence[Triple]) -> int:
