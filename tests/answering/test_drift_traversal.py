@@ -242,3 +242,12 @@ async def test_the_cache_is_bounded(kb: KnowledgeBase) -> None:
     assert drift._cache._size == sum(entry.reads.size for entry in drift._cache._entries.values())
     drift._cache.clear()
     assert drift._cache._size == 0
+
+
+async def test_an_entry_point_has_most_words_of_the_question_however_many_have_some(engine: Engine) -> None:
+    async with engine.knowledge() as kb:
+        await put_entities(
+            kb.client, {f"Company {number}": "" for number in range(600)} | {"Zephyr Holding Company": ""}
+        )
+        entries = await DRIFTRAG(kb).find_entry_points("Which company is called Zephyr?", count=3)
+        assert entries[0].name == "Zephyr Holding Company"

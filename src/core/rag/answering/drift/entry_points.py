@@ -109,7 +109,7 @@ async def _named(client: MemGraphClient, query: str) -> Ranked:
         if size > 1 or not is_stop_word(tokens[start], language)
     }
     rows = await client.read(
-        f"UNWIND $ids AS i MATCH (e:Entity {{id: i}}) RETURN e.id AS id, e.normalized_name AS name LIMIT {_MOST_NAMES}",
+        "UNWIND $ids AS i MATCH (e:Entity {id: i}) RETURN e.id AS id, e.normalized_name AS name",
         ids=[entity_id(client.namespace, gram) for gram in sorted(grams)],
     )
     kept: Ranked = []
@@ -119,7 +119,7 @@ async def _named(client: MemGraphClient, query: str) -> Ranked:
         if not inside:
             names.add(row["name"])
             kept.append((row["id"], Label.ENTITY, 1.0))
-    return kept
+    return kept[:_MOST_NAMES]
 
 
 async def _chunks(
@@ -159,7 +159,8 @@ async def _partly_named(client: MemGraphClient, words: QueryWords) -> Ranked:
         found = " OR ".join(f"n.{name} CONTAINS w" for name in texts)
         rows = await client.read(
             f"MATCH (n:{label}) WHERE n.namespace = $namespace AND any(w IN $words WHERE {found}) "
-            f"RETURN n.id AS id, {', '.join(f'n.{name} AS {name}' for name in texts)} LIMIT {_MOST_NAMES * 10}",
+            f"WITH n, size([w IN $words WHERE {found}]) AS having, n.id AS id ORDER BY having DESC, id "
+            f"LIMIT {_MOST_NAMES * 10} RETURN id, {', '.join(f'n.{name} AS {name}' for name in texts)}",
             words=sorted({*parts, *(part.capitalize() for part in parts), *(part.upper() for part in parts)}),
         )
         for row in rows:
