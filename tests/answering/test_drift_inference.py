@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import math
 from collections.abc import AsyncIterator, Sequence
@@ -331,3 +332,21 @@ async def test_vectors_are_made_once_and_the_latest_are_kept(
     assert len(made) == 5 and all((again[name] == first[name]).all() for name in again)
     await known.of_nodes(nodes[:1])
     assert made[5:] == ["mill 0"]
+
+
+async def test_vectors_that_another_question_drops_meanwhile_are_there(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embed = vectors.embed_long_texts
+
+    async def over_a_network(embedder: EmbeddingService, texts: Sequence[str]) -> Any:
+        await asyncio.sleep(0)
+        return await embed(embedder, texts)
+
+    monkeypatch.setattr(vectors, "embed_long_texts", over_a_network)
+    monkeypatch.setattr(vectors, "KEPT", 2)
+    nodes = [Node(str(number), "Entity", f"mill {number}", f"mill {number}") for number in range(6)]
+    known = vectors.Vectors(kb.client)
+    await known.of_nodes(nodes[:2])
+    found = await asyncio.gather(known.of_nodes(nodes[2:]), known.of_nodes(nodes[:3]))
+    assert [set(one) for one in found] == [{"2", "3", "4", "5"}, {"0", "1", "2"}]

@@ -50,14 +50,19 @@ class Vectors:
         if embedder is None:
             return {}
         wanted = {node.id: node for node in nodes}
-        missing = [node for node in wanted.values() if (node.id, node.content) not in self._known]
+        # What is known now may be dropped by another question while texts are embedded for this one.
+        found = {
+            node.id: self._known[node.id, node.content]
+            for node in wanted.values()
+            if (node.id, node.content) in self._known
+        }
+        missing = [node for node in wanted.values() if node.id not in found]
         stored = await self._stored([node.id for node in missing if node.label == Label.CHUNK])
         texts = [node for node in missing if node.id not in stored]
         rows = await embed_long_texts(embedder, [node.content or node.name for node in texts])
         vectors = stored | {node.id: row for node, row in zip(texts, rows, strict=True)}
         for node in missing:
-            self._known[node.id, node.content] = unit_vectors(vectors[node.id])
-        found = {node.id: self._known[node.id, node.content] for node in wanted.values()}
+            found[node.id] = self._known[node.id, node.content] = unit_vectors(vectors[node.id])
         for key in list(self._known)[: max(len(self._known) - KEPT, 0)]:
             del self._known[key]
         return found
