@@ -214,23 +214,17 @@ class GraphReader:
         """
         at_hand = set(around.mentions)
         facts: dict[str, list[_Stated]] = {}
-        for stated in await self._stated(entities):
+        for stated in await self._stated(entities, named):
             facts.setdefault(stated.about, []).append(stated)
 
         def order(stated: _Stated) -> tuple[Any, ...]:
             support = len(at_hand.intersection(stated.chunks))
-            return stated.entity["id"] not in named, -support, -stated.weight, stated.entity["name"], stated.text
-
-        def chosen(known: list[_Stated]) -> list[_Stated]:
-            if len(known) <= MAX_FACTS:
-                return known
-            best = sorted(known, key=order)[:MAX_EDGES]
-            best.sort(key=lambda stated: (stated.entity["id"] not in named, -share(stated.text)))
-            return best[:MAX_FACTS]
+            entity = stated.entity
+            return entity["id"] not in named, -share(stated.text), -support, -stated.weight, entity["name"], stated.text
 
         others: set[str] = set()
         for entity, known in sorted(facts.items()):
-            for stated in chosen(known):
+            for stated in sorted(known, key=order)[:MAX_FACTS] if len(known) > MAX_FACTS else known:
                 around.add_rows([stated.entity])
                 other = stated.entity["id"]
                 around.facts.setdefault(entity, []).append(Fact(stated.text, other))
@@ -242,13 +236,15 @@ class GraphReader:
         if others:
             await self.add_surroundings(around, others)
 
-    async def _stated(self, entities: Collection[str]) -> list[_Stated]:
-        """Return the facts about entities that hold now."""
+    async def _stated(self, entities: Collection[str], named: Collection[str]) -> list[_Stated]:
+        """Return the facts about entities that hold now: of each, ``MAX_EDGES`` in either direction."""
         validity = await valid_at(self._client)
         outward, inward = await all_together(
             self._read(
-                f"MATCH (a:Entity {{id: i}}){arrow}(e:Entity) WHERE (r.chunk_ids IS NOT NULL OR r.fact IS NOT NULL) "
-                f"{validity.narrowed('AND')}",
+                f"MATCH (a:Entity {{id: i}}) CALL {{ WITH a MATCH (a){arrow}(e:Entity) "
+                f"WHERE (r.chunk_ids IS NOT NULL OR r.fact IS NOT NULL) {validity.narrowed('AND')}"
+                "WITH e, r ORDER BY CASE WHEN e.id IN $named THEN 0 ELSE 1 END, r.weight DESC, e.name "
+                f"LIMIT {MAX_EDGES} RETURN e, r }}",
                 {
                     "entity": "i",
                     "ours": "a.name",
@@ -260,6 +256,7 @@ class GraphReader:
                     "weight": "r.weight",
                 },
                 entities,
+                named=sorted(named),
                 **validity.parameters,
             )
             for arrow in ("-[r:RELATED]->", "<-[r:RELATED]-")
