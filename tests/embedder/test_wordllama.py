@@ -6,6 +6,7 @@ import asyncio
 import importlib.util
 import subprocess
 import sys
+import unicodedata
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +106,14 @@ async def test_lone_surrogates_are_replaced() -> None:
     embedder = WordLlamaEmbedding()
 
     assert await embedder.get_embedding("broken \ud800 text") == await embedder.get_embedding("broken \ufffd text")
+
+
+async def test_accents_are_the_same_in_any_form_of_unicode() -> None:
+    text = "Zoé Çelik, Århus"
+    composed, apart = await WordLlamaEmbedding().get_embeddings([text, unicodedata.normalize("NFD", text)])
+    assert composed.tolist() == apart.tolist()
+    asked = await WordLlamaEmbedding().get_query_embeddings([text, unicodedata.normalize("NFD", text)])
+    assert asked[0].tolist() == asked[1].tolist()
 
 
 async def test_tokens_are_counted() -> None:

@@ -265,7 +265,8 @@ def clean_texts(texts: Sequence[str], names: Sequence[str] | None) -> list[str]:
     """Check the arguments of ``get_embeddings``, and clean the texts.
 
     Returns:
-        The texts, clean.
+        The texts, clean, with composed accents: names of files on macOS and texts of some PDFs have them apart from
+        their letters, which models take for other words.
 
     Raises:
         InvalidInputError: One string instead of a sequence, an item that is not a string, or not one name per text.
@@ -280,7 +281,7 @@ def clean_texts(texts: Sequence[str], names: Sequence[str] | None) -> list[str]:
     for position, text in enumerate(texts):
         if not isinstance(text, str):
             raise InvalidInputError(f"Text number {position} is {type(text).__name__}, not a string")
-    return [clean_text(text) for text in texts]
+    return [clean_text(text) if text.isascii() else unicodedata.normalize("NFC", clean_text(text)) for text in texts]
 
 
 async def dimension_of(embedder: EmbeddingService) -> int:
