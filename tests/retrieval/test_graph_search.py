@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import AsyncIterator
 
 import pytest
@@ -11,7 +12,7 @@ from tests.embedders import HashEmbedder
 
 from core.rag import KnowledgeBase
 from core.rag.retrieval.graph.anchors import is_common
-from core.rag.retrieval.hits import Hit
+from core.rag.retrieval.hits import MODES, Hit
 from dbhandler.kit import Engine, make_settings
 from libs.dataloader import Document
 
@@ -458,3 +459,15 @@ async def test_of_more_passages_than_there_is_room_for_the_same_are_taken_in_eve
             hits = await kb.search("Who of the film Harvest of Glass was born first?", k=10, mode="graph")
             found.append({(hit.path, hit.heading) for hit in hits})
     assert found[0] == found[1]
+
+
+async def test_a_name_in_a_question_has_its_accents_in_any_form_of_unicode() -> None:
+    about = "Where does the mother of a person who was born live? zoé person {0} lives in town {0} of the mother."
+    documents = [Document(path=f"note {number}", content=about.format(number)) for number in range(60)]
+    documents.append(Document(path="Zoé", title="Zoé", content="Zoé came into the world in Kecskemét on a Sunday."))
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.ingest(documents)
+        question = "In which town was Zoé born, and where does the mother of that person live?"
+        for mode in MODES:
+            hits = await kb.search(question, mode=mode)
+            assert hits == await kb.search(unicodedata.normalize("NFD", question), mode=mode)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -50,7 +51,7 @@ async def ask(
     """
     from core.rag.retrieval.feedback import with_feedback
 
-    query = query.lstrip()[:MAX_QUERY_CHARACTERS]
+    query = unicodedata.normalize("NFC", query.lstrip()[:MAX_QUERY_CHARACTERS])
     k = check_k(k)  # here, because with ratings the search below is called with other numbers
     query = applied(query, await corrected(client, query, mode))
     dialogue: Dialogue | None = None
