@@ -138,3 +138,15 @@ def test_the_question_always_weighs_most(said: list[tuple[str, str]]) -> None:
     assert not dialogue or vector[1] > 0.8
     if not dialogue:
         assert weights == {"question": 1.0}
+
+
+@pytest.mark.parametrize(
+    "message",
+    ["\n And what was the cost, unicode\u0308?", "And what was the cost? " + "It costs so much. " * 2_000],
+    ids=["accents apart", "long"],
+)
+async def test_a_question_that_is_in_the_conversation_already_is_no_history(kb: KnowledgeBase, message: str) -> None:
+    before = ("How does the tide mill grind corn?", "With its sluice gates at ebb.")
+    with_it, without = await talk(kb, *before, message), await talk(kb, *before)
+    found = [await kb.search(message, k=5, conversation_id=conversation) for conversation in (with_it, without)]
+    assert [(hit.path, hit.score) for hit in found[0]] == [(hit.path, hit.score) for hit in found[1]]

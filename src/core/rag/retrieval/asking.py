@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from core.rag.analysis import MAX_QUERY_CHARACTERS
 from core.rag.dbhandler.checks import check_k
+from core.rag.retrieval.as_read import as_read
 from core.rag.retrieval.retriever import Retriever
 from core.rag.retrieval.spelling import applied, corrections
 
@@ -51,7 +50,7 @@ async def ask(
     """
     from core.rag.retrieval.feedback import with_feedback
 
-    query = unicodedata.normalize("NFC", query.lstrip()[:MAX_QUERY_CHARACTERS])
+    query = as_read(query)
     k = check_k(k)  # here, because with ratings the search below is called with other numbers
     query = applied(query, await corrected(client, query, mode))
     dialogue: Dialogue | None = None

@@ -10,6 +10,7 @@ import numpy as np
 
 from core.rag.dbhandler.vector_checks import check_vector
 from core.rag.embedder.base import EmbeddingService, embed_queries, is_blank
+from core.rag.retrieval.as_read import as_read
 from core.rag.retrieval.dialogue import Dialogue, Turn
 from core.rag.retrieval.hits import SearchMode
 from core.rag.retrieval.referents import POINTED_AT, Referent, hangs_on, names_nothing, referents, stands_alone
@@ -57,7 +58,7 @@ async def read_dialogue(
     messages = await client.recent_messages(conversation_id, MESSAGES)
     if messages and messages[-1]["role"] == "user":
         last = messages[-1]["content"]
-        if question is None or " ".join(last.split()) == " ".join(question.split()):
+        if question is None or as_read(last).split() == as_read(question).split():
             question = last if question is None else question
             messages.pop()
     messages = [message for message in messages if message["content"].strip() and message["role"] != "system"]
