@@ -448,8 +448,17 @@ async def test_scores_are_ordered_and_bounded_whatever_is_asked(kb: KnowledgeBas
 async def test_of_more_passages_than_there_is_room_for_the_same_are_taken_in_every_namespace() -> None:
     given = ("Abel", "Bruno", "Cyril", "Darius", "Edgar", "Fabian", "Gideon", "Hector", "Ivor", "Jasper")
     people = [f"{first} {last}" for first in given for last in ("Brandt", "Corwin", "Dunmore", "Eskel")]
-    years = "\n\n".join(f"## Years {year}\n\nNothing happened. {'It went on. ' * 20}" for year in range(70))
-    documents = [Document(path=person, title=person, format="markdown", content=years) for person in people]
+    documents = [
+        Document(
+            path=person,
+            title=person,
+            format="markdown",
+            content="\n\n".join(
+                f"## Years {year}\n\nNothing {number}x{year} happened. {'It went on. ' * 20}" for year in range(70)
+            ),
+        )
+        for number, person in enumerate(people)
+    ]
     film = f"Harvest of Glass is a film of {', '.join(people)}."
     documents.append(Document(path="film", title="Harvest of Glass", content=film))
     found = []
