@@ -142,8 +142,12 @@ def test_the_question_always_weighs_most(said: list[tuple[str, str]]) -> None:
 
 @pytest.mark.parametrize(
     "message",
-    ["\n And what was the cost, unicode\u0308?", "And what was the cost? " + "It costs so much. " * 2_000],
-    ids=["accents apart", "long"],
+    [
+        "\n And what was the cost, unicode\u0308?",
+        "And what was the cost? " + "It costs so much. " * 2_000,
+        "And when does it close its sluce?",
+    ],
+    ids=["accents apart", "long", "typing error"],
 )
 async def test_a_question_that_is_in_the_conversation_already_is_no_history(kb: KnowledgeBase, message: str) -> None:
     before = ("How does the tide mill grind corn?", "With its sluice gates at ebb.")
