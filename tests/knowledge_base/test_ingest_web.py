@@ -118,6 +118,35 @@ async def test_a_crawl_that_was_cut_short_says_so_without_prune(kb: KnowledgeBas
         assert report.warnings == [warning]  # once, though it is true of both
 
 
+async def test_pages_deeper_than_a_crawl_went_are_not_pruned(kb: KnowledgeBase) -> None:
+    pages = {"/": page("/a", "/b"), "/a": page("/a/1"), "/b": page(text="b"), "/a/1": page("/a/1/x", text="deep")}
+    async with WebServer(pages | {"/a/1/x": page(text="deepest")}) as server:
+        await kb.ingest(WebLoader(server.url()))
+        there = await paths(kb)
+        report = await kb.ingest(WebLoader(server.url(), max_depth=1), prune=True)
+        assert (report.documents.deleted, await paths(kb)) == (0, there)
+        (warning,) = report.warnings
+        assert warning.endswith("only what is certainly gone was pruned: there are pages deeper than max_depth.")
+        server.pages["/a"] = page("/b", title="No way down")
+        report = await kb.ingest(WebLoader(server.url(), max_depth=1), prune=True)
+        assert (report.documents.deleted, await paths(kb), report.warnings) == (2, ["/", "/a", "/b"], [])
+
+
+async def test_pages_that_robots_txt_newly_forbids_are_kept_with_what_they_lead_to_and_told(kb: KnowledgeBase) -> None:
+    pages = {"/": page("/shut/", "/a"), "/shut/": page("/shut/1", "/open"), "/shut/1": page(text="1")}
+    async with WebServer(pages | {"/a": page(text="a"), "/open": page(text="open")}) as server:
+        await kb.ingest(WebLoader(server.url()))
+        there = await paths(kb)
+        server.pages["/robots.txt"] = Reply("User-agent: *\nDisallow: /shut/", "text/plain")
+        server.pages["/"] = page("/shut/", "/shut/new", title="Home")
+        report = await kb.ingest(WebLoader(server.url()), prune=True)
+        assert await paths(kb) == [path for path in there if path != "/a"] and report.documents.deleted == 1
+        assert {item.path for item in report.documents.failed} == {server.url("/shut/"), server.url("/shut/1")}
+        assert all("robots.txt of the host does not allow it any" in item.reason for item in report.documents.failed)
+        (warning,) = report.warnings
+        assert f"1 page was left out ({server.url('/shut/new')}): forbidden by robots.txt" in warning
+
+
 async def test_overlapping_sources_of_one_site_are_fetched_and_counted_once(kb: KnowledgeBase) -> None:
     def answer(request: Request) -> Reply:
         names = ["/docs/", "/blog/", "/docs/1", "/docs/2", "/blog/1"]

@@ -108,8 +108,9 @@ class WebLoader:
 
     Attributes:
         complete: After the iteration: whether everything that belongs to the crawl was seen. False if ``max_urls`` or
-            the consumer ended it, something looked like a trap, or a page or sitemap failed for a temporary reason
-            (5xx, 429, no answer). Pages that were not seen may still exist, so do not delete them.
+            the consumer ended it, pages lead deeper than ``max_depth``, something looked like a trap, or a page or
+            sitemap failed for a temporary reason (5xx, 429, no answer). Pages that were not seen may still exist, so do
+            not delete them.
         why_incomplete: After the iteration: why not everything was seen, for people to read; ``None`` if it was.
         moved: After the iteration: URLs that redirect permanently (301, 308). They have no content any more, even if
             the crawl is incomplete; but a page may still be yielded under such a URL, if it is its canonical one.

@@ -118,6 +118,8 @@ class Crawler:
             return f"{self._unread[0]}{more} could not be read, which may be temporary; run it again later"
         if self.frontier.overflowed:
             return "there are more pages than the limit (--max-urls, max_urls) allows"
+        if self.frontier.is_cut_off:
+            return "there are pages deeper than max_depth"
         return "part of it looks like an endless trap" if self.left_out.counts["trap"] else None
 
     @property

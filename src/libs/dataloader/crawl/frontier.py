@@ -10,7 +10,7 @@ from libs.dataloader.crawl.left_out import LeftOut
 from libs.dataloader.crawl.scope import Scope
 from libs.dataloader.crawl.traps import MAX_DATE_STEPS, TrapDetector, endless_shape, group_of, has_date
 
-#: Maximum number of distinct URLs beyond the limit that are remembered in order to count them.
+#: Maximum number of distinct URLs beyond a limit that are remembered, for each of the two limits.
 _MAX_COUNTED = 100_000
 
 
@@ -52,6 +52,7 @@ class Frontier:
         self._queue: OrderedDict[str, Entry] = OrderedDict()
         self._found: set[str] = set()
         self._beyond: dict[str, None] = {}
+        self._deeper: set[str] = set()
         self._left_out = left_out
         self.overflowed = False
 
@@ -59,6 +60,11 @@ class Frontier:
     def has_room(self) -> bool:
         """Whether further URLs could still be fetched."""
         return len(self._queue) < self._left
+
+    @property
+    def is_cut_off(self) -> bool:
+        """Whether pages at the maximum depth link to wanted URLs that were not found elsewhere."""
+        return not self._deeper <= self._found
 
     def claim(self, url: str) -> bool:
         """Mark a URL as found, and return whether it was new."""
@@ -80,6 +86,8 @@ class Frontier:
             is_new: Whether the page has text that no other page of its group had.
         """
         if self._max_depth is not None and parent.depth >= self._max_depth:
+            if len(self._deeper) < _MAX_COUNTED:
+                self._deeper.update(url for url in links if url not in self._found and self._scope.includes(url))
             return
         group = group_of(parent.url) if has_date(parent.url) else None
         steps = 1 if is_new else parent.steps + 1

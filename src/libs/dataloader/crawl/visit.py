@@ -96,7 +96,27 @@ class Visit:
 
 
 class RobotsForbidError(FetchError):
-    """robots.txt does not allow the URL, or could not be read."""
+    """robots.txt does not allow the URL, or could not be read.
+
+    Args:
+        unavailable: Why it could not be read; ``None`` if it could.
+        known: Whether the URL is stored.
+    """
+
+    def __init__(self, unavailable: str | None = None, *, known: bool = False) -> None:
+        if unavailable is not None:
+            reason = f"robots.txt of the host could not be read, so nothing may be fetched: {unavailable}"
+        elif known:
+            reason = "robots.txt of the host does not allow it any more; what was read before stays until it is deleted"
+        else:
+            reason = "robots.txt of the host does not allow it"
+        super().__init__(reason)
+        self._unavailable = unavailable is not None
+
+    @property
+    def may_pass(self) -> bool:
+        """Only if the file could not be read."""
+        return self._unavailable
 
 
 @dataclass(slots=True)
@@ -201,11 +221,12 @@ class Visitor:
         try:
             rules = await self.robots.rules(url)
             if rules.unavailable is not None:
-                reason = f"robots.txt of the host could not be read, so nothing may be fetched: {rules.unavailable}"
-                return Visit(url, failure=RobotsForbidError(reason))
+                return Visit(url, failure=RobotsForbidError(rules.unavailable), known=known)
             if not rules.allows(url):
                 if is_start:
-                    return Visit(url, failure=RobotsForbidError("robots.txt of the host does not allow it"))
+                    return Visit(url, failure=RobotsForbidError())
+                if known is not None:  # it was not looked at, so nothing says that it is gone
+                    return Visit(url, failure=RobotsForbidError(known=True), known=known)
                 return Visit(url, skipped="robots")
             kinds: list[Kind] = []
 
