@@ -137,6 +137,30 @@ async def test_an_empty_folder_may_be_a_drive_that_is_not_mounted(
     assert (await kb.ingest(drive, prune=prune)).documents.deleted == 2 * prune
 
 
+@pytest.mark.parametrize("prune", [True, False])
+async def test_an_empty_folder_within_others_may_be_a_drive_that_is_not_mounted(
+    kb: KnowledgeBase, tmp_path: Path, prune: bool
+) -> None:
+    drive, other = tmp_path / "mnt" / "drive", tmp_path / "other"
+    for place in (drive / "0.md", drive / "deep" / "1.md", other / "2.md", other / "3.md", tmp_path / "4.md"):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text(0))
+    await kb.ingest(tmp_path)
+    drive.rename(tmp_path.parent / f"{tmp_path.name} of before")
+    drive.mkdir()
+    (other / "3.md").unlink()
+
+    report = await kb.ingest(tmp_path, prune=prune)
+
+    left = {Path(row["path"]).name for row in await kb.documents()}
+    assert left == {"0.md", "1.md", "2.md", "4.md", *(() if prune else ("3.md",))}
+    advice = f"Nothing at all is in {drive.as_uri()}, of which 2 documents are stored. A drive may not be mounted"
+    assert sum(advice in warning for warning in report.warnings) == 1
+    drive.rmdir()
+    drive.parent.rmdir()
+    assert (await kb.ingest(tmp_path, prune=prune)).documents.deleted == 2 * prune
+
+
 async def test_what_lies_behind_a_link_that_leads_nowhere_for_now_stays(
     kb: KnowledgeBase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -64,6 +64,19 @@ def folder_identity(uri: str) -> tuple[int, int] | None:
     return None
 
 
+def emptied_folder(uri: str) -> str | None:
+    """Return the URI of the nearest folder around a missing file that is there, if nothing at all is in it."""
+    for path in _paths(uri):
+        with contextlib.suppress(OSError, ValueError):
+            folder = os.path.dirname(path)  # noqa: PTH120 a path of bytes
+            while not os.path.lexists(folder):
+                folder = os.path.dirname(folder)  # noqa: PTH120
+            with os.scandir(folder) as entries:
+                if next(entries, None) is None:
+                    return uri.rsplit("/", path.count(b"/") - folder.count(b"/"))[0]
+    return None
+
+
 def _paths(uri: str) -> list[bytes]:
     """Return what the path with a URI may be: as it is written, and with its escaped bytes."""
     if not uri.startswith("file://"):

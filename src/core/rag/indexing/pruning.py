@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from core.rag.identity import document_id, source_id, standardize_resource_uri
-from libs.dataloader.paths import folder_identity
+from libs.dataloader.paths import emptied_folder, folder_identity
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
@@ -31,6 +32,11 @@ _SHUT = (
 )
 
 _EMPTY = "A drive may not be mounted. If they are gone, delete them (mgrag delete --source {})"
+
+_EMPTIED = (
+    "Nothing at all is in {}, of which {:,} documents are stored. A drive may not be mounted, so they stay. If they are"
+    " gone, remove that folder and ingest with --prune (prune=True)."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +82,13 @@ async def prune(client: MemGraphClient, state: StateReader, read: Sequence[ReadS
         moved = (standardize_resource_uri(uri) for uri in getattr(one.loader, "moved", ()))
         certain = one.gone.union(document_id(client.namespace, uri) for uri in moved)
         covers = getattr(one.loader, "covers", None)
-        gone = await state.vanished(one.source_id, source, seen, covers, certain, only_certain=bool(why))
-        report.documents.deleted += await client.delete_documents(gone)
+        gone = await state.gone(one.source_id, seen, covers, certain if why else None)
+        if source.type == "folder":
+            gone, notes = _without_emptied(gone)
+            report.warnings += notes
+        report.documents.deleted += await client.delete_documents(
+            await state.vanished(one.source_id, source, gone, certain)
+        )
 
 
 async def kept_though_gone(client: MemGraphClient, state: StateReader, read: Sequence[ReadSource]) -> list[str]:
@@ -89,6 +100,9 @@ async def kept_though_gone(client: MemGraphClient, state: StateReader, read: Seq
         if await client.count_of_source(one.source_id) <= len(one.seen):
             continue
         gone = await state.gone(one.source_id, one.seen, getattr(one.loader, "covers", None))
+        if one.seen:
+            gone, emptied = _without_emptied(gone)
+            notes += emptied
         if gone:
             first = min(row["uri"] for row in gone).removeprefix(one.source.uri).lstrip("/")
             which = f"{len(gone):,} documents, among them {first}, have" if len(gone) > 1 else f"{first} has"
@@ -137,6 +151,26 @@ async def _renamed(client: MemGraphClient, gone: str, folders: Sequence[ReadSour
                 f" (mgrag delete --source {gone})."
             ]
     return []
+
+
+def _without_emptied(gone: Sequence[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[str]]:
+    """Return the missing documents without those of folders that are empty now, and a note on each such folder.
+
+    A mount point is an empty folder as long as nothing is mounted there.
+    """
+    folder_of = cache(lambda folder: emptied_folder(f"{folder}/file"))
+    left: list[dict[str, Any]] = []
+    within: dict[str, list[dict[str, Any]]] = {}
+    for row in gone:
+        folder = folder_of(row["uri"].rpartition("/")[0])
+        (left if folder is None else within.setdefault(folder, [])).append(row)
+    notes = []
+    for folder, rows in sorted(within.items()):
+        if len(rows) < _OTHERS:
+            left += rows
+        else:
+            notes.append(_EMPTIED.format(folder, len(rows)))
+    return left, notes
 
 
 async def _why_not_all(state: StateReader, one: ReadSource, seen: set[str]) -> str | None:

@@ -138,13 +138,10 @@ class StateReader:
         self,
         source_id: str,
         source: SourceInfo,
-        seen: set[str],
-        covers: Callable[[str], bool] | None,
+        gone: Sequence[Mapping[str, Any]],
         certain: set[str],
-        *,
-        only_certain: bool,
     ) -> list[str]:
-        """Find the documents of a source that it no longer has and that no other source has.
+        """Find those of the documents that a source no longer has that no other source has.
 
         A document that also comes from another source stays, and is taken off this one here. But a file that is not
         there is gone from every folder around it and within this one, and a page that is certainly gone from every
@@ -153,12 +150,9 @@ class StateReader:
         Args:
             source_id: Id of the Source.
             source: The source.
-            seen: Ids of the documents that it has.
-            covers: Whether the loader would yield a URI; documents that its patterns exclude did not vanish.
+            gone: The documents, from :meth:`gone`.
             certain: Ids of documents that are certainly gone.
-            only_certain: Whether the others may be there, since the source was not read completely.
         """
-        gone = await self.gone(source_id, seen, covers, certain if only_certain else None)
         inside = source.uri.rstrip("/") + "/"
 
         def lacks(uri: str, row: Mapping[str, Any]) -> bool:
@@ -175,7 +169,14 @@ class StateReader:
     async def gone(
         self, source_id: str, seen: set[str], covers: Callable[[str], bool] | None, only: set[str] | None = None
     ) -> list[dict[str, Any]]:
-        """List the documents of a source that it no longer has; arguments as of :meth:`vanished`.
+        """List the documents of a source that it no longer has.
+
+        Args:
+            source_id: Id of the Source.
+            seen: Ids of the documents that it has.
+            covers: Whether the loader would yield a URI; documents that its patterns exclude did not vanish.
+            only: Ids of documents that are certainly gone, if the others may be there, since the source was not read
+                completely.
 
         Returns:
             Their ``id``, ``uri`` and ``sources`` (URIs).
