@@ -23,13 +23,18 @@ from core.rag.dbhandler.bolt.dialect import text_index_name
 from core.rag.dbhandler.bolt.errors import Again, Failure
 from core.rag.dbhandler.bolt.store import BoltStore
 from core.rag.dbhandler.bolt.work import RetryableError
-from core.rag.dbhandler.store import Parameters, Row
+from core.rag.dbhandler.knowledge.entities import EntityLedger
+from core.rag.dbhandler.knowledge.record_rows import record_row
+from core.rag.dbhandler.knowledge.records import RecordChanges
+from core.rag.dbhandler.store import Parameters, Row, Transaction
 from core.rag.errors import BackupError, StoreConflictError
 from core.rag.extraction.mentions import sought
+from core.rag.extraction.records import FIELD_HINTS
 from core.rag.maintenance.doctor import examine
 from core.rag.maintenance.restore import restore
 from core.rag.retrieval.hits import MODES
 from core.rag.schema import Label, TextIndex
+from core.rag.times import utc_now
 from dbhandler.kit import Engine, make_settings
 from libs.dataloader import Document
 
@@ -448,6 +453,58 @@ async def test_clients_that_insert_the_same_new_record_give_it_its_entities_once
         )
         assert len({row["data"] for row in rows if row["dated"]}) == 11
         assert (await one.doctor()).healthy
+
+
+async def test_clients_that_change_records_of_the_same_two_entities_count_each_change(engine: Engine) -> None:
+    """Neither changes the entity that the other one changes, but both change the weight of the edge between them."""
+    namespace, many = engine.namespace(), 60  # Neo4j locks nodes with fewer edges by itself
+    async with engine.knowledge(namespace) as one, engine.knowledge(namespace) as two:
+        for author, lead in (("Alan Able", "Carl Cobb"), ("Alan Able", "Dora Dunn"), ("Emma Eden", "Carl Cobb")):
+            records = [{"id": f"{author} {lead} {i}", "author": author, "lead": lead} for i in range(many)]
+            await one.insert_many("books", records)
+        label = await one.client.text_label(Label.RECORD)
+        rival: asyncio.Task[object] | None = None
+
+        class Interrupted:
+            """A transaction in the midst of which, the weights are read, another client changes them, too."""
+
+            def __init__(self, tx: Transaction) -> None:
+                self._tx = tx
+                self.locking = tx.locking
+
+            async def run(self, statement: str, parameters: Parameters | None = None) -> list[Row]:
+                nonlocal rival
+                rows = await self._tx.run(statement, parameters)
+                if "AS weight" in statement and rival is None:
+                    record = {"id": "Alan Able Carl Cobb 2", "author": "Emma Eden", "lead": "Carl Cobb"}
+                    rival = asyncio.create_task(two.insert("books", record))
+                    await asyncio.wait({rival}, timeout=1)  # it may have to wait for this one
+                return rows
+
+        async def work(tx: Transaction) -> None:
+            record = {"id": "Alan Able Carl Cobb 1", "author": "Alan Able", "lead": "Dora Dunn"}
+            row = record_row(namespace, "books", record, FIELD_HINTS)
+            ledger = EntityLedger(namespace, utc_now())
+            changes = RecordChanges(ledger)
+            through = Interrupted(tx)
+            await changes.read(through, [row.id])
+            changes.set([row])
+            await ledger.settle(through)
+            await changes.apply(through, label)
+
+        await (await one.client.connect()).transaction(work)
+        assert rival is not None
+        await rival
+        rows = await one.client.read(
+            "MATCH (a:Entity)-[r:RELATED]->(b:Entity) WHERE a.namespace = $namespace "
+            "RETURN a.name AS a, b.name AS b, r.weight AS weight"
+        )
+        weights = {frozenset((row["a"], row["b"])): row["weight"] for row in rows}
+        assert weights == {
+            frozenset(("Alan Able", "Carl Cobb")): many - 2,
+            frozenset(("Alan Able", "Dora Dunn")): many + 1,
+            frozenset(("Emma Eden", "Carl Cobb")): many + 1,
+        }
 
 
 async def mentions(kb: KnowledgeBase) -> dict[str, tuple[int, int]]:

@@ -10,6 +10,7 @@ from functools import partial
 from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.checks import check_kind, check_number, check_text, check_texts
 from core.rag.dbhandler.documents.writing import ChunkRow, attach_vectors
+from core.rag.dbhandler.locking import lock
 from core.rag.dbhandler.messages.interactions import Indexes, InteractionRow, attach_message_vectors
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.dbhandler.vectors import ACTIVE, BUILDING, STANDBY, VectorStoreInfo, VectorStoreOperations, store_of
@@ -40,6 +41,7 @@ class RevectoringOperations(VectorStoreOperations):
         pages = list(batches(await self._document_ids()))
 
         async def note(tx: Transaction, page: list[str]) -> None:
+            await lock(tx, Label.DOCUMENT, page)
             rows = await tx.run(
                 "UNWIND $ids AS i MATCH (d:Document {id: i})<-[:CHUNK_OF]-(c:DocumentChunk) "
                 f"WHERE NOT (c)<-[:EMBEDDING_OF]-(:{store.index().label}) RETURN DISTINCT d.id AS id",
@@ -214,11 +216,12 @@ async def _delete_vectors(tx: Transaction, ids: Sequence[str]) -> None:
 
 
 async def _forget(tx: Transaction, page: Sequence[str], store: str) -> None:
+    await lock(tx, Label.DOCUMENT, page)
     await _change_stores(tx, page, lambda stores: [other for other in stores if other != store])
 
 
 async def _change_stores(tx: Transaction, ids: Sequence[str], change: Callable[[list[str]], list[str]]) -> None:
-    """Change the vector stores in which documents have vectors."""
+    """Change the vector stores in which documents, which are locked, have vectors."""
     rows = await tx.run(
         "UNWIND $ids AS i MATCH (d:Document {id: i}) RETURN d.id AS id, d.embedded_in AS stores", {"ids": list(ids)}
     )

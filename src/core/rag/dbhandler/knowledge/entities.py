@@ -61,6 +61,7 @@ class EntityLedger:
         self._changes: dict[str, EntityChange] = {}
         self._ids: dict[str, str] = {}
         self._maybe_unused: set[str] = set()
+        self._held: set[str] = set()
         #: Names of entities that :meth:`settle` created, except those that are only mentioned.
         self.made: set[str] = set()
 
@@ -123,6 +124,10 @@ class EntityLedger:
         """Record that a chunk states (1) or no longer states (-1) the type of an entity."""
         if kind:
             self._change(name, number).kind(kind, number)
+
+    def hold(self, name: str) -> None:
+        """Keep others from changing an entity from :meth:`settle` on: its edges will be read in order to be changed."""
+        self._held.add(self.id(name))
 
     async def settle(self, tx: Transaction) -> set[str]:
         """Create and update the entities; call it before creating edges to them.
@@ -217,7 +222,7 @@ class EntityLedger:
 
     async def _read(self, tx: Transaction, ids: Sequence[str]) -> dict[str, Row]:
         """Read the stored entities by id."""
-        await lock(tx, Label.ENTITY, ids)
+        await lock(tx, Label.ENTITY, [*ids, *self._held])
         found: dict[str, Row] = {}
         for lines in packed(ids):
             rows = await tx.run(f"{EACH_LINE}MATCH (e:Entity {{id: part[0]}}) RETURN {_COLUMNS}", lines)

@@ -87,6 +87,8 @@ class FactChanges:
             self._support(fact)[chunk] = fact.text
 
     def _support(self, fact: Fact) -> dict[str, str | None]:
+        self._ledger.hold(fact.source)
+        self._ledger.hold(fact.target)
         return self._changes.setdefault((fact.source, fact.target, fact.type), {})
 
     async def apply(self, tx: Transaction) -> None:

@@ -123,6 +123,10 @@ class RecordChanges:
                 self._ledger.record(entity.name, entity.text, entity.type, -1)
             self._relations.subtract(relations_of(entities))
         self._before = {}
+        for relation, number in self._relations.items():
+            if number:  # a record may leave one of the two as it is
+                self._ledger.hold(relation.source)
+                self._ledger.hold(relation.target)
 
     def _withdraw(self, record: str, entity: RecordEntity) -> None:
         self._ledger.record(entity.name, entity.text, entity.type, -1)
