@@ -95,20 +95,20 @@ async def test_after_an_interrupted_import_an_ingest_completes_the_documents(
 async def test_an_import_of_which_somebody_removes_a_part_is_not_complete(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As a repair does, which finds chunks without their document. Nobody learned that these were missing."""
+    """As somebody does who deletes the document. Nobody learned that its chunks were left alone."""
     async with opened(tmp_path / "one.grafeo") as kb:
         await kb.ingest([Document(path="note", content="\n\n".join(PARAGRAPHS))])
         await kb.export(tmp_path / "all.jsonl")
     put = MemGraphClient._put_in
 
-    async def repaired(self: MemGraphClient, kind: tuple[str, ...], *others: Any) -> None:
+    async def deleted(self: MemGraphClient, kind: tuple[str, ...], *others: Any) -> None:
         await put(self, kind, *others)
         if kind[1] == Label.CHUNK:
-            await kb.doctor(repair=True)
+            await kb.delete("note")
 
     async with opened(tmp_path / "two.grafeo") as kb:
         with monkeypatch.context() as patch:
-            patch.setattr(MemGraphClient, "_put_in", repaired)
+            patch.setattr(MemGraphClient, "_put_in", deleted)
             with pytest.raises(StoreConflictError, match="The import is not complete"):
                 await kb.import_(tmp_path / "all.jsonl")
         await kb.import_(tmp_path / "all.jsonl")

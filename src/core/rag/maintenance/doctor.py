@@ -16,7 +16,7 @@ from core.rag.errors import ConfigurationError, StoreError
 from core.rag.maintenance import environment
 from core.rag.maintenance.conversations import ConversationSoundness
 from core.rag.maintenance.findings import Check, DoctorReport, Level
-from core.rag.maintenance.flaws import Flaw, mend_all
+from core.rag.maintenance.flaws import Flaw, mend_all, some
 from core.rag.maintenance.knowledge import KnowledgeSoundness
 from core.rag.maintenance.places import graph_file
 from core.rag.maintenance.reembed import ReembedReport, fill, fill_messages
@@ -150,8 +150,11 @@ async def _examine_graph(
             continue
         inside = client.in_namespace(name)
         checks += await _check_model(inside, embedder)
-        checks += await _check_soundness(inside, repair=repair)
-        checks += await _check_vectors(inside, embedder, repair=repair)
+        unfinished = await _check_imports(inside)
+        checks += unfinished
+        mend = repair and not unfinished  # what an import has yet to connect looks like what nothing needs
+        checks += await _check_soundness(inside, repair=mend)
+        checks += await _check_vectors(inside, embedder, repair=mend)
         checks += await _check_vector_indexes(inside, repair=repair)
     checks += await _check_indexes(store, repair=repair)
     return checks
@@ -223,6 +226,21 @@ async def _check_model(client: MemGraphClient, embedder: EmbeddingService | None
             )
         )
     return checks
+
+
+async def _check_imports(client: MemGraphClient) -> list[Check]:
+    paths = await client.being_imported()
+    if not paths:
+        return []
+    return [
+        _check(
+            f"{client.namespace}: imports",
+            "problem",
+            f"{len(paths)} documents are not complete: an import is running, or was interrupted: {some(paths)}.",
+            "Wait for its end, or repeat it; or ingest these documents again, or delete them. Nothing else of the"
+            " namespace is repaired before.",
+        )
+    ]
 
 
 async def _check_soundness(client: MemGraphClient, *, repair: bool) -> list[Check]:

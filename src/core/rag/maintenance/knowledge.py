@@ -18,6 +18,7 @@ from core.rag.dbhandler.knowledge.entity_state import EntityChange, EntityState
 from core.rag.dbhandler.knowledge.facts import FROM_MODEL, merge_edges
 from core.rag.dbhandler.knowledge.mentions import chunk_texts
 from core.rag.dbhandler.knowledge.records import FROM_RECORD, relation_id
+from core.rag.dbhandler.locking import lock
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.extraction.facts import ChunkFacts
 from core.rag.extraction.mentions import spellings
@@ -187,6 +188,7 @@ async def _link(tx: Transaction, edges: Sequence[Row]) -> None:
 
 async def _settle(tx: Transaction, ids: Sequence[str]) -> None:
     """Recompute entities from everything that supports them, and remove those that nothing supports."""
+    await lock(tx, Label.ENTITY, ids)
     rows = await tx.run(
         "UNWIND $ids AS i MATCH (e:Entity {id: i}) RETURN e.id AS id, e.normalized_name AS normalized, "
         f"e.origin AS origin, {', '.join(f'e.{name} AS {name}' for name in STATE)}",

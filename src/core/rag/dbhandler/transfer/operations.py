@@ -43,6 +43,9 @@ _PAGE = 500
 # Number of replaced documents in one transaction; small, as they may have many chunks.
 _DOCUMENTS = 100
 
+#: ``pipeline`` of a document that is being imported: an ingest takes it for changed, as it may lack chunks.
+_IMPORTING = "importing"
+
 #: Labels in keyword indexes; their nodes have the second label of their namespace if the engine needs it.
 TEXT_LABELS = frozenset({Label.CHUNK, Label.INTERACTION, Label.RECORD})
 
@@ -149,7 +152,7 @@ class TransferOperations(VectorStoreOperations):
             "MATCH (c:Conversation) WHERE c.namespace = $namespace RETURN c.id AS id, c.user_id AS user_id"
         )
         owners = {row["id"]: row["user_id"] or "" for row in talks}
-        made: dict[str, list[str]] = {}  # ids of documents by how they were made
+        made: dict[str | None, list[str]] = {}  # ids of documents by how they were made
         continued: list[str] = []  # conversations that may have new messages in both the graph and the file
         concepts = False
         async with AsyncExitStack() as removing:
@@ -162,10 +165,10 @@ class TransferOperations(VectorStoreOperations):
                     pending = []
                 if this != kind and this[0] == "node" and this[1] in TEXT_LABELS:
                     await self._make_room(Label(this[1]), removing)
-                if this[:2] == ("node", Label.DOCUMENT.value) and (pipeline := entry["props"].get("pipeline")):
-                    # An ingest after an interrupted import must not find a document unchanged that lacks its chunks.
-                    made.setdefault(pipeline, []).append(entry["id"])
-                    entry["props"]["pipeline"] = ""
+                if this[:2] == ("node", Label.DOCUMENT.value):
+                    pipeline = entry["props"].get("pipeline")
+                    made.setdefault("" if pipeline == _IMPORTING else pipeline, []).append(entry["id"])
+                    entry["props"]["pipeline"] = _IMPORTING
                 kind = this
                 pending.append(entry)
             if pending:
@@ -179,11 +182,22 @@ class TransferOperations(VectorStoreOperations):
         for pipeline, ids in made.items():
             await self._complete(ids, pipeline)
 
-    async def _complete(self, documents: Sequence[str], pipeline: str) -> None:
+    async def being_imported(self) -> list[str]:
+        """Return the paths of documents of which an import is running, or was interrupted."""
+        rows = await self.read(
+            "MATCH (d:Document) WHERE d.namespace = $namespace AND d.pipeline = $importing RETURN d.path AS path",
+            importing=_IMPORTING,
+        )
+        return sorted(row["path"] for row in rows)
+
+    async def _complete(self, documents: Sequence[str], pipeline: str | None) -> None:
         """Record how documents were made, unless somebody has written them again meanwhile."""
-        statement = "UNWIND $ids AS i MATCH (d:Document {id: i}) WHERE d.pipeline = '' SET d.pipeline = $pipeline"
+        statement = (
+            "UNWIND $ids AS i MATCH (d:Document {id: i}) WHERE d.pipeline = $importing SET d.pipeline = $pipeline"
+        )
+        complete = partial(run_for_ids, statement=statement, importing=_IMPORTING, pipeline=pipeline)
         for part in batches(documents):
-            await self._write(partial(run_for_ids, statement=statement, ids=part, pipeline=pipeline))
+            await self._write(partial(complete, ids=part))
 
     async def _relink(self) -> None:
         """Redirect references from resources to documents that now exist with the same URI."""
