@@ -507,6 +507,22 @@ async def test_clients_that_change_records_of_the_same_two_entities_count_each_c
         }
 
 
+async def test_a_client_learns_at_once_that_another_one_has_given_a_fact_a_time(engine: Engine) -> None:
+    """What it stated then was there twice: once since then, and once for ever."""
+    namespace = engine.namespace()
+    fact = {"subject": "Ada Byron", "relation": "works_at", "object": "Mill Trust"}
+    async with engine.knowledge(namespace) as one, engine.knowledge(namespace) as two:
+        await two.add_triples([{**fact, "object": "Tide Office"}])
+        await one.add_triples([{**fact, "valid_from": "2020-01-01"}])
+        await two.add_triples([fact])
+        await two.link("Ada Byron", "Mill Trust", "works_at")
+        rows = await one.client.read(
+            "MATCH (a:Entity)-[r:RELATED]->(b:Entity) WHERE a.namespace = $namespace "
+            "RETURN b.name AS name, r.valid_from AS since"
+        )
+        assert [row["since"] for row in rows if row["name"] == "Mill Trust"] == ["2020-01-01T00:00:00.000000Z"]
+
+
 async def mentions(kb: KnowledgeBase) -> dict[str, tuple[int, int]]:
     """For each entity that chunks mention: the number of edges, and the number that it knows."""
     rows = await kb.client.read(

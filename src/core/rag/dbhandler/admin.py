@@ -12,7 +12,7 @@ from typing import Any
 from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.checks import check_kind, check_text, check_texts
 from core.rag.dbhandler.documents.removing import remove_unused_sources
-from core.rag.dbhandler.knowledge.validity import is_dated, remove_mark
+from core.rag.dbhandler.knowledge.validity import is_marked, remove_mark
 from core.rag.dbhandler.plain import plain_rows
 from core.rag.dbhandler.revectoring import RevectoringOperations
 from core.rag.dbhandler.vectors import VectorStoreInfo
@@ -155,7 +155,7 @@ class AdminOperations(RevectoringOperations):
             count += written
             if not written:
                 break
-        if await is_dated(self):
+        if await is_marked(self):
             await self._write(partial(remove_mark, namespace=self._namespace))
         return count
 

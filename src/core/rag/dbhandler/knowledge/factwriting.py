@@ -17,7 +17,7 @@ from core.rag.dbhandler.knowledge.operations import positive
 from core.rag.dbhandler.knowledge.periods import period_of
 from core.rag.dbhandler.knowledge.placing import Placed, Statement, placed, undated
 from core.rag.dbhandler.knowledge.stated import check_there
-from core.rag.dbhandler.knowledge.validity import is_dated
+from core.rag.dbhandler.knowledge.validity import is_marked
 from core.rag.dbhandler.locking import lock_documents_of
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.errors import InvalidInputError
@@ -183,7 +183,7 @@ class FactOperations(ClientBase):
 
     async def _placed(self, statements: Sequence[Statement], now: str) -> list[Placed]:
         """Return the edges of statements. All are found before any is written, so that an error leaves all as it is."""
-        if not any(statement.period for statement in statements) and not await is_dated(self):
+        if not any(statement.period for statement in statements) and not await is_marked(self):
             return undated(statements)
         return await self._write(partial(placed, statements=statements, now=now))
 

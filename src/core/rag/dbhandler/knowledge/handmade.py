@@ -11,7 +11,7 @@ from core.rag.dbhandler.knowledge.entities import FROM_CALLER, EntityLedger, rem
 from core.rag.dbhandler.knowledge.facts import merge_edges, settle_periods
 from core.rag.dbhandler.knowledge.periods import Period
 from core.rag.dbhandler.knowledge.placing import Statement, placed, undated
-from core.rag.dbhandler.knowledge.validity import is_dated, mark_dated, period_in
+from core.rag.dbhandler.knowledge.validity import is_marked, mark_dated, period_in
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.dbhandler.vectors import VectorStoreOperations
 from core.rag.errors import InvalidInputError, NotFoundError
@@ -60,7 +60,7 @@ class LinkOperations(VectorStoreOperations):
         """
         check_texts("the ids of entities", (statement.source, statement.target))
         check_text("relation", statement.relation)
-        dated, now = bool(statement.period) or await is_dated(self), utc_now()
+        dated, now = bool(statement.period) or await is_marked(self), utc_now()
 
         async def work(tx: Transaction) -> Row | None:
             found = await placed(tx, [statement], now) if dated else undated([statement])

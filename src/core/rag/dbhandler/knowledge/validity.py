@@ -104,12 +104,12 @@ async def valid_at(client: ClientBase, at: Time | None = None, *periods: tuple[s
 
 
 async def is_dated(client: ClientBase) -> bool:
-    """Return whether facts of the namespace have times, or had."""
+    """Return whether facts of the namespace have times, or had, for a read: on a server as of the last second."""
     return await _kept.get(client, lambda: is_marked(client), mark=_mark(client.namespace))
 
 
 async def is_marked(client: ClientBase) -> bool:
-    """Return what :func:`is_dated` does, from the graph itself: for what is kept longer."""
+    """Return what :func:`is_dated` does, from the graph itself: for writes, and for what is kept longer."""
     return bool((await client.read(_COUNT, mark=_mark(client.namespace)))[0]["n"])
 
 
