@@ -14,7 +14,7 @@ from core.rag.dbhandler.documents import superseding
 from core.rag.dbhandler.embedded import dialect
 from core.rag.dbhandler.embedded.store import EmbeddedStore
 from core.rag.dbhandler.store import Transaction
-from core.rag.errors import QueryError
+from core.rag.errors import QueryError, StoreReadOnlyError
 from core.rag.schema import Label, TextIndex
 from core.rag.settings import Settings
 from libs.dataloader import Document
@@ -108,6 +108,19 @@ async def test_an_index_that_a_killed_process_left_out_is_made_by_a_search(tmp_p
         assert await store.check_indexes() == []
     finally:
         await store.close()
+
+
+async def test_who_may_only_read_and_tries_to_delete_everything_still_finds_words(tmp_path: Path) -> None:
+    file = tmp_path / "graph.grafeo"
+    async with MemGraphClient(f"embedded:{file}") as client:
+        await filled(client, 5)
+    async with MemGraphClient(f"embedded:{file}", settings=Settings(_env_file=None, MGRAG_READ_ONLY=True)) as client:
+        with pytest.raises(StoreReadOnlyError):
+            await client.delete_everything()
+        store = await client.connect()
+        assert isinstance(store, EmbeddedStore)
+        assert await store.reading(lambda db: dialect.has_text_index(db, INDEX), "Looking")
+        assert await words_found(client) == 5
 
 
 async def test_many_records_are_removed_with_one_new_index(tmp_path: Path, made: list[TextIndex]) -> None:

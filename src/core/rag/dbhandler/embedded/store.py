@@ -245,6 +245,8 @@ class EmbeddedStore:
 
     async def drop_text_index(self, index: TextIndex) -> None:
         """See :class:`~core.rag.dbhandler.store.GraphStore`."""
+        if self._read_only:  # the engine would drop it in memory, and searches would find nothing
+            raise StoreReadOnlyError(self._read_only)
         await self._keywords.drop(index)
 
     @asynccontextmanager
