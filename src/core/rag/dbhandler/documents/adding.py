@@ -40,12 +40,15 @@ async def add_chunks(
     await _merge_chunks(tx, chunks, namespace, text_label, now)
     counts: list[Row] = []
     edges: list[Row] = []
-    for siblings in there.values():
+    for document, siblings in there.items():
         order = sorted(siblings.rows, key=lambda row: (row["index"], row["start"], row["id"]))
-        counts += [{"id": row["id"], "count": len(order)} for row in order]
+        counts.append({"id": document, "count": len(order)})
         edges += [{"a": a["id"], "b": b["id"]} for a, b in pairwise(order)]
     await run_for_rows(
-        tx, "UNWIND $rows AS row MATCH (c:DocumentChunk {id: row.id}) SET c.chunk_count = row.count", counts
+        tx,
+        "UNWIND $rows AS row MATCH (d:Document {id: row.id})<-[:CHUNK_OF]-(c:DocumentChunk) "
+        "SET c.chunk_count = row.count",
+        counts,
     )
     await chain_chunks(tx, documents, edges)
     if vector_store is not None:

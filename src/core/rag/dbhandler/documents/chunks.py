@@ -49,7 +49,9 @@ class ChunkOperations(DocumentOperations):
         heading: str = "",
         metadata: Mapping[str, Any] | None = None,
     ) -> str:
-        """Add one chunk to a document.
+        """Add one chunk to a document; for many, :meth:`process_chunks` is much faster.
+
+        Each call counts and chains all chunks of the document anew: a loop takes time by the square of their number.
 
         Args:
             document: Path, URL, name or id of the document.
