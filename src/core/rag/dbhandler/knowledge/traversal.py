@@ -296,12 +296,16 @@ class TraversalOperations(NodeOperations):
 
     async def records_by_id(self, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
         """Return records by id: ``id``, ``collection`` and ``data`` as a dict; unknown ids are left out."""
-        rows = await self.read_together(
+        rows = await self.record_texts(ids)
+        return {row["id"]: {**row, "data": from_json(row["data"])} for row in rows}
+
+    async def record_texts(self, ids: Sequence[str]) -> list[Row]:
+        """Return records in any order: ``id``, ``collection`` and ``data`` as JSON; unknown ids are left out."""
+        return await self.read_together(
             "MATCH (n:Record {id: i}) WHERE n.namespace = $namespace",
             {"id": "n.id", "collection": "n.collection", "data": "n.data"},
             ids,
         )
-        return {row["id"]: {**row, "data": from_json(row["data"])} for row in rows}
 
 
 _ALL_FACTS = "MATCH (n:Entity)-[x:RELATED]->(:Entity) WHERE n.namespace = $namespace"

@@ -9,6 +9,7 @@ from itertools import batched
 from typing import TYPE_CHECKING, Any, Final
 
 from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.documents.rows import from_json
 from core.rag.errors import NotFoundError
 
 if TYPE_CHECKING:
@@ -30,9 +31,9 @@ async def read_records(client: MemGraphClient, collection: str) -> AsyncIterator
     if not ids:
         raise NotFoundError(_unknown("collection", collection, await client.collections()))
     for part in batches(ids, max_rows=_PART):
-        found = await client.records_by_id(part)
-        for some in batched((found[identifier] for identifier in part if identifier in found), _GIVEN):
-            yield list(some)
+        found = {row["id"]: row for row in await client.record_texts(part)}
+        for some in batched((found.pop(identifier) for identifier in part if identifier in found), _GIVEN):
+            yield [{"id": row["id"], "data": from_json(row["data"])} for row in some]
             await asyncio.sleep(0)
 
 
