@@ -11,10 +11,12 @@ from webserver import Reply, Request, WebServer, crawl, page, redirect
 
 from libs.dataloader import (
     Document,
+    InvalidSourceError,
     Loader,
     SourceNotFoundError,
     WebLoader,
 )
+from libs.dataloader.crawl.cache import AnswerCache
 
 # -- following links ---------------------------------------------------------------------------------------------------
 
@@ -403,3 +405,17 @@ async def test_documents_do_not_depend_on_the_time_of_the_crawl() -> None:
         one, two = [await crawl(WebLoader(server.url())) for _ in range(2)]
     assert isinstance(one.results[0], Document)
     assert one.results == two.results
+
+
+async def test_crawls_that_share_answers_share_only_what_either_may_get() -> None:
+    def answer(request: Request) -> Reply:
+        return Reply(page(text=f"for {request.headers['user-agent']}"))
+
+    async with WebServer(fallback=answer) as server:
+        cache = AnswerCache()
+        for agent in ("one/1", "one/1", "other/1"):
+            found = await crawl(WebLoader(server.url(), user_agent=agent, respect_robots=False, cache=cache))
+            assert f"for {agent}" in found.documents["/"].content
+        assert server.targets == ["/", "/"]
+        with pytest.raises(InvalidSourceError, match="not on the public internet"):
+            await crawl(WebLoader(server.url(), user_agent="one/1", allow_private=False, cache=cache))

@@ -340,6 +340,7 @@ class WebLoader:
             max_bytes=self._max_bytes,
             headers_for=self._headers_for,
             cache=self._cache,
+            sender=(self._user_agent, self._allow_private),
         )
         return Visitor(
             fetcher=fetcher,

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 MAX_CACHED_BYTES = 64_000_000
 _ENTRY_BYTES = 2_000  # approximate size of headers and URL
 
-_Key = tuple[str, int, frozenset[tuple[str, str]]]
+_Key = tuple[str, int, tuple[str, bool], frozenset[tuple[str, str]]]
 
 
 class AnswerCache:
@@ -29,7 +29,8 @@ class AnswerCache:
         """Return the response to an earlier, equal request, if it was kept.
 
         Args:
-            key: URL, size limit, and headers that not everybody may send.
+            key: URL, size limit, User-Agent and whether private addresses are allowed, and headers that not everybody
+                may send.
             conditions: ``If-None-Match`` and the like; "not modified" holds for the same ones only.
         """
         asked, answer = self._answers.get(key, (None, None))

@@ -171,6 +171,7 @@ class Fetcher:
         max_bytes: Size limit of a body, compressed and decompressed.
         headers_for: Further headers for a URL (credentials go only where the caller sent them).
         cache: Responses to other crawls of the same run.
+        sender: Tells crawls apart that may get other responses; see :class:`AnswerCache`.
     """
 
     client: httpx.AsyncClient
@@ -181,6 +182,7 @@ class Fetcher:
     max_bytes: int
     headers_for: Callable[[str], Mapping[str, str]]
     cache: AnswerCache | None = None
+    sender: tuple[str, bool] = ("", True)
     requests: int = 0
     _hosts: dict[str, _HostState] = field(default_factory=dict)
 
@@ -207,7 +209,7 @@ class Fetcher:
         """
         host = self._hosts.setdefault(origin(url), _HostState())
         limit = self.max_bytes if max_bytes is None else max_bytes
-        key = (url, limit, frozenset(self.headers_for(url).items()))
+        key = (url, limit, self.sender, frozenset(self.headers_for(url).items()))
         if self.cache is not None and (kept := self.cache.get(key, headers or {})) is not None:
             if 200 <= kept.status < 300 and check is not None and (reason := check(kept.headers, kept.body[:1024])):
                 raise UnwantedError(reason)
