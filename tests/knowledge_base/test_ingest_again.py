@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from tests.embedders import HashEmbedder
-from tests.graphs import orphans
+from tests.graphs import orphans, snapshot
 
 from core.rag import KnowledgeBase
+from core.rag.dbhandler.store import Transaction
 from core.rag.errors import EmbeddingInputError, NotFoundError
+from core.rag.identity import entity_id
 from dataloader.webserver import Reply, WebServer, page
 from dbhandler.kit import Engine
 from libs.dataloader import Document, Known, KnownDocument, Link, SourceInfo, Unchanged, WebLoader
@@ -151,6 +153,29 @@ class Part:
     async def load(self, known: Known | None = None) -> AsyncIterator[Document]:
         for name in self.names:
             yield Document(f"service://all/{name}", f"This is {name}.")
+
+
+async def test_names_that_an_earlier_version_spelt_otherwise_are_spelt_as_in_a_new_graph(kb: KnowledgeBase) -> None:
+    """The spellings that its rules had found stayed beside those of today's, and decided the name."""
+    text = "We met at the Tide Mill in Oxford."
+    await kb.ingest([Document(path="a", content=text)])
+    expected = await snapshot(kb.client)
+    await kb.ingest([Document(path="a", content="we met at the mill.")])
+    for name in ("TIDE MILL", "OXFORD"):  # what earlier rules had made of it
+
+        async def earlier(tx: Transaction, name: str = name) -> None:
+            values = {"id": entity_id(kb.namespace, name.lower()), "text": name, "lower": name.lower()}
+            await tx.run(
+                "MATCH (c:DocumentChunk) CREATE (c)-[:MENTIONS {count: 1}]->(e:Entity {id: $id, "
+                "namespace: c.namespace, name: $text, normalized_name: $lower, type: 'name', mention_count: 1, "
+                "origin: 'text', created_at: c.created_at, updated_at: c.updated_at})",
+                values,
+            )
+
+        await (await kb.client.connect()).transaction(earlier)
+    assert (await kb.doctor()).healthy
+    await kb.ingest([Document(path="a", content=text)])
+    assert await snapshot(kb.client) == expected
 
 
 async def test_loaders_that_have_parts_of_one_source_do_not_prune_each_other(kb: KnowledgeBase) -> None:

@@ -44,6 +44,11 @@ FLAWS: dict[str, tuple[str, str, bool]] = {
         "documents",
         True,
     ),
+    "a spelling of nothing": (
+        """MATCH (e:Entity) WHERE e.mention_count > 0 WITH e LIMIT 1 SET e.forms = '{"MILL":99}', e.name = 'MILL'""",
+        "entities",
+        True,
+    ),
     "a vector of nothing": (
         "CREATE (v:Vector {id: 'idle', namespace: 'default', vector_store_id: 'x'})",
         "vectors",

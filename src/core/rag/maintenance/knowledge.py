@@ -14,7 +14,7 @@ from itertools import groupby
 from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.knowledge.edge_direction import RELATED, directed
 from core.rag.dbhandler.knowledge.entities import FROM_CALLER, STATE, remove_unused_entities, update_entities
-from core.rag.dbhandler.knowledge.entity_state import EntityChange, EntityState
+from core.rag.dbhandler.knowledge.entity_state import EntityChange, EntityState, most_forms
 from core.rag.dbhandler.knowledge.facts import FROM_MODEL, merge_edges
 from core.rag.dbhandler.knowledge.mentions import chunk_texts
 from core.rag.dbhandler.knowledge.records import FROM_RECORD, relation_id
@@ -44,7 +44,10 @@ class KnowledgeSoundness(Checks):
         wrong = await seen_twice(self._miscounted)
         if not wrong:
             return
-        message = f"{len(wrong)} entities do not know what mentions or names them, or of which type that says they are."
+        message = (
+            f"{len(wrong)} entities do not know what mentions or names them, of which type that says they are, or how"
+            " it spells them."
+        )
         yield Flaw(message, lambda: self._transact(list(wrong), _settle))
 
     async def _miscounted(self) -> dict[str, bool]:
@@ -52,7 +55,7 @@ class KnowledgeSoundness(Checks):
         # Separate statements, since OPTIONAL MATCH would scan every edge for each of them.
         stored = await self._read(
             "MATCH (e:Entity) WHERE e.namespace = $namespace "
-            "RETURN e.id AS id, e.mention_count AS n, e.titled AS titled, e.recorded AS recorded"
+            "RETURN e.id AS id, e.mention_count AS n, e.titled AS titled, e.recorded AS recorded, e.forms AS forms"
         )
         mentions = await self._edges_to_entities(Label.CHUNK, EdgeType.MENTIONS)
         titles = await self._edges_to_entities(Label.DOCUMENT, EdgeType.TITLED)
@@ -62,6 +65,7 @@ class KnowledgeSoundness(Checks):
             for row in stored
             if (row["n"] or 0, row["titled"] or 0) != (mentions.get(row["id"], 0), titles.get(row["id"], 0))
             or json.loads(row["recorded"] or "{}") != kinds.get(row["id"], {})
+            or sum(json.loads(row["forms"] or "{}").values()) > most_forms(row["n"] or 0, kinds.get(row["id"], {}))
         }
 
     async def _edges_to_entities(self, label: Label, edge: EdgeType) -> dict[str, int]:

@@ -88,6 +88,8 @@ class EntityState:
             self.forms = _sum(self.forms, change.forms)
         if change.fields:
             self.fields = _sum(self.fields, change.fields)
+        if (surplus := sum(self.forms.values()) - most_forms(self.mentions, self.fields)) > 0:
+            self.forms = _without(self.forms, surplus, change.forms or {})
         if self.fixed:
             return
         if self.titled:
@@ -113,6 +115,25 @@ class EntityState:
             "recorded": _json(self.fields) if self.fields else None,
             "forms": None if self.forms == plain else _json(self.forms),
         }
+
+
+def most_forms(mentions: int, recorded: Mapping[str, int]) -> int:
+    """Return how often an entity can be spelt at most: once by each chunk and record."""
+    return mentions + sum(recorded.values())
+
+
+def _without(forms: Mapping[str, int], surplus: int, changed: Mapping[str, int]) -> dict[str, int]:
+    """Take away spellings that nothing has any more.
+
+    How a chunk spelt a name before is worked out by the rules of today. Where those of an earlier version, which the
+    graph was made with, had found another spelling, that one would stay.
+    """
+    left = dict(forms)
+    for text in sorted(forms, key=lambda text: (changed.get(text, 0) > 0, -forms[text], text)):
+        taken = min(surplus, left[text])
+        left[text] -= taken
+        surplus -= taken
+    return {text: number for text, number in left.items() if number}
 
 
 def _sum(counts: Mapping[str, int], changes: Mapping[str, int]) -> dict[str, int]:
