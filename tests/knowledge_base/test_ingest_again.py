@@ -13,7 +13,7 @@ from tests.graphs import orphans, snapshot
 
 from core.rag import KnowledgeBase
 from core.rag.dbhandler.store import Transaction
-from core.rag.errors import EmbeddingInputError, NotFoundError
+from core.rag.errors import EmbeddingInputError, NotFoundError, StoreUnavailableError
 from core.rag.identity import entity_id
 from dataloader.webserver import Reply, WebServer, page
 from dbhandler.kit import Engine
@@ -176,6 +176,33 @@ async def test_names_that_an_earlier_version_spelt_otherwise_are_spelt_as_in_a_n
     assert (await kb.doctor()).healthy
     await kb.ingest([Document(path="a", content=text)])
     assert await snapshot(kb.client) == expected
+
+
+@pytest.mark.parametrize("transactions", range(1, 6))
+async def test_an_ingest_brings_back_what_an_interrupted_removal_of_everything_took(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch, transactions: int
+) -> None:
+    """Documents without chunks were taken for unchanged, and no doctor found them."""
+    documents = [Document(path=f"{number}", content=f"Mill {number} turns.") for number in range(3)]
+    await kb.ingest(documents)
+    store, left = await kb.client.connect(), transactions
+    real = store.transaction
+
+    async def interrupted(work: Callable[[Transaction], Awaitable[object]]) -> object:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise StoreUnavailableError("The process was killed.")
+        return await real(work)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(store, "transaction", interrupted)
+        with pytest.raises(StoreUnavailableError):
+            await kb.client.delete_everything()
+    await kb.ingest(documents)
+    assert {hit.path for hit in await kb.search("mill", k=10)} == {"0", "1", "2"}
+    await kb.doctor(repair=True)
+    assert (await kb.doctor()).healthy
 
 
 async def test_loaders_that_have_parts_of_one_source_do_not_prune_each_other(kb: KnowledgeBase) -> None:

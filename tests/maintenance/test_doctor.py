@@ -33,6 +33,11 @@ FLAWS: dict[str, tuple[str, str, bool]] = {
         "documents",
         False,
     ),
+    "a document that lost all chunks": (
+        "MATCH (d:Document) WITH d ORDER BY d.id LIMIT 1 MATCH (c:DocumentChunk)-[:CHUNK_OF]->(d) DETACH DELETE c",
+        "documents",
+        False,
+    ),
     "chunks out of order": (
         "MATCH (a:DocumentChunk)-[r:NEXT]->(b:DocumentChunk) WITH r LIMIT 1 DELETE r",
         "documents",

@@ -143,6 +143,7 @@ class AdminOperations(RevectoringOperations):
             text = TextIndex(label, self._namespace)
             await graph.drop_text_index(text)
             self._text_indexes.discard(text)
+        await self._mark_incomplete()
         count = await self._delete_all(*_EMPTYING)
         # Only now, as without the stores nobody would know later which indexes to drop.
         for vectors in (store.index(target) for store in stores for target in EMBEDDED_LABELS):
@@ -158,6 +159,11 @@ class AdminOperations(RevectoringOperations):
         if await is_marked(self):
             await self._write(partial(remove_mark, namespace=self._namespace))
         return count
+
+    async def _mark_incomplete(self) -> None:
+        """Let an ingest after an interruption take no document for unchanged, whose chunks may be gone already."""
+        for part in batches(await self._document_ids(), max_rows=_DELETED_AT_ONCE):
+            await self._write_one("UNWIND $ids AS i MATCH (d:Document {id: i}) SET d.pipeline = ''", ids=part)
 
     async def _delete_all(self, *labels: Label) -> int:
         count = 0

@@ -79,13 +79,14 @@ class RevectoringOperations(VectorStoreOperations):
             rows = await self.read(f"MATCH (v:{store.index(target).label}) RETURN count(v) AS n")
             if rows[0]["n"]:
                 return False
+        # First: an ingest after an interruption must not take documents for embedded whose vectors are gone.
+        for page in batches(await self._document_ids()):
+            await self._write(partial(_forget, page=page, store=store.id))
         indexes = [store.index(target) for target in (Label.CHUNK, Label.INTERACTION)]
         for index in indexes:
             rows = await self.read(f"MATCH (v:{index.label}) RETURN v.id AS id")
             for part in batches([row["id"] for row in rows], max_rows=_DELETED_AT_ONCE):
                 await self._write(partial(_delete_vectors, ids=part))
-        for page in batches(await self._document_ids()):
-            await self._write(partial(_forget, page=page, store=store.id))
         graph = await self.connect()
         for index in indexes:  # before the store: without it, nobody would know later which indexes to drop
             await graph.drop_vector_index(index)

@@ -120,7 +120,7 @@ class Soundness(Checks):
         )
 
     async def _out_of_order(self) -> dict[str, bool]:
-        """Return the ids of documents whose chunks are not chained, or have a wrong count."""
+        """Return the ids of documents whose chunks are not chained, have a wrong count, or are all missing."""
         chunks = await self._read(
             f"MATCH (c:DocumentChunk)-[:CHUNK_OF]->(d:Document) WHERE c.namespace = $namespace RETURN {_PLACE}"
         )
@@ -133,7 +133,11 @@ class Soundness(Checks):
         wanted = {document: set(_pairs(parts)) for document, parts in _by_document(chunks).items()}
         unchained = {owner[a] for a, b in following if a in owner and (a, b) not in wanted[owner[a]]}
         unchained |= {document for document, pairs in wanted.items() if not pairs <= following}
-        return dict.fromkeys(unchained | _miscounted(chunks), True)
+        bare = await self._read(
+            "MATCH (d:Document) WHERE d.namespace = $namespace AND d.pipeline <> '' AND d.content <> '' "
+            "AND NOT (d)<-[:CHUNK_OF]-(:DocumentChunk) RETURN d.id AS id"
+        )
+        return dict.fromkeys(unchained | _miscounted(chunks) | {row["id"] for row in bare}, True)
 
     async def _vectors(self) -> AsyncIterator[Flaw]:
         rows = await self._read(
@@ -308,8 +312,9 @@ async def _put_in_order(tx: Transaction, documents: Sequence[str]) -> None:
         [{"id": row["id"], "n": len(by_document[d])} for d in sorted(miscounted) for row in by_document[d]],
     )
     # What is missing is in the source only: the next ingest must not take them for unchanged.
+    incomplete = miscounted.union(document for document in documents if document not in by_document)
     await run_for_ids(
-        tx, "UNWIND $ids AS i MATCH (d:Document {id: i}) SET d.pipeline = '', d.state_hash = ''", sorted(miscounted)
+        tx, "UNWIND $ids AS i MATCH (d:Document {id: i}) SET d.pipeline = '', d.state_hash = ''", sorted(incomplete)
     )
 
 
