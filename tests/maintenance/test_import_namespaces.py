@@ -12,7 +12,8 @@ from tests.graphs import snapshot
 from tests.maintenance.conftest import documents, opened
 
 from core.rag import KnowledgeBase
-from core.rag.errors import BackupError
+from core.rag.errors import BackupError, InvalidInputError
+from libs.dataloader import Document
 
 type _Change = Callable[[dict[str, Any]], None]
 
@@ -117,3 +118,29 @@ async def test_a_message_retrieved_nothing_of_another_namespace(tenants: tuple[K
     await mine.client.add_message(talk, "the mill", "user", retrieved=[theirs["id"], own["id"]])
     found = await mine.client.read("MATCH (:Interaction)-[:RETRIEVED]->(c:DocumentChunk) RETURN c.id AS id")
     assert found == [own]
+
+
+@pytest.mark.parametrize(
+    ("label", "changes", "error", "message"),
+    [
+        ("Vector", {"embedding": [float("nan"), 1.0]}, BackupError, "not a list of finite numbers"),
+        ("Vector", {"embedding": [10**400]}, BackupError, "neither a node nor an edge"),
+        ("Document", {"title": "\ud83d"}, InvalidInputError, "half a character"),
+    ],
+)
+async def test_what_no_graph_holds_is_refused_for_what_it_is(
+    tmp_path: Path, label: str, changes: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    """In a file that was changed by hand: it was told that it had no file name."""
+    async with opened(tmp_path / "one.grafeo") as kb:
+        await kb.ingest([Document(path="note", content="It stands by the mill.")])
+        await kb.export(tmp_path / "all.jsonl")
+
+    def change(entry: dict[str, Any]) -> None:
+        if entry.get("node") == label:
+            entry["props"] |= changes
+
+    changed = rewritten(tmp_path / "all.jsonl", tmp_path / "changed.jsonl", change)
+    async with opened(tmp_path / "two.grafeo") as kb:
+        with pytest.raises(error, match=message):
+            await kb.import_(changed)

@@ -24,7 +24,7 @@ from typing import IO, Any
 
 from core.rag.dbhandler.checks import check_file
 from core.rag.dbhandler.embedded.commitlog import discard, sync_folder
-from core.rag.errors import BackupError
+from core.rag.errors import BackupError, MGRagError
 from core.rag.file_status import status_of
 from core.rag.schema import SCHEMA_VERSION, EdgeType, Label
 from core.rag.times import utc_now
@@ -296,6 +296,8 @@ def reading_export(source: Path) -> Iterator[ExportReader]:
                 raise BackupError(f"{source} is not an export of mgrag.")
             with io.TextIOWrapper(packed, encoding="utf-8") as lines:
                 yield ExportReader(source, iter(lines))
+    except MGRagError:  # some are a ValueError, too
+        raise
     except (OSError, EOFError, UnicodeError, zlib.error) as error:
         raise BackupError(f"{str(source)[:500]} cannot be read: {_reason(error)}.") from error
     except ValueError as error:  # a NUL in the name
@@ -341,21 +343,23 @@ def _kind(entry: dict[str, Any], number: int, source: Path) -> tuple[str, ...]:
             ):
                 raise TypeError("its id is not text, or there are two")
             if "embedding" in entry["props"] and not _is_embedding(entry["props"]["embedding"]):
-                raise TypeError("its embedding is not a list of numbers")
+                raise TypeError("its embedding is not a list of finite numbers")
             return ("node", Label(entry["node"]).value, Label(entry.get("of", Label.CHUNK)).value)
         keyed = "keyed" if "key" in entry["props"] else ""
         start, end = Label(entry["from"][0]), Label(entry["to"][0])
         if not (isinstance(entry["from"][1], str) and isinstance(entry["to"][1], str)):
             raise TypeError("its ends are not ids")
         return ("edge", EdgeType(entry["edge"]).value, start.value, end.value, keyed)
-    except (KeyError, IndexError, TypeError, ValueError) as error:
+    except (KeyError, IndexError, TypeError, ValueError, OverflowError) as error:
         raise BackupError(
             f"Line {number} of {source} is neither a node nor an edge of this schema: {error}."
         ) from error
 
 
 def _is_embedding(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(type(item) in {int, float} for item in value)
+    if not isinstance(value, list) or not value or not all(type(item) in {int, float} for item in value):
+        return False
+    return all(map(math.isfinite, value))
 
 
 def _short(embedding: Any) -> str | None:
