@@ -366,7 +366,18 @@ def test_cards_of_telephones_are_readable() -> None:
         "ADR;HOME;QUOTED-PRINTABLE;CHARSET=nonsense:;;M=C3=BChle 1;A=\r\nsh;;;\r\nEND:VCARD\r\n"
         "BEGIN:VCARD\r\nN:Reed;Bob;;;\r\nFN:\r\nEND:VCARD\r\nBEGIN:VCARD\r\nNOTE;QUOTED-PRINTABLE:a="
     )
-    assert convert("a.vcf", cards).content == "Name: Dr. Ann Häfner\nAddress (home): Mühle 1, Ash\n\nName: Bob Reed"
+    assert convert("a.vcf", cards).content == (
+        "Name: Dr. Ann Häfner\nAddress (home): Mühle 1, Ash\n\nName: Bob Reed\n\nNote: a"
+    )
+
+
+def test_entries_without_an_end_are_kept() -> None:
+    cards = "BEGIN:VCARD\nFN:Ann\nBEGIN:VCARD\nFN:Bob\nEND:VCARD\nNOTE:of nobody\nBEGIN:VCARD\nFN:Cy\nTEL:030"
+    document = convert("a.vcf", cards)
+    assert document.content == "Name: Ann\n\nName: Bob\n\nNote: of nobody\n\nName: Cy\nPhone: 030"
+    assert [entry["Name"] for _, entry in document.records if "Name" in entry] == ["Ann", "Bob", "Cy"]
+    event = "BEGIN:VCALENDAR\nBEGIN:VEVENT\nSUMMARY:Weir\nBEGIN:VALARM\nDESCRIPTION:Go"
+    assert convert("a.ics", event).content == "Title: Weir"
 
 
 def test_a_day_of_a_calendar_that_ends_on_itself_ends_on_itself() -> None:

@@ -76,21 +76,27 @@ def read(file: FileData, _kind: Format) -> Content:
     records: list[tuple[int, dict[str, Any]]] = []
     entry: list[_Line] = []
     inside: list[str] = []
+
+    def end_entry() -> None:
+        if fields := _fields(entry):
+            builder.separate()
+            records.append((builder.position, {**fields, **_people(entry)}))
+            builder.add("\n".join(f"{name}: {value}" for name, value in fields.items()))
+        entry.clear()
+
     for line in _lines(text):
         if line.name == "BEGIN":
             inside.append(line.value.strip().upper())
             if inside[-1] in _ENTRIES:
-                entry = []
+                end_entry()  # one without an end
         elif line.name == "END":
-            ended = inside.pop() if inside else ""
-            if ended in _ENTRIES and (fields := _fields(entry)):
-                builder.separate()
-                records.append((builder.position, {**fields, **_people(entry)}))
-                builder.add("\n".join(f"{name}: {value}" for name, value in fields.items()))
-        elif not inside or inside[-1] in _ENTRIES:
+            if inside and inside.pop() in _ENTRIES:
+                end_entry()
+        elif inside and inside[-1] in _ENTRIES:
             entry.append(line)
         elif line.name == "X-WR-CALNAME":
             title = sensible_title(_unescaped(line.value))
+    end_entry()  # one that the file breaks off in
     return Content(builder.text() or text, "records", title, records=records)
 
 
