@@ -378,6 +378,23 @@ async def test_gitignore_files_above_count_within_the_repository(tmp_path: Path)
     assert await names(repository / "docs") == ["a.md"]
 
 
+async def test_gitignore_files_end_where_another_repository_begins(tmp_path: Path) -> None:
+    inner = {".git/HEAD": "", ".git/info/exclude": "*.private\n", ".gitignore": "*.tmp\n"}
+    files = {"a.log": "a", "b.private": "b", "c.tmp": "c", "sub/d.log": "d"}
+    tree(tmp_path, {".git/HEAD": "", ".gitignore": "*.log\nleft/\n", "e.log": "e", "f.tmp": "f"})
+    for name in ("inner", "left"):
+        tree(tmp_path / name, {**inner, **files})
+    tree(tmp_path / "module", {".git": "gitdir: elsewhere\n", "g.log": "g"})  # as in a submodule
+    assert await names(tmp_path) == ["f.tmp", "inner/a.log", "inner/sub/d.log", "module/g.log"]
+
+
+async def test_patterns_of_gitignore_files_end_at_line_ends_only(tmp_path: Path) -> None:
+    odd = "a\x0b*.md\x85*.txt\u2028*.py\r*.c"
+    tree(tmp_path, {".gitignore": f"{odd}\r\n*.log\r\n", **dict.fromkeys(("b.md", "b.txt", "b.py", "b.c"), "b")})
+    tree(tmp_path, {"b.log": "b"})
+    assert await names(tmp_path) == ["b.c", "b.md", "b.py", "b.txt"]
+
+
 # -- things that are no files --------------------------------------------------------------------------------------
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -150,11 +151,21 @@ def read_patterns(path: Path, prefix: str, *, up: bool = False) -> Patterns | No
     try:
         if not path.is_file() or path.stat().st_size > _MAX_BYTES:
             return None
-        lines = path.read_text("utf-8-sig", "surrogateescape").splitlines()  # git, too, passes over the mark
+        text = path.read_bytes().decode("utf-8-sig", "surrogateescape")  # git, too, passes over the mark
     except OSError:
         return None
+    # A name may have any other character that ends a line elsewhere.
+    lines = (line.removesuffix("\r") for line in text.split("\n"))
     patterns = Patterns(lines, prefix, up=up)
     return patterns or None
+
+
+def patterns_of(folder: Path, prefix: str) -> tuple[tuple[Patterns, ...], bool]:
+    """Return the patterns that are kept in a folder, and whether it is a git repository: there, none of above count."""
+    is_repository = os.path.exists(folder / ".git")  # noqa: PTH110 - false where nothing may be asked
+    places = [folder / ".git" / "info" / "exclude"] if is_repository else []
+    found = (read_patterns(place, prefix) for place in (*places, folder / ".gitignore"))
+    return tuple(patterns for patterns in found if patterns is not None), is_repository
 
 
 def is_ignored(chain: Sequence[Patterns], path: str) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from libs.dataloader.ignore import Patterns, expand_braces, is_ignored, patterns_above, read_patterns
+from libs.dataloader.ignore import Patterns, expand_braces, is_ignored, patterns_above, patterns_of
 
 _KINDS = (
     (stat.S_ISFIFO, "it is a named pipe, not a file"),
@@ -71,7 +71,7 @@ class Walker:
         self._visited: set[tuple[int, int]] = set()
         self._linked: set[str] = set()
         self._above: tuple[Patterns, ...] = ()
-        self._patterns = lru_cache(maxsize=4096)(read_patterns)  # every link asks for those around its target
+        self._patterns = lru_cache(maxsize=4096)(patterns_of)  # every link asks for those around its target
         self.files_seen = 0
         self.files_matched = 0
         self._hidden = self._ignored = self._excluded = self._below = 0
@@ -171,8 +171,8 @@ class Walker:
     def _chain(self, relative: str, chain: tuple[Patterns, ...]) -> tuple[Patterns, ...]:
         if not self._selection.gitignore:
             return ()
-        own = self._patterns(Path(self._root, relative, ".gitignore"), relative)
-        return (*chain, own) if own is not None else chain
+        own, is_repository = self._patterns(Path(self._root, relative), relative)
+        return own if relative and is_repository else (*chain, *own)
 
     def _is_hidden(self, name: str) -> bool:
         return (name.startswith(".") and not self._selection.hidden) or (self._selection.gitignore and name in _NEVER)
