@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import threading
 import time
 import tracemalloc
@@ -113,6 +114,13 @@ async def test_other_settings_or_readers_mean_changed(tmp_path: Path, monkeypatc
     assert (await load(tmp_path, memory, encoding="latin-1")).documents
     assert (await load(tmp_path, memory, encoding="latin-1")).unchanged
     assert (await load(tmp_path, memory, readers={".txt": lambda path: path.read_text().upper()})).documents
+    lowered = {".txt": lambda path: path.read_text().lower()}
+    assert (await load(tmp_path, memory, readers=lowered)).documents
+    assert (await load(tmp_path, memory, readers={".txt": lambda path: path.read_text().lower()})).unchanged
+    for encoding in ("ascii", "latin-1"):
+        reader = functools.partial(Path.read_text, encoding=encoding)
+        assert (await load(tmp_path, memory, readers={".txt": reader})).documents
+        assert (await load(tmp_path, memory, readers={".txt": reader})).unchanged
     await load(tmp_path, memory)
     monkeypatch.setattr("libs.dataloader.reading.READERS_VERSION", "next")
     assert (await load(tmp_path, memory)).documents

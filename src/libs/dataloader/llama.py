@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import hashlib
 import inspect
 import json
@@ -48,8 +49,7 @@ class LlamaIndexLoader:
         self._kwargs = kwargs
         # Computed now, because reading may change the reader.
         given = [*map(str, args), *(f"{key}={value}" for key, value in kwargs.items()), *_settings_of(reader)]
-        digest = hashlib.sha256("\x1f".join(given).encode("utf-8", "surrogatepass")).hexdigest()[:16]
-        self._source = SourceInfo(name=self._name, type="llama-index", uri=f"llama-index:{self._name}/{digest}")
+        self._source = SourceInfo(name=self._name, type="llama-index", uri=f"llama-index:{self._name}/{_digest(given)}")
 
     @property
     def source(self) -> SourceInfo:
@@ -130,6 +130,26 @@ def checked_readers(readers: Mapping[str, Any], path: str) -> dict[str, Any]:
                 path, f"the reader of {name!r} must be a LlamaIndex reader or a plain function of a path, not {kind}"
             )
     return {f".{name.lower().lstrip('.')}": reader for name, reader in readers.items()}
+
+
+def name_of(reader: Any) -> str:
+    """Return what tells a custom reader from others: its name, its settings, and what a function does.
+
+    To be asked before it reads, which may change it.
+    """
+    if isinstance(reader, functools.partial):
+        given = [*reader.args, *sorted(reader.keywords.items())]
+        return f"{name_of(reader.func)}/{_digest(str(value) for value in given if _is_plain(value))}"
+    named = reader if hasattr(reader, "__qualname__") else type(reader)
+    name = f"{named.__module__}.{named.__qualname__}"
+    if (code := getattr(reader, "__code__", None)) is not None:
+        return f"{name}/{_digest([code.co_code.hex(), *code.co_names, *map(str, filter(_is_plain, code.co_consts))])}"
+    settings = [*_settings_of(reader)] if named is not reader else []
+    return f"{name}/{_digest(settings)}" if settings else name
+
+
+def _digest(parts: Iterable[str]) -> str:
+    return hashlib.sha256("\x1f".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def read_with(reader: Any, place: str, path: str, uri: str) -> Document:

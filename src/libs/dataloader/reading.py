@@ -63,6 +63,11 @@ class FileReader:
         self._max_bytes = max_bytes
         self._encoding = encoding
         self._readers = readers
+        self._names: dict[int, str] = {}
+        if readers:
+            from libs.dataloader.llama import name_of
+
+            self._names = {id(reader): name_of(reader) for reader in readers.values()}
 
     def of(self, place: str, uri: str) -> Self:
         """Return a copy of this reader for files of another folder."""
@@ -101,7 +106,7 @@ class FileReader:
             if self._encoding is not None:
                 fingerprint["encoding"] = self._encoding
             if (reader := self._own_reader(file.path)) is not None:
-                fingerprint["reader"] = f"{type(reader).__module__}.{type(reader).__qualname__}"
+                fingerprint["reader"] = self._names[id(reader)]
             elif b"[[" in file.data and FORMATS.get(os.path.splitext(file.path)[1].lower()) == MARKDOWN:  # noqa: PTH122
                 self._link(file, notes, fingerprint)
             file.fingerprint = fingerprint
