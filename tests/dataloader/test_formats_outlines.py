@@ -146,6 +146,16 @@ def test_hostile_asciidoc_takes_no_time(piece: str) -> None:
     check_growth(lambda size: convert("a.adoc", piece * size), 5_000)
 
 
+def test_values_of_asciidoc_change_where_they_are_set_again() -> None:
+    lines = (
+        *("= Mill", ":when: 1850", ":maker: Ada \\", "  Lane", "", "Built in {when} by {maker}.", ""),
+        *("ifndef::when[]", ":when: 1", "endif::[]", "Yes, {when}.", ""),
+        *(":when: 1900", "", "Rebuilt in {when}.", "", ":!when:", "", "Now {when}."),
+    )
+    read = " ".join(convert("a.adoc", "\n".join(lines)).content.split())
+    assert read == "# Mill Built in 1850 by Ada Lane. Yes, 1850. Rebuilt in 1900. Now {when}."
+
+
 def test_images_and_links_of_asciidoc_with_named_attributes() -> None:
     text = (
         '== The mill\n\nimage::wheel.png[width="80%",alt="The wheel, from above"]\nimage::dam.png[scaledwidth="70%"]\n'

@@ -17,7 +17,7 @@ from libs.dataloader.tables import markdown_table
 
 _HEADING = re.compile(r"(={1,6}|#{1,6})[ \t]+(\S.*)")
 _UNDERLINE = re.compile(r"([=\-~^+])\1{3,}[ \t]*$")
-_ATTRIBUTE = re.compile(r":!?([\w-]+)!?:(?:[ \t]+(.*))?$")
+_ATTRIBUTE = re.compile(r":(!?)([\w-]+)(!?):(?:[ \t]+(.*))?$")
 #: Code, and comments.
 _BLOCK = re.compile(r"(-{4,}|\.{4,}|`{3,}|/{4,})(\w*)[ \t]*$")
 #: The lines around examples, sidebars, quotations, passages and open blocks,
@@ -34,6 +34,8 @@ _ITEM = re.compile(r"[ \t]*(\*{1,6}|\.{1,6})[ \t]+(\S.*)$")
 _CALLOUT = re.compile(r"<(?:\d{1,3}|\.)>[ \t]+(\S.*)$")
 _TERM = re.compile(r"[ \t]*(\S.{0,300}?)(?::{2,4}|;;)(?:[ \t]+(\S.*))?$")
 _SILENT = re.compile(r"//(?!/)|(?:ifn?def|ifeval|endif)::[^\[]*\[[^\]]*\][ \t]*$|toc::\[")
+#: One that holds up to its end, not of a single line.
+_CONDITION = re.compile(r"ifn?def::[^\[]*\[\][ \t]*$|ifeval::")
 _INCLUDE = re.compile(r"include::([^\s\[\]{}]{1,2000})\[")
 _LONGEST_VALUE = 1000
 _FIELDS = {
@@ -62,6 +64,7 @@ def _markdown(lines: Lines, fields: dict[str, str], inline: Inline, collector: L
     columns = 0
     named: bool | None = None  # whether the first row of the next table names the columns
     around: list[str] = []  # the opening lines of the blocks around this place
+    conditions = 0  # how many of them hold where this place counts
     header = 0  # how many lines below the title may tell who wrote the text, and when
     is_first = True
     in_text = False  # whether the line before is one of a paragraph, in which a dot at the margin is one
@@ -79,6 +82,10 @@ def _markdown(lines: Lines, fields: dict[str, str], inline: Inline, collector: L
             yield from _table([row for row in inside if not _SILENT.match(row)], columns, named, inline)
             columns, named = 0, None
         elif _SILENT.match(raw):
+            if _CONDITION.match(raw):
+                conditions += 1
+            elif raw.startswith("endif::"):
+                conditions = max(conditions - 1, 0)
             continue
         elif heading := _HEADING.match(raw):
             words = without_last(inline.expanded(heading[2]), heading[1].__eq__)
@@ -96,7 +103,13 @@ def _markdown(lines: Lines, fields: dict[str, str], inline: Inline, collector: L
         elif _MARK.match(raw):
             yield ""
         elif attribute := _ATTRIBUTE.match(raw):
-            fields.setdefault(attribute[1].lower(), inline.expanded(attribute[2] or "")[:_LONGEST_VALUE])
+            name, value = attribute[2].lower(), inline.expanded(_continued(attribute[4] or "", lines))
+            if conditions:  # what is set where it is not set yet, say
+                fields.setdefault(name, value[:_LONGEST_VALUE])
+            elif attribute[1] or attribute[3]:
+                fields.pop(name, None)
+            else:
+                fields[name] = value[:_LONGEST_VALUE]
         elif style := _STYLE.match(raw):
             language = style["language"] or ""
             columns = columns_of(raw) or columns
@@ -120,6 +133,16 @@ def _markdown(lines: Lines, fields: dict[str, str], inline: Inline, collector: L
             yield f"{': ' if defining else ''}{label}{said}"
             label, defining, in_text = "", False, True
         is_first = is_first and (not raw.strip() or raw.startswith((":", "//")))
+
+
+def _continued(value: str, lines: Lines) -> str:
+    """Return a value with the lines that it goes on in."""
+    parts = [value]
+    while parts[-1].endswith(" \\"):
+        parts[-1] = parts[-1][:-1]
+        parts.append(lines.following().strip())
+        lines.skip()
+    return "".join(parts)
 
 
 def _is_underlined(line: str, following: str) -> bool:
