@@ -100,6 +100,13 @@ def test_opendocument_lists_that_go_on() -> None:
     ]
 
 
+def test_opendocument_lists_are_read_however_deep() -> None:
+    for depth in (30, 110):
+        start, end = "<t:list><t:list-item><t:p>x</t:p>" * depth, "</t:list-item></t:list>" * depth
+        read = convert("a.fodt", opendocument_of(f"{start}<t:p>deepest</t:p>{end}")).content
+        assert read.count("x") == depth and "deepest" in read
+
+
 def test_opendocument_code() -> None:
     style = '<s:style s:name="P1" s:family="paragraph" s:parent-style-name="Preformatted_20_Text"/>'
     body = (

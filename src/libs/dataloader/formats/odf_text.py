@@ -192,7 +192,8 @@ class TextWriter:
                 self._table(part, depth)
 
     def _list(self, node: _Element, level: int, style: str) -> None:
-        if level > 20:
+        if level > _MAX_DEPTH:
+            self._add(squeezed("".join(node.itertext())))
             return
         style = attribute(node, "style-name") or style
         number = 0
