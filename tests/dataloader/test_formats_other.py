@@ -219,6 +219,13 @@ def test_mail_whose_lines_flow(kind: str, shown: str) -> None:
     assert shown in content and content.endswith("\n> quoted \n> words\n-- \nAnn")
 
 
+def test_mail_whose_lines_flow_within_words() -> None:
+    head = "Subject: Hello\nContent-Type: text/plain; format=flowed; delsp=yes; charset=utf-8\n\n"
+    assert convert("a.eml", f"{head}We meet on Thurs \nday at  \nnine.\n").content.endswith(
+        "We meet on Thursday at nine."
+    )
+
+
 def test_mail_in_mail() -> None:
     inner = message("Inner")
     inner.set_content("inner words")

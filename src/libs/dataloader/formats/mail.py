@@ -164,7 +164,9 @@ def _bodies(message: Message[str, str], collector: LinkCollector) -> list[str]:
         return [page.markdown]
     text = clean_text(decode_bytes(data, declared=charset).text).strip()
     if message.get_param("format") == "flowed":
-        text = re.sub(r"(?<=[^\s>-]) \n(?=[^\s>])", " ", text)
+        is_part = str(message.get_param("delsp", "")).lower() == "yes"  # of the mark of a line that goes on
+        joined = (r"(?<=[^\n>-]) \n(?=[^\s>])", "") if is_part else (r"(?<=[^\s>-]) \n(?=[^\s>])", " ")
+        text = re.sub(*joined, text)
     collector.extend((trim_url(match[0]), "") for match in _URL.finditer(text))
     return [text]
 
