@@ -42,6 +42,26 @@ def test_symbols_of_word(font: str, code: str, shown: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (r"{\f3 a}{\f3\b b\i0 g} {\f1 a}", "αβγ a"),
+        (r"{\f3\'b3} 5", "≥ 5"),
+        (r"{\f3\u-3999 ?}", "α"),
+        (r"{\f3\u-3987\'6d}", "μ"),
+        (r"{\f4\'e0} {\f4\'01x}", "→ x"),
+        (r"\f3 D\f0 x, \plain D", "Δx, D"),
+        (r"{\f3\u956 m}", "μ"),
+    ],
+)
+def test_symbols_of_rtf(text: str, shown: str) -> None:
+    fonts = (
+        r"{\fonttbl{\f0\fcharset0 Arial;}{\f1\fnil Symbolic;}{\f3\froman\fcharset2{\*\panose 0505}Symbol;}"
+        r"{\f4\fnil Wingdings;}}"
+    )
+    assert convert("a.rtf", rf"{{\rtf1\ansi\deff0{fonts}Level {text}.\par}}").content == f"Level {shown}."
+
+
+@pytest.mark.parametrize(
     ("text", "font", "shown"),
     [
         ("à", "Wingdings", "→"),

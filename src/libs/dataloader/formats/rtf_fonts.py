@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from libs.dataloader.formats.symbols import symbol
+
 # Of a font that has the document's code page (0, 1) or none (2) nothing is said here.
 _CODE_PAGES = {
     77: "mac-roman",
@@ -27,28 +29,38 @@ _CODE_PAGES = {
 _FONT = re.compile(
     r"\\f([0-9]{1,6})(?:\s?\\(?!f[0-9])[a-z]{1,32}-?[0-9]{0,10}){0,20}?\s?\\fcharset([0-9]{1,3})(?![0-9])"
 )
+#: A font of symbols, whose places are no letters.
+_SYMBOLS = re.compile(
+    r"\\f([0-9]{1,6})(?:\s?\\(?!f[0-9])[a-z]{1,32}-?[0-9]{0,10}){0,20}?\s?(?:\{\\\*[^{}]{0,200}\}\s?){0,3}"
+    r"(Symbol|Wingdings);"
+)
 _DEFAULT_FONT = re.compile(r"\\deff([0-9]{1,6})(?![0-9])")
 _TOKEN = re.compile(
     r"""\\(?:
-      [\\{}]
-    | (f|uc|plain)([0-9]{0,6})(?![a-z0-9])                  # a font, how many bytes stand in for a character
-    | (u)-?[0-9]{1,10}\ ?(?=\\')                            # a character that has such bytes
+      (f|uc|plain)([0-9]{0,6})(?![a-z0-9])                  # a font, how many bytes stand in for a character
+    | (u)(-?[0-9]{1,10})(?![0-9])\ ?                        # a character, which may have such bytes
     | (?:'[0-9a-f]{2}(?:[\r\n]*\\'[0-9a-f]{2})*)            # bytes
-    ) | [{}]""",
-    re.IGNORECASE | re.VERBOSE,
+    | [a-z]{1,32}-?[0-9]{0,10}\ ? | .                       # any other word or sign
+    ) | [{}] | [^\\{}\r\n]+""",
+    re.IGNORECASE | re.VERBOSE | re.DOTALL,
 )
 _BYTE = re.compile(r"'([0-9a-f]{2})", re.IGNORECASE)
 
 
 class _State(NamedTuple):
-    """What a group inherits: the code page, and the number of fallback bytes after a Unicode character (``\\uc``)."""
+    """What a group inherits.
+
+    That is the code page, the font if it is one of symbols, and the number of fallback bytes after a Unicode character
+    (``\\uc``).
+    """
 
     page: str | None
+    symbols: str
     stand_in: int
 
 
 def with_characters(source: str) -> str:
-    r"""Replace bytes (``\'e4``) by characters in text whose font has another code page than the document.
+    r"""Replace bytes (``\'e4``) by characters in text whose font has another code page than the document, or symbols.
 
     Args:
         source: The file.
@@ -57,10 +69,11 @@ def with_characters(source: str) -> str:
         The file, otherwise unchanged.
     """
     fonts = {match[1]: page for match in _FONT.finditer(source) if (page := _CODE_PAGES.get(int(match[2])))}
-    if not fonts:
+    symbols = {match[1]: match[2] for match in _SYMBOLS.finditer(source)}
+    if not fonts and not symbols:
         return source
     default = match[1] if (match := _DEFAULT_FONT.search(source)) else "0"
-    state = _State(fonts.get(default), 1)
+    state = _State(fonts.get(default), symbols.get(default, ""), 1)
     groups: list[_State] = []
     spared = 0  # bytes that stand in for the character before them
 
@@ -72,19 +85,39 @@ def with_characters(source: str) -> str:
             groups.append(state)
         elif part == "}":
             state = groups.pop() if groups else state
-        elif word == "f":
-            state = state._replace(page=fonts.get(match[2]))
-        elif word == "plain":
-            state = state._replace(page=fonts.get(default))
+        elif word in ("f", "plain"):
+            font = match[2] if word == "f" else default
+            state = state._replace(page=fonts.get(font), symbols=symbols.get(font, ""))
         elif word == "uc":
             state = state._replace(stand_in=int(match[2] or 1))
         elif word == "u":
             spared = state.stand_in
-        elif state.page and part.startswith("\\'"):
-            values = _BYTE.findall(part)
-            text = bytes.fromhex("".join(values[skip:])).decode(state.page, "replace")
-            kept = (f"\\'{value}" for value in values[:skip])
-            return "".join([*kept, *(f"\\'{ord(char):02x}" if char.isascii() else char for char in text)])
+            known = symbol(state.symbols, int(match[4]) % 0x10000) if state.symbols else ""
+            return f"\\u{ord(known)} " if known else part
+        elif part.startswith("\\'"):
+            return _bytes(part, skip, state)
+        elif state.symbols and part[0] != "\\":
+            return part[:skip] + "".join(char if char == " " else _symbol(char, state) for char in part[skip:])
         return part
 
     return _TOKEN.sub(replace, source)
+
+
+def _bytes(part: str, skip: int, state: _State) -> str:
+    """Return bytes as characters, but for the first ones (``skip``), which stand in for one before them."""
+    if not (state.page or state.symbols):
+        return part
+    values = _BYTE.findall(part)
+    rest = bytes.fromhex("".join(values[skip:]))
+    if state.symbols:
+        text = "".join(symbol(state.symbols, value) or f"\\'{value:02x}" for value in rest)
+    else:
+        text = "".join(
+            f"\\'{ord(char):02x}" if char.isascii() else char for char in rest.decode(state.page or "", "replace")
+        )
+    return "".join([*(f"\\'{value}" for value in values[:skip]), text])
+
+
+def _symbol(char: str, state: _State) -> str:
+    """Return what a letter shows in a font of symbols; itself if that is not known."""
+    return symbol(state.symbols, ord(char)) or char
