@@ -345,6 +345,15 @@ def test_what_a_page_defines_says_what_it_is_given_where_it_shows_it() -> None:
     )
 
 
+def test_a_table_of_bsd_without_an_end_has_all_of_its_rows() -> None:
+    text = ".Dd May 1, 2020\n.Dt MILL 1\n.Sh GATES\n.Bl -column a b\n.It Gate Ta Size\n.It north Ta 2\n"
+    table = "| Gate | Size |\n| --- | --- |\n| north | 2 |\n"
+    assert convert("mill.1", text).content == f"# mill(1)\n\n## GATES\n\n{table}"
+    assert (
+        convert("mill.1", f"{text}.Sh BUGS\nNone.\n").content == f"# mill(1)\n\n## GATES\n\n{table}\n## BUGS\n\nNone.\n"
+    )
+
+
 def test_numbers_of_items_stand_before_them() -> None:
     text = ".TH MILL 1\n.SH STEPS\n.IP 1. 3\nOpen\nthe gate.\n.IP (b) 3\nWait.\n.IP [1]\nNote.\n.IP 8080\nThe port.\n"
     assert convert("mill.1", text).content == (

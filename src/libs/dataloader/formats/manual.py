@@ -103,6 +103,10 @@ class Page:
             elif not line.strip():
                 yield from self._filled()
                 yield ""
+        yield from self._end()
+
+    def _end(self) -> Iterator[str]:
+        """Yield what is left at the end of the page."""
         yield from self._filled()
 
     def _read(self, lines: list[str]) -> Iterator[str]:

@@ -75,7 +75,12 @@ class _Page(Page):
         self._in_tag = False  # within the tag of an item that takes several lines
 
     def _filled(self) -> Iterator[str]:
-        yield from map(_unglued, super()._filled())
+        if not (self._lists and self._lists[-1].kind == "-column"):  # a row goes on to the next one
+            yield from map(_unglued, super()._filled())
+
+    def _end(self) -> Iterator[str]:
+        yield from self._end_lists()
+        yield from super()._end()
 
     def _request(self, line: str) -> Iterator[str]:
         name, _, rest = line[1:].strip().partition(" ")
@@ -141,6 +146,7 @@ class _Page(Page):
         yield f"# {self.title}"
 
     def _begin_section(self, words: list[_Word]) -> Iterator[str]:
+        yield from self._end_lists()
         self._section = _unglued(" ".join(self._inline(words)))
         yield f"\n## {self._section}\n"
 
@@ -191,6 +197,10 @@ class _Page(Page):
             yield from self._filled()
         self._tag = None
         yield ""
+
+    def _end_lists(self) -> Iterator[str]:
+        while self._lists:
+            yield from self._end_list([])
 
     def _end_row(self, table: _List) -> None:
         if self._words:
