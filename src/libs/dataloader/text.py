@@ -120,6 +120,11 @@ _C1 = re.compile(rb"[\x80-\x9f]")  # control characters in ISO 8859
 _HIGH_RUN = re.compile(rb"[\x80-\xff]{3}")
 # Two letters with accents inside a word (Grüße, ação); as one Chinese character they would stand between Latin letters.
 _TWO_IN_A_WORD = re.compile(rb"(?<=[A-Za-z])[\x80-\xff]{2}(?=[A-Za-z])")
+# What cp1252 has no characters for, capital letters behind small ones (``donÕt``), signs inside of words.
+_NOT_CP1252 = re.compile(
+    rb"[\x81\x8d\x8f\x90\x9d]|[a-z](?:[\x8a\x8c\x8e\x9f\xc0-\xd6\xd8-\xde]"
+    rb"|[\x80-\x91\x93-\x9f\xa1-\xac\xae-\xb6\xb8-\xbf\xd7][a-z])"
+)
 _EAST_ASIAN = ("gb", "big5", "cp932", "cp949", "euc", "shift", "johab")
 _MULTIBYTE = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
 _CONTROL_BYTES = bytes(set(range(32)) - set(b"\t\n\r\f\b\x1b")) + b"\x7f"
@@ -234,6 +239,11 @@ def detect_encoding(data: bytes) -> str | None:
 
 @lru_cache(maxsize=16)  # whether bytes are text is asked before what text they are, in each of several threads
 def _detected(sample: bytes) -> str | None:
+    name = _named(sample)
+    return "mac-roman" if name in ("cp1252", "iso8859-15") and _is_of_mac(sample) else name
+
+
+def _named(sample: bytes) -> str | None:
     import chardet
     from chardet import EncodingEra
 
@@ -298,6 +308,18 @@ def _of_other_scripts(sample: bytes, name: str) -> str | None:
 def _is_western(sample: bytes) -> bool:
     """Return whether cp1252 makes nothing of the bytes but what Western languages are written with."""
     return all(char.isascii() or char in _WESTERN for char in sample.decode("cp1252", "replace").lower())
+
+
+def _is_of_mac(sample: bytes) -> bool:
+    """Return whether bytes that were taken for cp1252 are Mac Roman, which has letters where that has hardly any."""
+    if _NOT_CP1252.search(sample) is None:
+        return False
+    import chardet
+
+    names = ("cp1252", "mac-roman")
+    found = chardet.detect_all(sample, ignore_threshold=True, compat_names=False, include_encodings=names)
+    confidence = {other["encoding"]: other["confidence"] for other in found}
+    return confidence.get("mac-roman", 0.0) > confidence.get("cp1252", 0.0)
 
 
 def _is_central_european(sample: bytes, name: str) -> bool:
