@@ -11,6 +11,7 @@ from typing import Any
 from libs.dataloader.formats.pdf_grids import Grid, find_grids
 from libs.dataloader.formats.pdf_layout import Table
 from libs.dataloader.formats.pdf_lines import HYPHEN, run_text
+from libs.dataloader.formats.pdf_open_tables import open_grids, stacks
 from libs.dataloader.formats.pdf_rules import Rules, merged, read_rules
 from libs.dataloader.formats.pdf_shapes import Cell, NoTableError, Shape, Word, checked, read_rows
 from libs.dataloader.formats.pdf_tags import TaggedTable, arranged, read_tags
@@ -35,7 +36,8 @@ def find_tables(page: Any, textpage: Any, text: str, *, is_tagged: bool) -> list
     """
     tagged = [table for table in read_tags(page) if len(table) > 1] if is_tagged else []
     lines, edges = read_rules(page)
-    grids = find_grids(Rules(merged(lines.level), merged(lines.upright)))
+    level = merged(lines.level)
+    grids = find_grids(Rules(level, merged(lines.upright)))
     coloured: list[Grid] = []
     if edges.level and edges.upright:
         both = Rules(merged(lines.level + edges.level), merged(lines.upright + edges.upright))
@@ -43,9 +45,12 @@ def find_tables(page: Any, textpage: Any, text: str, *, is_tagged: bool) -> list
     grids, coloured = (
         [grid for grid in kind[:_MOST_GRIDS] if _has_words(textpage, grid)] for kind in (grids, coloured)
     )
-    if not tagged and not grids and not coloured:
+    between = stacks(level, [*grids, *coloured])
+    if not tagged and not grids and not coloured and not between:
         return []
-    return _Finder(textpage, text).find(tagged, grids, coloured)
+    finder = _Finder(textpage, text)
+    grids += [grid for stack in between for grid in open_grids(stack, level, finder.words)]
+    return finder.find(tagged, grids, coloured)
 
 
 class _Finder:
@@ -84,7 +89,7 @@ class _Finder:
     def _ruled(self, grid: Grid, *, is_coloured: bool = False) -> Shape:
         cells: dict[Cell, list[Word]] = {}
         left, right, bottom, top = grid.xs[0], grid.xs[-1], grid.ys[-1], grid.ys[0]
-        for whole in self._words:
+        for whole in self.words:
             if not bottom < whole.middle < top or whole.right < left or whole.left > right:
                 continue
             for word in self._cut(grid, whole):
@@ -115,7 +120,7 @@ class _Finder:
         return [part for part in parts if part is not None]
 
     @cached_property
-    def _words(self) -> list[Word]:
+    def words(self) -> list[Word]:
         places = (match.span() for match in _WORD.finditer(self._text))
         return [word for start, end in places if (word := self._word(start, end)) is not None]
 
