@@ -42,6 +42,24 @@ def test_symbols_of_word(font: str, code: str, shown: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "font", "shown"),
+    [
+        ("\uf0b7", "Symbol", "•"),
+        ("\u00b7", "Symbol", "•"),
+        ("x\uf0b3 ", "Symbol", "x≥"),
+        ("§", "Wingdings", "▪"),
+        ("§", "Arial", "§"),
+        ("naïve", "Symbol", "naïve"),
+        ("\uf0b7", "Some Logos", "\uf0b7"),
+    ],
+)
+def test_text_of_word_in_a_font_of_symbols(text: str, font: str, shown: str) -> None:
+    document = docx.Document()
+    document.add_paragraph("At ").add_run(text).font.name = font
+    assert convert("a.docx", saved(document)).content == f"At {shown}"
+
+
+@pytest.mark.parametrize(
     ("text", "shown"),
     [
         (r"{\f3 a}{\f3\b b\i0 g} {\f1 a}", "αβγ a"),
@@ -66,6 +84,7 @@ def test_symbols_of_rtf(text: str, shown: str) -> None:
     [
         ("à", "Wingdings", "→"),
         ("\uf0b3 ", "Symbol", "≥ "),
+        ("\uf0e0 further on", "Wingdings", "→ further on"),
         ("à la carte", "Wingdings", "à la carte"),
         ("é", "Arial", "é"),
     ],

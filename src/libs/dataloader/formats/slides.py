@@ -13,7 +13,7 @@ from libs.dataloader.formats.ooxml import core_properties, main_part, relationsh
 from libs.dataloader.formats.registry import Format
 from libs.dataloader.formats.slide_comments import comment_authors, slide_comments
 from libs.dataloader.formats.slide_text import slide_text
-from libs.dataloader.formats.symbols import symbol
+from libs.dataloader.formats.symbols import shown
 from libs.dataloader.links import LinkCollector
 from libs.dataloader.tables import markdown_table
 from libs.dataloader.text import clean_text, raised
@@ -207,12 +207,9 @@ def _baseline(run: _Element) -> str:
 
 
 def _symbol(run: _Element, text: str) -> str:
-    """Return the text of a run; a single letter in a font of symbols as what it is: for an arrow, ``à``."""
-    font = child(run, "rPr", "sym")
-    letter = text.strip()
-    if font is None or len(letter) != 1 or letter.isascii():
-        return text
-    return text.replace(letter, symbol(font.get("typeface", ""), ord(letter)) or letter)
+    """Return the text of a run; what is in a font of symbols as what it is: an arrow for ``à``."""
+    font = None if text.isascii() else child(run, "rPr", "sym")
+    return text if font is None else shown(text, font.get("typeface", ""))
 
 
 def _numbering(properties: _Element | None) -> tuple[str, int]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 _SYMBOL = (
     "!∀#∃%&∋()∗+,−./0123456789:;<=>?≅ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ[∴]⊥_‾αβχδεφγηιϕκλμνοπθρστυϖωξψζ{|}∼",
     "€ϒ′≤⁄∞ƒ♣♦♥♠↔←↑→↓°±″≥×∝∂•÷≠≡≈…|—↵ℵℑℜ℘⊗⊕∅∩∪⊃⊇⊄⊂⊆∈∉∠∇®©™∏√⋅¬∧∨⇔⇐⇑⇒⇓◊⟨®©™∑",
@@ -20,6 +22,7 @@ _FONTS = {
     "wingdings": _WINGDINGS,
 }
 _PRIVATE = range(0xF000, 0xF100)  # where programs put the places of such a font
+_PRIVATE_CHARACTER = re.compile("[\uf000-\uf0ff]")
 
 
 def symbol(font: str, code: int) -> str:
@@ -28,3 +31,11 @@ def symbol(font: str, code: int) -> str:
     if known is not None:
         return known.get(code - _PRIVATE.start if code in _PRIVATE else code, "")
     return "" if code in _PRIVATE or not 0x20 <= code < 0xD800 else chr(code)
+
+
+def shown(text: str, font: str) -> str:
+    """Return text in a font of symbols as what it shows: what has a place of such a font, and a letter by itself."""
+    letter = text.strip()
+    if len(letter) == 1 and not letter.isascii():
+        return text.replace(letter, symbol(font, ord(letter)) or letter)
+    return _PRIVATE_CHARACTER.sub(lambda match: symbol(font, ord(match[0])) or match[0], text)

@@ -32,7 +32,7 @@ from libs.dataloader.formats.markdown import first_heading
 from libs.dataloader.formats.omml import equation_text
 from libs.dataloader.formats.ooxml import core_properties, main_part, relationships
 from libs.dataloader.formats.registry import Format
-from libs.dataloader.formats.symbols import symbol
+from libs.dataloader.formats.symbols import shown, symbol
 from libs.dataloader.formats.word_styles import Styles, is_on, value_of
 from libs.dataloader.links import LinkCollector
 from libs.dataloader.tables import markdown_table
@@ -250,7 +250,9 @@ class _Reader:
         for item in node:
             name = local(item)
             if name == "t":
-                parts.append(item.text or "")
+                text = item.text or ""
+                font = None if text.isascii() else child(node, "rPr", "rFonts")
+                parts.append(text if font is None else shown(text, attribute(font, "ascii") or ""))
             elif name in _SKIPPED:
                 if name == "instrText" and (match := _FIELD_LINK.search(item.text or "")):
                     self.collector.add(match[1])
