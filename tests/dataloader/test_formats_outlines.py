@@ -146,6 +146,11 @@ def test_hostile_asciidoc_takes_no_time(piece: str) -> None:
     check_growth(lambda size: convert("a.adoc", piece * size), 5_000)
 
 
+def test_values_of_asciidoc_that_are_not_meant_are_what_is_written() -> None:
+    text = "= Mill\n:id: 7\n\n`GET /dams/\\{id}` gives {id}, not \\{no}.\n"
+    assert convert("a.adoc", text).content == "# Mill\n\n`GET /dams/{id}` gives 7, not {no}.\n"
+
+
 def test_values_of_asciidoc_change_where_they_are_set_again() -> None:
     lines = (
         *("= Mill", ":when: 1850", ":maker: Ada \\", "  Lane", "", "Built in {when} by {maker}.", ""),

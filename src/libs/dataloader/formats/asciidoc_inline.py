@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from libs.dataloader.formats.markdown import trim_url
 from libs.dataloader.links import LinkCollector
 
-_REFERENCE = re.compile(r"\{([\w-]{1,100})\}")
+#: A value that is referred to; with a backslash it is none: ``/users/\{id}``.
+_REFERENCE = re.compile(r"\\?\{([\w-]{1,100})\}")
 _NAMES = "amp lt gt plus vbar asterisk tilde caret backtick startsb endsb apos quot ldquo rdquo lsquo rsquo deg brvbar"
 _CHARACTERS = {
     **dict.fromkeys(("nbsp", "sp"), " "),
@@ -93,6 +94,8 @@ class Inline:
         return _MARKUP.sub(self._shown, line)
 
     def _value(self, reference: re.Match[str]) -> str:
+        if reference[0][0] == "\\":
+            return reference[0][1:]
         name = reference[1].lower()
         found = self._fields.get(name, _CHARACTERS.get(name))
         if found is None or len(found) > self._room:
