@@ -53,6 +53,9 @@ def test_credentials_come_from_arguments_then_the_uri_then_the_settings() -> Non
         (address("bolt://h", **stored), ("env", "env-secret")),
         (address("bolt://h"), (None, None)),
         (address("bolt://h", "", None, **stored), (None, None)),
+        (address("bolt://h", MEMGRAPH_PASSWORD="env-secret"), ("memgraph", "env-secret")),
+        (address("bolt://h", None, "arg-secret"), ("memgraph", "arg-secret")),
+        (address("bolt://h", MEMGRAPH_USERNAME="", MEMGRAPH_PASSWORD="env-secret"), (None, None)),
     ]:
         assert (found.username, found.password) == wanted
         assert "@" not in found.uri

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 
+#: The user of a password that comes without one: the one that docker-compose.yml has Memgraph make.
+_DEFAULT_USERNAME = "memgraph"
+
 _BARE = re.compile(r"(?P<host>[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::(?P<port>\d{1,5}))?")
 _USER_INFO = re.compile(r"(?<=://).*@", re.DOTALL)
 
@@ -64,7 +67,8 @@ def bolt_address(
 
     Args:
         uri: ``bolt://host:7687`` …, ``bolt://user:password@host``, ``host`` or ``host:7688``.
-        username: Takes precedence over the one in the URI, which takes precedence over ``MEMGRAPH_USERNAME``.
+        username: Takes precedence over the one in the URI, which takes precedence over ``MEMGRAPH_USERNAME``; a
+            password without any is that of ``memgraph``. An empty one means no login.
         password: The same, with ``MEMGRAPH_PASSWORD``.
         settings: Settings for everything that the URI does not say.
         from_settings: Whether the URI comes from ``MEMGRAPH_URI``, not from the caller.
@@ -95,6 +99,8 @@ def bolt_address(
     username = username if username is not None else found[0] if found[0] is not None else settings.memgraph_username
     password = password if password is not None else found[1] if found[1] is not None else stored
     query = f"?{parts.query}" if parts.query else ""
+    if username is None and password:
+        username = _DEFAULT_USERNAME
     if not username:  # an empty one means no login, regardless of the environment
         username = password = None
     host = _host(parts, shown)
