@@ -28,6 +28,19 @@ def test_rows_are_a_table_with_the_names_of_the_columns(query: Command) -> None:
     ]
 
 
+def test_a_text_of_several_lines_takes_one_line_of_a_table(query: Command) -> None:
+    done = query("cypher", "UNWIND [1, 2] AS n RETURN 'a\n\n\tb\n' AS text, n")
+    assert done.out.splitlines() == ["text  n", "a b   1", "a b   2"]
+
+
+def test_a_single_text_keeps_its_lines(query: Command) -> None:
+    assert query("cypher", "RETURN 'a\n  b' AS text").out == "text\na\n  b\n"
+    plan = query("cypher", "EXPLAIN MATCH (d:Document) RETURN d.path").out.splitlines()
+    assert plan[0] == "plan"
+    assert len(plan) > 2
+    assert "�" not in "".join(plan)
+
+
 def test_parameters_are_json_or_text(query: Command) -> None:
     given = (
         "-p",

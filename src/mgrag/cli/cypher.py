@@ -36,10 +36,15 @@ def cypher(
     rows = with_kb(chosen, lambda kb: kb.client.query(text, parameters))
     if chosen.json:
         print_json(rows)
-    elif rows:
-        table(list(rows[0]), [[as_text(value) for value in row.values()] for row in rows])
-    else:
+    elif not rows:
         line("No rows.")
+    elif len(rows) == len(rows[0]) == 1:
+        ((name, value),) = rows[0].items()
+        line((name, "bold"))
+        for part in as_text(value).splitlines():  # of one text, such as a plan, its lines are shown
+            line(part.expandtabs(4))
+    else:
+        table(list(rows[0]), [[as_text(value) for value in row.values()] for row in rows])
 
 
 def _parameter(given: str) -> tuple[str, Any]:

@@ -17,6 +17,9 @@ Styled = str | tuple[str, str]
 #: What a terminal would obey (escape sequences, changes of direction) when it stands in a document.
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
+#: The ends of lines, and tabs, which have no place in a row.
+_BREAKS = re.compile(r"[\t\n\v\f\r\x85]+")
+
 
 class OutputError(Exception):
     """Standard output cannot be written any more, as on a full disk.
@@ -86,8 +89,8 @@ def counted(number: int, one: str, several: str = "") -> str:
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print aligned columns; the last one may be of any width."""
-    cells = [head, *([clean(cell) for cell in row] for row in rows)]
+    """Print aligned columns, each row on one line; the last column may be of any width."""
+    cells = [head, *([clean(_BREAKS.sub(" ", cell.strip())) for cell in row] for row in rows)]
     widths = [min(max(len(row[column]) for row in cells), 60) for column in range(len(head) - 1)]
     for number, row in enumerate(cells):
         padded = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
