@@ -83,7 +83,7 @@ def test_nothing_found_is_said(query: Command) -> None:
         (("CREATE (n)",), 2, "begins with MATCH"),
         (("MATCH (n",), 1, "refused by the engine"),
         (("RETURN 1", "-p", "x"), 2, "not NAME=VALUE"),
-        (("RETURN 1", "-p", "a b=1"), 2, "not NAME=VALUE"),
+        (("RETURN 1", "-p", "a b=1"), 2, "not the name of a parameter"),
     ],
 )
 def test_what_is_wrong_is_said(query: Command, arguments: tuple[str, ...], code: int, why: str) -> None:

@@ -34,7 +34,8 @@ def test_remember_recall_list_and_forget(tmp_path: Path, monkeypatch: pytest.Mon
     forgotten = json.loads(call(tmp_path, "forget", "--user", "bob", "--yes", "--json")[1])
     assert forgotten == {"memories": 1, "sessions": 1, "users": 1}
     assert call(tmp_path, "list", "s")[1].strip() == "Nothing found."
-    assert call(tmp_path, "forget")[0] == 2
+    code, output = call(tmp_path, "forget")
+    assert code == 2 and "--session, --memory, --user or --before" in output
     call(tmp_path, "remember", "s", "The mill turns.")
     assert call(tmp_path, "forget", "--session", "s", "--yes")[1] == "Forgotten: 1 memory, 1 session, 0 users.\n"
     for what in (("--session", "s"), ("--memory", "nix"), ("--user", "nobody")):
@@ -50,8 +51,20 @@ def test_a_memory_is_corrected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     revised = json.loads(call(tmp_path, "revise", memory, "--tag", "sea", "--tag", "mill", "--json")[1])
     assert (revised["content"], revised["tags"]) == ("The tide was early.", ["sea", "mill"])
     code, output = call(tmp_path, "revise", memory)
-    assert code == 2 and "content, tags or metadata" in output
+    assert code == 2 and "--tag or --metadata" in output
     assert call(tmp_path, "revise", "nix", "text")[0] == 4
+
+
+def test_metadata_are_given_and_corrected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    values = ("--metadata", "project=mill", "--metadata", "priority=3", "--metadata", 'who=["ann", "bob"]')
+    memory = call(tmp_path, "remember", "s", "The tide was late.", *values)[1].strip()
+    found = json.loads(call(tmp_path, "recall", "--filter", "metadata.project=mill metadata.priority>=2", "--json")[1])
+    assert [one["metadata"] for one in found["memories"]] == [{"project": "mill", "priority": 3, "who": ["ann", "bob"]}]
+    revised = json.loads(call(tmp_path, "revise", memory, "--metadata", "project=weir", "--json")[1])
+    assert (revised["content"], revised["metadata"]) == ("The tide was late.", {"project": "weir"})
+    code, output = call(tmp_path, "remember", "s", "x", "--metadata", "project")
+    assert code == 2 and "NAME=VALUE" in output
 
 
 def test_a_session_is_remembered_from_a_file_or_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

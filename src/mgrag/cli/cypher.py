@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from mgrag.cli.options import DbOption, JsonOption, NamespaceOption, common
+from mgrag.cli.options import DbOption, JsonOption, NamespaceOption, common, named_value
 from mgrag.cli.output import as_text, line, print_json, table
 from mgrag.cli.runtime import text_or_input, with_kb
 
@@ -48,14 +48,8 @@ def cypher(
 
 
 def _parameter(given: str) -> tuple[str, Any]:
-    import json
-
-    name, equals, value = given.partition("=")
-    if not equals or not name.isidentifier():
-        raise typer.BadParameter(f"{given[:50]!r} is not NAME=VALUE", param_hint="'--param'")
-    try:
-        parsed = json.loads(value)
-    except ValueError:
-        return name, value
+    name, value = named_value(given, "--param")
+    if not name.isidentifier():
+        raise typer.BadParameter(f"{name[:50]!r} is not the name of a parameter", param_hint="'--param'")
     # An embedding; see ``check_parameters``.
-    return name, tuple(parsed) if isinstance(parsed, list) and all(isinstance(i, float) for i in parsed) else parsed
+    return name, tuple(value) if isinstance(value, list) and all(isinstance(i, float) for i in value) else value

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mgrag.cli.options import Common, DbOption, JsonOption, NamespaceOption, YesOption, common
+from mgrag.cli.options import (
+    Common,
+    DbOption,
+    JsonOption,
+    MetadataOption,
+    NamespaceOption,
+    YesOption,
+    common,
+    metadata_of,
+)
 from mgrag.cli.output import counted, print_either
 from mgrag.cli.runtime import EXIT_FAILED, EXIT_NOT_FOUND, EXIT_USAGE, confirm, fail, text_or_input, with_kb
 
@@ -36,16 +45,18 @@ def remember(
     at: Annotated[
         str | None, typer.Option(metavar="TIME", help="When it was said (ISO 8601).", show_default="now")
     ] = None,
+    metadata: MetadataOption = None,
     db: DbOption = None,
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Store something that was said; exact repeats are counted."""
     chosen = common(context, db, namespace, as_json)
+    values = metadata_of(metadata)
     said = text_or_input(content)
     identifier = with_kb(
         chosen,
-        lambda kb: kb.remember(session, role, said, tag or (), user_id=user, timestamp=at),
+        lambda kb: kb.remember(session, role, said, tag or (), user_id=user, timestamp=at, metadata=values),
         embedding=True,
         create=True,
     )
@@ -144,14 +155,21 @@ def revise(
     tag: Annotated[
         list[str] | None, typer.Option(metavar="TAG", help="Instead of the tags that it has; repeatable.")
     ] = None,
+    metadata: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--metadata", metavar="NAME=VALUE", help="Instead of the metadata that it has; JSON or text; repeatable."
+        ),
+    ] = None,
     db: DbOption = None,
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Correct a memory in place: it keeps its id, its time and its place in the session."""
     chosen = common(context, db, namespace, as_json)
+    values = metadata_of(metadata)
     said = None if content is None else text_or_input(content)
-    revised = with_kb(chosen, lambda kb: kb.revise(memory, said, tags=tag or None), embedding=True)
+    revised = with_kb(chosen, lambda kb: kb.revise(memory, said, tags=tag or None, metadata=values), embedding=True)
     print_either(chosen.json, revised.to_dict(), *_lines([revised]))
 
 

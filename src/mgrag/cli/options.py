@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -42,6 +42,10 @@ AtOption = Annotated[
     str | None,
     typer.Option(metavar="DATE", help="Facts that held then, such as 2026-01-31, or ever for all. Default: now."),
 ]
+MetadataOption = Annotated[
+    list[str] | None,
+    typer.Option("--metadata", metavar="NAME=VALUE", help="A value to filter by: JSON, otherwise text; repeatable."),
+]
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 
 _URI = re.compile(r"(?:embedded:|[A-Za-z][A-Za-z0-9+.-]*://)")
@@ -71,6 +75,24 @@ def common(context: typer.Context, db: str | None, namespace: str | None, as_jso
         before.namespace if namespace is None else namespace,
         before.json or as_json,
     )
+
+
+def named_value(given: str, option: str) -> tuple[str, Any]:
+    """Return the two parts of ``NAME=VALUE``; the value is JSON, otherwise text."""
+    import json
+
+    name, equals, value = given.partition("=")
+    if not equals or not name.strip():
+        raise typer.BadParameter(f"{given[:50]!r} is not NAME=VALUE", param_hint=f"'{option}'")
+    try:
+        return name, json.loads(value)
+    except (ValueError, RecursionError):
+        return name, value
+
+
+def metadata_of(given: list[str] | None) -> dict[str, Any] | None:
+    """Return the metadata that ``--metadata`` gives; ``None`` if it is not used."""
+    return dict(named_value(text, "--metadata") for text in given) if given else None
 
 
 def target_file(name: str) -> Path:

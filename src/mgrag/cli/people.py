@@ -28,7 +28,7 @@ RegionOption = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    app.command()(feedback)
+    app.command(context_settings={"ignore_unknown_options": True})(feedback)  # -0.5 is a rating
     app.add_typer(users, name="user")
     app.add_typer(conversations, name="conversation")
 
@@ -47,7 +47,7 @@ def feedback(
 ) -> None:
     """Rate how helpful a passage was.
 
-    Ratings influence later rankings gently. Write a negative value after --, as in: mgrag feedback CHUNK -- -0.5
+    Ratings influence later rankings gently, and never hide a perfect match.
     """
     chosen = common(context, db, namespace, as_json)
     chunks = with_kb(chosen, lambda kb: kb.feedback(target, value, query, user))

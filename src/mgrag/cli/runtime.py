@@ -39,6 +39,15 @@ EXIT_NOT_FOUND = 4
 EXIT_PROVIDER = 5
 EXIT_INTERRUPTED = 130
 
+#: What error messages recommend to people who have Python, as those who have the command line have it.
+_FOR_COMMANDS = {
+    "start it with create_conversation.": "mgrag ask --conversation ID begins one.",
+    "session_id, memory_id, user_id or before.": "--session, --memory, --user or --before.",
+    "content, tags or metadata.": "what it says from now on, --tag or --metadata.",
+    "name them as relations.": "name them with --relation.",
+    "max_depth is": "--depth is",
+}
+
 _LONGEST_MESSAGE = 2000
 _LONGEST_INPUT = 5_000_000  # bytes
 
@@ -157,6 +166,8 @@ def telling_errors() -> Iterator[None]:
 def fail(message: str, code: int) -> NoReturn:
     """End the command with one line on standard error."""
     text = " ".join(clean(message).split())
+    for advice, own in _FOR_COMMANDS.items():
+        text = text.replace(advice, own)
     note(f"mgrag: {text if len(text) <= _LONGEST_MESSAGE else text[:_LONGEST_MESSAGE] + ' …'}")
     raise typer.Exit(code)
 

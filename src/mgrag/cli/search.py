@@ -53,6 +53,13 @@ def search(
     ] = Mode.AUTO,
     filters: FilterOption = None,
     expand: Annotated[int, typer.Option(metavar="N", help="Add N neighbouring chunks on each side of a hit.")] = 0,
+    conversation: Annotated[
+        str | None,
+        typer.Option("--conversation", metavar="ID", help="Conversation whose messages tell what the query refers to."),
+    ] = None,
+    user: Annotated[
+        str | None, typer.Option("--user", metavar="ID", help="User who is searching; their ratings come first.")
+    ] = None,
     model: ModelOption = None,
     db: DbOption = None,
     namespace: NamespaceOption = None,
@@ -62,10 +69,11 @@ def search(
     from core.rag.retrieval.spelling import applied
 
     chosen = common(context, db, namespace, as_json)
+    options: dict[str, Any] = {"filters": filters, "expand": expand, "conversation_id": conversation, "user_id": user}
 
     async def find(kb: KnowledgeBase) -> tuple[dict[str, str], list[Hit]]:
         corrected = await kb.corrections(query, mode.value)
-        return corrected, await kb.search(query, k, mode.value, filters=filters, expand=expand)
+        return corrected, await kb.search(query, k, mode.value, **options)
 
     corrected, hits = with_kb(chosen, find, embedding=True, model=model)
     if corrected:
