@@ -544,6 +544,8 @@ async def test_bad_requests_are_told(method: str, path: str, body: Any, status: 
         ("PUT", "/db/default/memory/recall", "POST"),
         ("GET", "/db/default/memory/recall", "POST"),
         ("POST", "/db/default/memory/list", "GET"),
+        ("GET", "/db/default/memory/revise", "POST"),
+        ("DELETE", "/db/default/memory/revise", "POST"),
         ("DELETE", "/db/default/memory/monday/recall", "POST"),
         ("DELETE", "/db/default/users/ada/history", "GET, POST"),
         ("DELETE", "/db/default/users/ada/export", "GET"),

@@ -49,7 +49,7 @@ class _Conversation(_Text):
 
 
 class _Session(_Text):
-    regex = r"(?!(?:remember|recall|list|compact|forget|[\s\S]+/recall)\Z)[\s\S]+"
+    regex = r"(?!(?:remember|recall|revise|list|compact|forget|[\s\S]+/recall)\Z)[\s\S]+"
 
 
 class _Collection(_Text):
