@@ -80,6 +80,16 @@ def caller_of(request: Request) -> Caller:
     return caller
 
 
+def check_model(kb: KnowledgeBase) -> None:
+    """Refuse what needs a language model where there is none.
+
+    Raises:
+        InvalidInputError: saying who can change that.
+    """
+    if kb.language_model is None:
+        raise InvalidInputError("This server has no language model: who runs it can set MGRAG_LLM_MODEL.")
+
+
 async def check_parameters(request: Request) -> None:
     """Refuse parameters that the route does not have: a misspelt ``before`` would have everything forgotten.
 

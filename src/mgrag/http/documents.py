@@ -24,7 +24,7 @@ from core.rag.knowledge_base import KnowledgeBase
 from core.rag.retrieval.hits import SearchMode
 from libs.dataloader import Document
 from libs.dataloader.formats import FileData, UnreadableError, read_document
-from mgrag.http.bases import After, Body, Filters, Reading, Short, Words, Writing, bases_of, caller_of
+from mgrag.http.bases import After, Body, Filters, Reading, Short, Words, Writing, bases_of, caller_of, check_model
 from mgrag.http.details import ListedDocument, WholeDocument
 from mgrag.http.errors import body_of
 from mgrag.http.results import Deleted, DeletedDocuments, Documents, Ingested, Passages
@@ -65,7 +65,14 @@ class Sources(Body):
     url_pattern: str | None = Field(
         default=None, max_length=1000, description="Only pages whose URL matches this regular expression."
     )
+    include: list[str] = Field(default_factory=list, description="Of folders, only files that match: *.md, docs/.")
+    exclude: list[str] = Field(default_factory=list, description="Of folders, no files or folders that match.")
+    gitignore: bool = Field(default=True, description="Of folders, leave out what .gitignore files do.")
     prune: bool = Field(default=False, description="Remove documents that vanished from these sources.")
+    facts: bool | None = Field(
+        default=None,
+        description="Have the language model extract facts from what is new; by default as the server is set.",
+    )
 
 
 class ChunkSearch(Body):
@@ -81,6 +88,7 @@ class ChunkSearch(Body):
     expand: int = Field(default=0, ge=0, le=20, description="Neighbouring passages to add on either side.")
     conversation_id: Short | None = None
     user_id: Short | None = None
+    rerank: bool = Field(default=True, description="False: leave the reranker out, if the server has one.")
 
 
 class Question(Body):
@@ -93,6 +101,7 @@ class Question(Body):
     conversation_id: Short | None = Field(default=None, description="Question and answer are recorded in it.")
     user_id: Short | None = None
     record: bool = Field(default=True, description="False: the conversation has to exist, and is only read.")
+    extracts: bool = Field(default=False, description="Answer with sentences of the passages, not by the model.")
     instructions: str | None = Field(default=None, description="What else the model is told about its answer.")
 
 
@@ -168,14 +177,16 @@ async def upload_files(
 # What refuses a request is not a part of the routes themselves: that of a stream runs when its response has begun.
 async def _admitted(kb: Writing, body: Sources, request: Request) -> _Ingest:
     """What an ingest is called with: the sources that the server allows, and their options."""
+    if body.facts:
+        check_model(kb)
     allowed = bases_of(request).allowed
     sources: list[str] = []
-    options: dict[str, Any] = {}
+    options: dict[str, Any] = {"include": body.include, "exclude": body.exclude, "gitignore": body.gitignore}
     for source in body.sources:
         admitted, own = allowed.admit(source, max_pages=body.max_pages, url_pattern=body.url_pattern)
         sources.append(admitted)
         options |= own
-    return partial(kb.ingest, sources, prune=body.prune, **options)
+    return partial(kb.ingest, sources, prune=body.prune, facts=body.facts, **options)
 
 
 @router.post("/ingest")

@@ -171,7 +171,9 @@ def _problem(item: dict[str, Any]) -> str:
     where = [str(part) for part in item["loc"][1:]]
     if item["type"] == "json_invalid":
         return f"The body is not valid JSON, at character {'.'.join(where)}: {item['ctx']['error']}"
-    return f"{'.'.join(where) or 'body'}: {item['msg']}"
+    if item["type"] == "extra_forbidden":
+        return f"{'.'.join(where)}: There is no such field, or it is given by another name, too; see /openapi.json"
+    return f"{'.'.join(where) or 'body'}: {item['msg'].removeprefix('Value error, ')}"
 
 
 async def _http(request: Request, error: Exception) -> JSONResponse:

@@ -13,7 +13,7 @@ from core.rag.graph.parts import EdgePage, GraphEdge, GraphStats, NeighbourPage,
 from core.rag.graph.searching import KnowledgeMode
 from core.rag.indexing.resolving import ResolutionReport
 from core.rag.schema import EdgeType
-from mgrag.http.bases import After, Body, Filters, Name, Reading, Words, Writing, described
+from mgrag.http.bases import After, Body, Filters, Name, Reading, Words, Writing, check_model, described
 from mgrag.http.results import Collections, Context, Deleted, ExtractedFacts, FoundWay, NodePage, Nodes, Results, Way
 from mgrag.messages import not_added_by_hand
 
@@ -202,12 +202,19 @@ async def neighbors(
     kb: Reading,
     node: str,
     relation: Annotated[list[str] | None, Query(description="Only edges of this relation; repeatable.")] = None,
+    edge_type: Annotated[
+        list[str] | None,
+        Query(
+            validation_alias=AliasChoices("edgeType", "edge_type"),
+            description="Only these edges, such as MENTIONS; repeatable.",
+        ),
+    ] = None,
     limit: _Limit = 100,
     after: After = "",
     at: _At = None,
 ) -> NeighbourPage:
     """Show a node (name or id; path of a document) and its neighbours."""
-    return await kb.neighbors(node, relations=relation, limit=limit, after=after, at=at)
+    return await kb.neighbors(node, edge_types=edge_type, relations=relation, limit=limit, after=after, at=at)
 
 
 @router.delete("/graph/node/{node:name}")
@@ -266,8 +273,7 @@ async def resolve(kb: Writing, body: Resolution = _ANY_WAY) -> ResolutionReport:
 @router.post("/graph/extract")
 async def extract(kb: Writing, body: Extraction = _ANY_FACTS) -> ExtractedFacts:
     """Have the language model read passages that it has not read yet, and add the entities and facts in them."""
-    if kb.language_model is None:
-        raise InvalidInputError("This server has no language model: who runs it can set MGRAG_LLM_MODEL.")
+    check_model(kb)
     report = await kb.extract_facts(
         entity_types=body.entity_types, relations=body.relations, again=body.again, limit=body.limit
     )

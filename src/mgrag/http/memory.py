@@ -332,6 +332,12 @@ async def add_message(kb: Writing, conversation: str, body: NewMessage) -> NewMe
     return {"messageId": await kb.client.add_message(conversation, **body.model_dump())}
 
 
+@router.post("/conversations/{conversation:name}/anonymize")
+async def anonymize_conversation(kb: Writing, conversation: str, body: Anonymizing = _ANY_REGION) -> Anonymized:
+    """Rewrite a conversation without what identifies anybody, and without its user. This cannot be undone."""
+    return cast("Anonymized", await kb.anonymize(conversation_id=conversation, region=body.region))
+
+
 @router.patch("/conversations/{conversation:conversation}")
 async def rename_conversation(kb: Writing, conversation: str, body: NewTitle) -> NewConversationId:
     """Give a conversation another title."""

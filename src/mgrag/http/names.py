@@ -45,7 +45,7 @@ class _User(_Text):
 
 
 class _Conversation(_Text):
-    regex = r"(?![\s\S]+/messages\Z)[\s\S]+"
+    regex = r"(?![\s\S]+/(?:messages|anonymize)\Z)[\s\S]+"
 
 
 class _Session(_Text):
