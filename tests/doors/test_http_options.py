@@ -89,3 +89,15 @@ async def test_a_conversation_is_anonymized() -> None:
         assert again["user_id"] == ""
         assert not any(text in again["messages"][0]["content"] for text in ("Maria", "1234567"))
         await ok(await client.post(f"{talk}/anonymize"), 404)
+
+
+async def test_what_a_summary_replaced_is_listed_on_demand() -> None:
+    async with serving() as client:
+        said = [{"content": f"Step {number}: oil the mill."} for number in range(6)]
+        replaced = (await ok(await client.post("/db/default/memory/s", json=said)))["memoryIds"][:4]
+        await ok(await client.post("/db/default/memory/compact", json={"sessionId": "s", "keep": 2}))
+        for path, session in (("memory/s", {}), ("memory/list", {"sessionId": "s"})):
+            for compacted, there in (("false", []), ("true", replaced)):
+                asked = {"compacted": compacted, **session}
+                listed = (await ok(await client.get(f"/db/default/{path}", params=asked)))["memories"]
+                assert [one["memoryId"] for one in listed if one["memoryId"] in replaced] == there

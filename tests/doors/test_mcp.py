@@ -265,6 +265,18 @@ async def test_a_document_is_rated_and_deleted() -> None:
         assert "notes/heron.md" in await agent.fails("delete_document", path="notes/heron.md")
 
 
+async def test_a_search_counts_the_ratings_of_who_asks() -> None:
+    async with with_notes() as agent:
+        best = (await agent("search", query="Maria Lindqvist", mode="keyword"))["hits"][0]["chunk_id"]
+        await agent("rate", target=best, value=1, user_id="ada")
+        await agent("rate", target=best, value=-1, user_id="bob")
+        scores = {}
+        for user in ("ada", "bob"):
+            hits = (await agent("search", query="Maria Lindqvist", mode="keyword", user_id=user))["hits"]
+            scores[user] = {hit["chunk_id"]: hit["score"] for hit in hits}[best]
+        assert scores["bob"] < scores["ada"]
+
+
 async def test_errors_say_what_to_do_and_the_server_goes_on() -> None:
     async with with_notes() as agent:
         assert "filter" in (await agent.fails("search", query="heron", filters="path:")).lower()

@@ -111,6 +111,16 @@ def test_path(mgrag: Command) -> None:
     assert mgrag("graph", "path", "Alice Johnson", "Backend <b>", "--depth", "3").code == 4
 
 
+def test_show_follows_edges_in_one_direction(mgrag: Command) -> None:
+    found = {}
+    for direction in ("out", "in", "both"):
+        shown = mgrag("graph", "show", "Bob Smith", "--depth", "4", "--direction", direction, "--json").json
+        found[direction] = {node["name"] for node in shown["nodes"]}
+    assert found["out"] == {"TechCorp", "Platform Core", "Backend <b>"}
+    assert found["in"] == set()
+    assert found["both"] == {"TechCorp", "Platform Core", "Backend <b>", "Alice Johnson"}
+
+
 def test_show(mgrag: Command) -> None:
     done = mgrag("graph", "show", "TechCorp", "--depth", "1")
     assert done.out.splitlines()[1:] == [

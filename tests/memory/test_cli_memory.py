@@ -67,6 +67,19 @@ def test_metadata_are_given_and_corrected(tmp_path: Path, monkeypatch: pytest.Mo
     assert code == 2 and "NAME=VALUE" in output
 
 
+def test_a_session_is_listed_in_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    said = [{"role": "user", "content": f"Step {number}."} for number in range(5)]
+    call(tmp_path, "remember-all", "s", "-", stdin=json.dumps(said).encode())
+    pages: list[list[str]] = []
+    before: tuple[str, ...] = ()
+    while page := json.loads(call(tmp_path, "list", "s", "-k", "2", *before, "--json")[1])["memories"]:
+        pages.append([one["content"] for one in page])
+        before = ("--before", page[0]["memoryId"])
+    assert pages == [["Step 3.", "Step 4."], ["Step 1.", "Step 2."], ["Step 0."]]
+    assert call(tmp_path, "list", "s", "--before", "nix")[0] == 4
+
+
 def test_a_session_is_remembered_from_a_file_or_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     said = [{"role": "user", "content": "The mill\u2028turns."}, {"role": "assistant", "content": "When?"}]

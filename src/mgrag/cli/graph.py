@@ -26,6 +26,14 @@ class Sorting(StrEnum):
     NAME = "name"
 
 
+class Direction(StrEnum):
+    """Which edges are followed."""
+
+    BOTH = "both"
+    OUT = "out"
+    IN = "in"
+
+
 commands = typer.Typer(help="Explore and edit entities and their connections.", no_args_is_help=True)
 
 NodeArgument = Annotated[
@@ -221,6 +229,9 @@ def show(
     depth: DepthOption = 2,
     edge_type: EdgeOption = None,
     relation: RelationOption = None,
+    direction: Annotated[
+        Direction, typer.Option(help="Follow edges that lead away from a node (out), to it (in), or both.")
+    ] = Direction.BOTH,
     at: AtOption = None,
     limit: LimitOption = 100,
     db: DbOption = None,
@@ -237,7 +248,14 @@ def show(
 
     async def work(kb: KnowledgeBase) -> tuple[Piece, list[GraphNode]]:
         piece = await kb.traverse(
-            name, depth, edge_types=edge_type, relations=relation, limit=limit, induced=True, at=at
+            name,
+            depth,
+            edge_types=edge_type,
+            relations=relation,
+            direction=direction.value,
+            limit=limit,
+            induced=True,
+            at=at,
         )
         return piece, (await kb.neighbors(name, limit=1)).symbols
 

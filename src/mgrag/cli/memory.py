@@ -97,7 +97,10 @@ def remember_all(
 def list_memories(
     context: typer.Context,
     session: SessionArgument,
-    limit: Annotated[int | None, typer.Option("-k", "--limit", help="Only the last N.")] = None,
+    limit: Annotated[int | None, typer.Option("-k", "--limit", metavar="N", help="Only the last N.")] = None,
+    before: Annotated[
+        str | None, typer.Option(metavar="ID", help="Only memories before this one: the first of the page before.")
+    ] = None,
     compacted: Annotated[
         bool, typer.Option("--compacted", help="Also list memories that a summary has replaced.")
     ] = False,
@@ -107,7 +110,7 @@ def list_memories(
 ) -> None:
     """List the memories of a session, in order."""
     chosen = common(context, db, namespace, as_json)
-    found = with_kb(chosen, lambda kb: kb.memories(session, limit=limit, compacted=compacted))
+    found = with_kb(chosen, lambda kb: kb.memories(session, limit=limit, before=before, compacted=compacted))
     print_either(chosen.json, {"memories": [memory.to_dict() for memory in found]}, *_lines(found))
 
 
@@ -128,7 +131,7 @@ def recall(
             "--filter", metavar="FILTER", help="Only what has such metadata, for example 'metadata.project=mill'."
         ),
     ] = None,
-    limit: Annotated[int, typer.Option("-k", "--limit", help="Maximum number of memories.")] = 5,
+    limit: Annotated[int, typer.Option("-k", "--limit", metavar="N", help="Maximum number of memories.")] = 5,
     db: DbOption = None,
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,

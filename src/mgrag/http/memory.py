@@ -40,6 +40,7 @@ _AT_ONCE = 1000
 _DIGITS = 18  # what 64 bits hold
 _Limit = Annotated[int | None, Query(ge=1, le=10_000)]
 _Before = Annotated[str | None, Query(description="Id of a memory: only those before it.")]
+_Compacted = Annotated[bool, Query(description="Also those that a summary has replaced.")]
 
 
 def _as_stored(value: object) -> object:
@@ -210,9 +211,10 @@ async def list_memories(
     session_id: Annotated[Short, Query(validation_alias=_Session)],
     limit: _Limit = None,
     before: _Before = None,
+    compacted: _Compacted = False,
 ) -> Memories:
     """List the memories of a session in order; with a limit, the latest."""
-    return _told(await kb.memories(session_id, limit=limit, before=before))
+    return _told(await kb.memories(session_id, limit=limit, before=before, compacted=compacted))
 
 
 # Sessions, conversations and users may have any name, such as that of another system, with slashes in it.
@@ -232,9 +234,11 @@ async def remember_in(kb: Writing, session: str, body: _NewMemories) -> Remember
 
 
 @router.get("/memory/{session:session}")
-async def memories_of(kb: Reading, session: str, limit: _Limit = None, before: _Before = None) -> Memories:
+async def memories_of(
+    kb: Reading, session: str, limit: _Limit = None, before: _Before = None, compacted: _Compacted = False
+) -> Memories:
     """List the memories of a session in order; with a limit, the latest."""
-    return _told(await kb.memories(session, limit=limit, before=before))
+    return _told(await kb.memories(session, limit=limit, before=before, compacted=compacted))
 
 
 @router.delete("/memory/{session:session}")

@@ -80,6 +80,7 @@ class ReadingTools:
         filters: _Filters = None,
         expand: Annotated[int, Field(ge=0, le=5, description="Neighbouring passages to add on either side.")] = 0,
         conversation_id: _Conversation = None,
+        user_id: Annotated[str | None, Field(description="Who asks: their own ratings count first.")] = None,
     ) -> dict[str, Any]:
         """Find passages of the documents, by words, by meaning, and by following names from one passage to the next.
 
@@ -88,7 +89,9 @@ class ReadingTools:
         """
         async with self._lease.use() as kb:
             corrected = await kb.corrections(query, mode)
-            hits = await kb.search(query, k, mode, filters=filters, expand=expand, conversation_id=conversation_id)
+            hits = await kb.search(
+                query, k, mode, filters=filters, expand=expand, conversation_id=conversation_id, user_id=user_id
+            )
         return {"hits": [hit.to_dict() for hit in hits], "corrected": corrected}
 
     async def ask(
