@@ -22,7 +22,7 @@ from mgrag.cli.options import (
     target_file,
 )
 from mgrag.cli.output import clean, line, note, print_json, write_on
-from mgrag.cli.runtime import fail, open_kb, telling_errors, text_or_input, with_kb
+from mgrag.cli.runtime import fail, open_kb, tell_if_empty, telling_errors, text_or_input, with_kb
 
 if TYPE_CHECKING:
     import asyncio
@@ -218,6 +218,8 @@ async def _answer(
             async for event in events:
                 if isinstance(event, RetrievalEvent) and diagram is not None:
                     _write_diagram(diagram, event.mermaid)  # whoever reads the text may leave before its end
+                if isinstance(event, RetrievalEvent) and not event.passages:
+                    await tell_if_empty(kb)
                 if isinstance(event, TokenEvent) and not chosen.json:
                     write_on(event.text)
                     begun = True

@@ -49,6 +49,7 @@ _FOR_COMMANDS = {
 }
 
 _LONGEST_MESSAGE = 2000
+_NAMED = 10  # namespaces
 _LONGEST_INPUT = 5_000_000  # bytes
 
 
@@ -82,9 +83,22 @@ def with_kb[T](
     async def call() -> T:
         with progress(doing, quiet=options.json or not doing):
             async with open_kb(options, create=create, embedding=embedding, model=model) as kb:
-                return await work(kb)
+                found = await work(kb)
+                if not found:
+                    await tell_if_empty(kb)
+                return found
 
     return run(call)
+
+
+async def tell_if_empty(kb: KnowledgeBase) -> None:
+    """Where nothing was found, say if that is because another namespace has it all."""
+    if await kb.client.vector_stores():  # which is known at once; to count all nodes may take long
+        return
+    others = await kb.namespaces()
+    if others and kb.namespace not in others:
+        named = ", ".join(map(repr, list(others)[:_NAMED])) + (" …" if len(others) > _NAMED else "")
+        note(f"mgrag: Nothing is stored in the namespace {kb.namespace!r} (there: {named}). --namespace names another.")
 
 
 def run[T](work: Callable[[], Coroutine[Any, Any, T]]) -> T:

@@ -9,7 +9,7 @@ import typer
 
 from mgrag.cli.options import DbOption, FilterOption, JsonOption, ModelOption, NamespaceOption, common
 from mgrag.cli.output import Styled, line, note, print_json
-from mgrag.cli.runtime import with_kb
+from mgrag.cli.runtime import tell_if_empty, with_kb
 
 if TYPE_CHECKING:
     from core.rag import KnowledgeBase
@@ -73,7 +73,10 @@ def search(
 
     async def find(kb: KnowledgeBase) -> tuple[dict[str, str], list[Hit]]:
         corrected = await kb.corrections(query, mode.value)
-        return corrected, await kb.search(query, k, mode.value, **options)
+        hits = await kb.search(query, k, mode.value, **options)
+        if not hits:
+            await tell_if_empty(kb)
+        return corrected, hits
 
     corrected, hits = with_kb(chosen, find, embedding=True, model=model)
     if corrected:
