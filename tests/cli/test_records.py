@@ -61,6 +61,7 @@ def test_groups_are_counted_and_measured(staff: Command) -> None:
         (("-m", "count"), 2, "name a collection"),
         (("staff", "--fields", "-m", "count"), 2, "it describes all records"),
         (("staff", "-n", "0"), 2, "limit is 0"),
+        (("staff", "-g", "team", "-f", "name"), 2, "leave it out with --group-by and --measure"),
     ],
 )
 def test_what_is_wrong_is_said(staff: Command, arguments: tuple[str, ...], code: int, said: str) -> None:

@@ -46,6 +46,9 @@ _FOR_COMMANDS = {
     "content, tags or metadata.": "what it says from now on, --tag or --metadata.",
     "name them as relations.": "name them with --relation.",
     "max_depth is": "--depth is",
+    "fields are those of single records; leave them out with group_by and measures.": (
+        "--field is for single records; leave it out with --group-by and --measure."
+    ),
 }
 
 _LONGEST_MESSAGE = 2000
