@@ -248,7 +248,7 @@ def load_settings() -> Settings:
         return Settings()
     except ValidationError as error:
         problems = "; ".join(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors())
-        raise ConfigurationError(f"Invalid settings in the environment: {problems}") from error
+        raise ConfigurationError(f"Invalid settings, in the environment or in the file .env: {problems}") from error
     except (UnicodeError, OSError) as error:
         raise ConfigurationError(f"The file .env in this folder cannot be read: {error}.") from error
 
