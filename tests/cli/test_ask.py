@@ -152,8 +152,10 @@ def test_a_failing_model_is_one_line_and_an_exit_code(
     chat.server.always = fault  # type: ignore[attr-defined]
     done = mgrag("ask", QUESTION)
     assert done.code == 5
-    assert words in done.err
-    assert done.err.strip().splitlines()[-1].startswith("mgrag: ")
+    assert words in done.err.strip().splitlines()[-1]
+    assert "--extracts" in done.err
+    assert all(line.startswith("mgrag: ") for line in done.err.strip().splitlines())
+    assert mgrag("ask", QUESTION, "--extracts").code == 0
 
 
 def test_a_cut_answer_is_told_of_below_what_was_received(graph: Path, mgrag: Command, chat: Chat) -> None:

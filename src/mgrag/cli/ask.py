@@ -210,7 +210,7 @@ async def _answer(
 ) -> Answer:
     """The answer; its text is printed while it arrives, when the diagram is written."""
     from core.rag.answering.events import DoneEvent, RetrievalEvent, TokenEvent
-    from core.rag.errors import StreamCutError
+    from core.rag.errors import LanguageModelError, StreamCutError
 
     begun = False
     try:
@@ -230,6 +230,8 @@ async def _answer(
             write_on("\n")
         elif isinstance(error, StreamCutError) and error.received:
             note(error.received)
+        if isinstance(error, LanguageModelError):
+            note("mgrag: The language model failed. With --extracts, the answer does without it.")
         raise
     raise AssertionError("an answer ends with its end")
 
