@@ -265,6 +265,15 @@ async def test_a_document_is_rated_and_deleted() -> None:
         assert "notes/heron.md" in await agent.fails("delete_document", path="notes/heron.md")
 
 
+async def test_what_was_said_before_is_remembered_with_its_time() -> None:
+    async with with_notes() as agent:
+        await agent("remember", session_id="s", content="Ada moved to Ulm.", timestamp="2020-05-01")
+        await agent("remember", session_id="s", content="Ada moved to Jena.")
+        [found] = (await agent("recall", query="where did Ada move?", before="2021"))["memories"]
+        assert (found["content"], found["createdAt"][:10]) == ("Ada moved to Ulm.", "2020-05-01")
+        assert "'then' is not a time" in await agent.fails("remember", session_id="s", content="x", timestamp="then")
+
+
 async def test_a_search_counts_the_ratings_of_who_asks() -> None:
     async with with_notes() as agent:
         best = (await agent("search", query="Maria Lindqvist", mode="keyword"))["hits"][0]["chunk_id"]

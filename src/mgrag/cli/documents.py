@@ -136,7 +136,9 @@ def delete(
     else:
         found = with_kb(chosen, lambda kb: kb.matching(prefix=prefix, source=source, filters=filters))
         if not found:
-            which = "whose path starts with this" if prefix else "of this source" if source else "that passes this filter"
+            which = (
+                "whose path starts with this" if prefix else "of this source" if source else "that passes this filter"
+            )
             fail(f"There is no document {which}.", EXIT_NOT_FOUND)
         if dry_run:
             _print_matching(chosen, [row["path"] for row in found])

@@ -118,10 +118,13 @@ class WritingTools:
         metadata: Annotated[
             dict[str, Any] | None, Field(description="Values by which recall can restrict what it finds.")
         ] = None,
+        timestamp: Annotated[str | None, Field(description="When it was said (ISO 8601), if not now.")] = None,
     ) -> dict[str, Any]:
         """Store something to recall later; exact repeats are counted, not stored again."""
         async with self._lease.use(create=True) as kb:
-            stored = await kb.remember(session_id, role, content, tags or (), user_id=user_id, metadata=metadata)
+            stored = await kb.remember(
+                session_id, role, content, tags or (), user_id=user_id, metadata=metadata, timestamp=timestamp
+            )
         return {"memoryId": stored}
 
     async def revise(
