@@ -81,6 +81,20 @@ def test_the_command_does_not_open_itself_to_others_without_keys(tmp_path: Path)
     assert "MGRAG_API_KEYS" in done.stderr and "0.0.0.0" in done.stderr
 
 
+@pytest.mark.parametrize("model", ["MGRAG_LLM_MODEL", "MGRAG_RERANK_MODEL"])
+def test_a_model_without_a_server_is_told_at_the_start(model: str, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "mgrag", "serve", "--port", "0", "--db", str(tmp_path / "g.grafeo")],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, model: "judge"},
+        cwd=tmp_path,
+    )
+    assert done.returncode == 2
+    assert "judge needs a" in done.stderr
+
+
 @pytest.mark.parametrize("package", ["fastapi", "jwt", "prometheus_client", "uvicorn"])
 def test_a_package_that_is_missing_is_named(package: str, tmp_path: Path) -> None:
     (tmp_path / f"{package}.py").write_text("raise ImportError('not installed')\n")

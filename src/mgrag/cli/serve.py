@@ -83,7 +83,7 @@ def serve(
         if read_only:
             settings = settings.model_copy(update={"read_only": True})
         async with open_kb(chosen, model=model, create=not read_only, settings=settings) as kb:
-            _ = kb.language_model  # a setting that makes no sense is told now, not to a caller later
+            _ = kb.language_model, kb.reranker  # settings that make no sense are told now, not to a caller later
             app = build_app(
                 kb,
                 access,
