@@ -142,7 +142,8 @@ async def test_what_is_no_origin_is_refused(origin: str) -> None:
 async def test_a_server_for_one_namespace_serves_only_that() -> None:
     async with serving(Access(make_settings(), only="docs", writing=False)) as client:
         await ok(await client.get("/db/docs/documents"))
-        await ok(await client.get("/db/default/documents"), 403)
+        refused = await ok(await client.get("/db/default/documents"), 403)
+        assert refused["error"] == "This key, token or server is not for the namespace 'default'."
         await ok(await client.post("/db/docs/documents", json={"documents": NOTES}), 403)
 
 

@@ -76,7 +76,7 @@ class Caller:
             RefusedError: saying what is not allowed.
         """
         if not self.may_use(namespace):
-            raise RefusedError(403, f"This key or token is not for the namespace {namespace[:200]!r}.")
+            raise RefusedError(403, f"This key, token or server is not for the namespace {namespace[:200]!r}.")
         if writing and not self.writes:
             raise RefusedError(403, "This key, token or server is for reading only.")
 
