@@ -122,7 +122,6 @@ def html_to_document(
     from libs.dataloader.html_titles import heading_of_title, put_heading, without_site
 
     unwrap_titles(tree)
-    meta = _meta(tree)
     told = next((href for node in tree.iter("base") if (href := node.get("href"))), None)
     base = resolve_base(told, base_url, root_url) if told else base_url
     page_links = _links(tree, base, root_url, follow_only=True)
@@ -135,10 +134,11 @@ def html_to_document(
             relatives[target] = Link(target)
         if canonical is None and "canonical" in words:
             canonical = target
+    write_notation(tree)
+    as_plain_html(tree)  # what it drops are links all the same
+    meta = _meta(tree)
     targets = [refresh_target(meta.get(name, "")) for name in ("http-equiv:refresh", "noscript:refresh")]
     refresh, in_noscript = (resolve_link(target, base, root_url) if target else None for target in targets)
-    write_notation(tree)
-    as_plain_html(tree, meta.get("generator", ""))  # what it drops are links all the same
     heading = _first_heading(tree)
     body = tree.find("body")
     body = tree if body is None else body

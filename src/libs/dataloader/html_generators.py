@@ -1,4 +1,4 @@
-"""Rewrites what documentation generators express with other elements than those that HTML has for it."""
+"""Rewrites what generators of documentation and wikis express with other elements than those that HTML has for it."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ _LINE_NUMBERS = re.compile(
     r"blob-num|hljs-ln-.+"
 )
 _DIGITS = re.compile(r"[\d\s]*")
+_CONFLUENCE_DATE = re.compile(r" on (\S.{5,30})$")
 _COLUMNS = {"two-column-": 2, "three-column-": 3, "four-column-": 4}
 _ROLES = {
     "table": "table",
@@ -27,16 +28,18 @@ _ROLES = {
 }
 
 
-def as_plain_html(tree: HtmlElement, generator: str) -> None:
+def as_plain_html(tree: HtmlElement) -> None:
     """Turn what only looks like code, tables or headings into the elements for it, and drop what accompanies it.
 
     Line numbers, permalinks and names of languages beside code are dropped, elements with the role of a table become
-    tables, and the special forms of Doxygen, Javadoc, rustdoc, Texinfo, Haddock and gi-docgen become the usual ones.
+    tables, and the special forms of Doxygen, Javadoc, rustdoc, Texinfo, Haddock, gi-docgen and Confluence become the
+    usual ones.
 
     Args:
         tree: The page; it is changed.
-        generator: The content of ``<meta name=generator>``, or an empty string.
     """
+    generators = (tag.get("content", "") for tag in tree.iter("meta") if tag.get("name", "").lower() == "generator")
+    generator = next(generators, "").lower()
     for link in tree.xpath(".//a[contains(@class, 'headerlink')]"):
         if "#" in link.get("href", ""):
             link.drop_tree()
@@ -51,9 +54,10 @@ def as_plain_html(tree: HtmlElement, generator: str) -> None:
             arrow.text = "."
     for box in tree.xpath(".//aside[contains(@class, 'sidebar')][p[contains(@class, 'sidebar-title')]]"):  # Docutils
         box.tag, box.attrib["class"] = "div", "topic"  # a box of the text, not what is beside the page
-    _haddock(tree)  # it does not name itself
+    _haddock(tree)  # these two do not name themselves
+    _confluence(tree)
     for name, rewrite in _GENERATORS.items():
-        if generator.lower().startswith(name):
+        if generator.startswith(name):
             rewrite(tree)
     _drop_line_numbers(tree)
     _tables_of_roles(tree)
@@ -152,6 +156,28 @@ def _haddock(tree: HtmlElement) -> None:
         definition.tag = "h4"
     for kind in tree.xpath(".//span[@class='annottext'][parent::span[@class='annot']][ancestor::pre]"):
         kind.drop_tree()  # shown at a name in code
+
+
+def _confluence(tree: HtmlElement) -> None:
+    for task in tree.xpath(".//ul[contains(@class, 'inline-task-list')]/li"):
+        task.text = ("[x] " if "checked" in task.get("class", "").split() else "[ ] ") + (task.text or "")
+    for line in tree.xpath(".//div[@class='page-metadata'][.//span[@class='author']]"):
+        told = " ".join(line.text_content().split())
+        _add_meta(tree, "author", line.xpath("string(.//span[@class='author'])"))
+        if date := _CONFLUENCE_DATE.search(told):
+            _add_meta(tree, "datemodified" if "last modified" in told else "datepublished", date[1])
+        line.drop_tree()
+    space = tree.xpath("string(.//ol[@id='breadcrumbs']/li)").strip()
+    if space and tree.xpath(".//h1[@id='title-heading']"):  # both say "Space : Page"
+        for text in tree.xpath(".//title | .//span[@id='title-text']"):
+            text.text = (text.text or "").strip().removeprefix(f"{space} : ")
+        _add_meta(tree, "og:site_name", space)
+
+
+def _add_meta(tree: HtmlElement, name: str, content: str) -> None:
+    from lxml.html import Element
+
+    tree.append(Element("meta", name=name, content=content))
 
 
 _GENERATORS: dict[str, Callable[[HtmlElement], None]] = {

@@ -1,0 +1,44 @@
+"""HTML: what generators of documentation and wikis write in a way of their own."""
+
+from __future__ import annotations
+
+import pytest
+
+from libs.dataloader.html import html_to_document
+
+BASE = "https://example.org/docs/page.html"
+LONG = "This is a sentence of the main text that nobody would want to lose. " * 10
+
+
+@pytest.mark.parametrize(
+    ("line", "metadata"),
+    [
+        (
+            "Created by <span class='author'> Ida Holm</span>, last modified by <span class='editor'> Tunde</span> on"
+            " Jan 14, 2025",
+            {"author": "Ida Holm", "modified": "Jan 14, 2025"},
+        ),
+        (
+            "Created by <span class='author'> Ida Holm</span> on Jan 02, 2025",
+            {"author": "Ida Holm", "created": "Jan 02, 2025"},
+        ),
+        ("Created by <span class='author'> Ida Holm</span>", {"author": "Ida Holm"}),
+    ],
+)
+def test_a_page_of_confluence(line: str, metadata: dict[str, str]) -> None:
+    page = html_to_document(
+        f"""<html><head><title>Team : Release plan</title></head><body><div id="page"><div id="main">
+        <div id="main-header"><div id="breadcrumb-section"><ol id="breadcrumbs">
+          <li class="first"><span><a href="index.html">Team</a></span></li>
+          <li><span><a href="Plans_12.html">Plans</a></span></li></ol></div>
+          <h1 id="title-heading" class="pagetitle"> <span id="title-text"> Team : Release plan </span> </h1></div>
+        <div id="content" class="view"><div class="page-metadata"> {line} </div>
+        <div id="main-content" class="wiki-content group"><p>{LONG}</p>
+          <ul class="inline-task-list" data-inline-tasks-content-id="7"><li class="checked" data-inline-task-id="1">
+          <span>Write the notes</span></li><li data-inline-task-id="2">Ask <a href="/x">Ida</a></li></ul></div></div>
+        </div></div></body></html>""",
+        BASE,
+    )
+    assert page.title == "Release plan"
+    assert page.markdown == f"# Release plan\n\n{LONG.strip()}\n\n- [x] Write the notes\n- [ ] Ask Ida"
+    assert page.metadata == {**metadata, "site_name": "Team"}
