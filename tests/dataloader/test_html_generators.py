@@ -42,3 +42,22 @@ def test_a_page_of_confluence(line: str, metadata: dict[str, str]) -> None:
     assert page.title == "Release plan"
     assert page.markdown == f"# Release plan\n\n{LONG.strip()}\n\n- [x] Write the notes\n- [ ] Ask Ida"
     assert page.metadata == {**metadata, "site_name": "Team"}
+
+
+@pytest.mark.parametrize(
+    ("part", "text"),
+    [
+        (
+            "<aside data-type='sidebar'><h5>Whales</h5><p>They are mammals.</p></aside>",
+            "##### Whales\n\nThey are mammals.",
+        ),
+        ("<aside epub:type='sidebar'><p>They are mammals.</p></aside>", "They are mammals."),
+        ("<aside role='doc-tip'><p>They are mammals.</p></aside>", "They are mammals."),
+        ("<aside role='note'><p>They are mammals.</p></aside>", "They are mammals."),
+        ("<p>Whales<a data-type='noteref' href='#f1'>1</a> swim.</p>", "Whales swim."),
+        ("<p>Whales<span data-type='footnote'>Mammals.</span> swim.</p>", "Whales (Mammals.) swim."),
+    ],
+)
+def test_boxes_and_notes_of_books_are_text(part: str, text: str) -> None:
+    page = f"<body data-type='book'><section data-type='chapter'><h1>Loomings</h1><p>{LONG}</p>{part}</section></body>"
+    assert html_to_document(page, BASE).markdown == f"# Loomings\n\n{LONG.strip()}\n\n{text}"

@@ -14,6 +14,8 @@ _LINE_NUMBERS = re.compile(
     r"blob-num|hljs-ln-.+"
 )
 _DIGITS = re.compile(r"[\d\s]*")
+# What says that it is a part of the text, such as ``role="doc-tip"``.
+_OF_BOOKS = "@data-type or @*[name()='epub:type'] or @role='note' or starts-with(@role, 'doc-')"
 _CONFLUENCE_DATE = re.compile(r" on (\S.{5,30})$")
 _COLUMNS = {"two-column-": 2, "three-column-": 3, "four-column-": 4}
 _ROLES = {
@@ -54,6 +56,10 @@ def as_plain_html(tree: HtmlElement) -> None:
             arrow.text = "."
     for box in tree.xpath(".//aside[contains(@class, 'sidebar')][p[contains(@class, 'sidebar-title')]]"):  # Docutils
         box.tag, box.attrib["class"] = "div", "topic"  # a box of the text, not what is beside the page
+    for part in tree.xpath(f".//aside[{_OF_BOOKS}]"):  # O'Reilly's HTMLBook, EPUB
+        part.tag = "div"
+    for note in tree.xpath(".//span[@data-type='footnote']"):  # HTMLBook has the note where its mark would be
+        note.text, note.tail = f" ({note.text or ''}", f"){note.tail or ''}"
     _haddock(tree)  # these two do not name themselves
     _confluence(tree)
     for name, rewrite in _GENERATORS.items():

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
 _BACK = frozenset("↩↵⤴⮐⏎↑^")  # what leads from a footnote back to the text
+_KINDS = ("role", "epub:type", "data-type")
 _NOTED = frozenset(("doc-noteref", "noteref"))
 
 
@@ -34,7 +35,7 @@ def write_notation(tree: HtmlElement) -> None:
             _become_text(box, "[x] " if box.get("checked") is not None else "[ ] ")
     for link in tree.xpath(".//a[contains(@href, '#')]"):
         words = link.text_content().strip(" \n\t\xa0\ufe0e\ufe0f")
-        if words in _BACK or (words.isdecimal() and _NOTED & {link.get("role"), link.get("epub:type")}):
+        if words in _BACK or (words.isdecimal() and _NOTED & {link.get(name) for name in _KINDS}):
             link.drop_tree()
     captions: dict[HtmlElement, set[str]] = {}
     for image in tree.xpath(".//img[@alt][ancestor::figure]"):
