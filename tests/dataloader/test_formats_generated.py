@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
-from filetools import convert, reason
+from filetools import convert, load, reason, tree
+from webserver import WebServer, crawl, page
+
+from libs.dataloader import WebLoader
 
 STATEMENT = "function turn(wheel){return wheel.speed*2}var mill={wheels:[1,2,3],open:true};"
 MINIFIED = "/*! mill.js 2.1 */\n" + STATEMENT * 40
@@ -42,3 +46,41 @@ def test_what_lies_beside_built_pages_is_named(name: str, data: str, why: str) -
 )
 def test_what_somebody_wrote_is_read(name: str, data: str) -> None:
     assert convert(name, data).content
+
+
+MDBOOK = (
+    "<html><head><!-- Book generated using mdBook --><title>The book</title></head><body><main>{}</main></body></html>"
+)
+NOINDEX = "<title>T</title><meta name='robots' content='noindex, nofollow'><p>{}</p>"
+
+
+@pytest.mark.parametrize(
+    ("name", "html"),
+    [
+        ("book/print.html", MDBOOK),
+        ("book/toc.html", MDBOOK.replace("Book generated using", "sidebar iframe generated using")),
+        ("docs/_print/index.html", NOINDEX),
+        ("docs/index.print.html", NOINDEX),
+        ("print_page/index.html", "<title>Print Site</title><main><div id='print-site-page'><h1>T</h1>{}</div></main>"),
+    ],
+)
+async def test_all_pages_in_one_for_printing_are_not_read_beside_these(name: str, html: str, tmp_path: Path) -> None:
+    text = "All of the chapters. " * 20
+    pages = {name: html.format(text), "chapter.html": "<title>One</title><p>A chapter</p>"}
+    folder = tree(tmp_path, dict(pages))
+    loaded = await load(folder)
+    assert list(loaded.documents) == [f"{folder}/chapter.html"]
+    assert loaded.failures == {f"{folder}/{name}": "it repeats the pages beside it, for printing or as a frame"}
+    named = (await load(folder / name)).documents[f"{folder}/{name}"]
+    assert text.strip() in named.content
+    async with WebServer(
+        {"/": page("chapter.html", name)} | {f"/{path}": html for path, html in pages.items()}
+    ) as server:
+        assert list((await crawl(WebLoader(server.url()))).documents) == ["/", "/chapter.html"]
+
+
+@pytest.mark.parametrize(
+    ("name", "html"), [("print.html", "<p>How to print</p>"), ("print.html", NOINDEX.replace("noindex", "noarchive"))]
+)
+def test_a_page_about_printing_is_read(name: str, html: str) -> None:
+    assert convert(name, html.format("How to print")).content == "How to print"

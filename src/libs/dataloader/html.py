@@ -71,6 +71,7 @@ class HtmlPage:
         metadata: ``author``, ``description``, ``keywords``, ``language``, ``created``, ``modified``, ``site_name``,
             those that exist.
         encoding: The encoding that bytes were read in; ``None`` for a string.
+        repeats_others: Whether it holds what other pages of its site hold: all of them in one, for printing.
     """
 
     title: str | None
@@ -84,6 +85,7 @@ class HtmlPage:
     robots: frozenset[str] = frozenset()
     metadata: dict[str, Any] = field(default_factory=dict)
     encoding: str | None = None
+    repeats_others: bool = False
 
 
 def html_to_document(
@@ -119,6 +121,7 @@ def html_to_document(
     from libs.dataloader.html_markdown import html_to_markdown
     from libs.dataloader.html_notation import write_notation
     from libs.dataloader.html_panels import unwrap_titles
+    from libs.dataloader.html_prints import repeats_others
     from libs.dataloader.html_titles import heading_of_title, put_heading, without_site
 
     unwrap_titles(tree)
@@ -137,6 +140,8 @@ def html_to_document(
     write_notation(tree)
     as_plain_html(tree)  # what it drops are links all the same
     meta = _meta(tree)
+    robots = frozenset(word for word in re.split(r"[\s,]+", meta.get("robots", "").lower()) if word)
+    repeats = repeats_others(base_url or "", html, tree, robots)
     targets = [refresh_target(meta.get(name, "")) for name in ("http-equiv:refresh", "noscript:refresh")]
     refresh, in_noscript = (resolve_link(target, base, root_url) if target else None for target in targets)
     heading = _first_heading(tree)
@@ -163,9 +168,10 @@ def html_to_document(
         canonical=canonical,
         refresh=refresh,
         noscript_refresh=in_noscript,
-        robots=frozenset(word for word in re.split(r"[\s,]+", meta.get("robots", "").lower()) if word),
+        robots=robots,
         metadata=metadata,
         encoding=used,
+        repeats_others=repeats,
     )
 
 

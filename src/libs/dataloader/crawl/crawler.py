@@ -268,6 +268,9 @@ class Crawler:
         if page.is_listing:
             self._skip(url, "listing")
             return
+        if page.repeats_others and not is_start:
+            self._skip(url, "duplicate")
+            return
         if page.document is None or page.problem is not None:
             self.names.note_barren(url)
             yield LoadFailure(url, page.problem or "it could not be read")

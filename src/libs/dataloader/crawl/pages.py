@@ -51,6 +51,7 @@ class Page:
         problem: Why the document is not worth storing.
         frames: The normalised URLs of its frames, if it has no text of its own.
         is_listing: Whether it is a server's listing of a folder: names of files.
+        repeats_others: Whether it holds what other pages of its site hold, such as all of them for printing.
     """
 
     document: Document | None = None
@@ -62,6 +63,7 @@ class Page:
     problem: str | None = None
     frames: tuple[str, ...] = ()
     is_listing: bool = False
+    repeats_others: bool = False
 
     @property
     def indexed(self) -> bool:
@@ -155,6 +157,7 @@ def _html(url: str, headers: httpx.Headers, body: bytes) -> Page:
         problem=None if page.markdown else "it has no text (a page that is built by scripts in the browser has none)",
         frames=() if page.markdown else tuple(_normalized(map(Link, page.frames), url)),
         is_listing=is_listing,
+        repeats_others=page.repeats_others,
     )
 
 
