@@ -61,3 +61,72 @@ def test_a_page_of_confluence(line: str, metadata: dict[str, str]) -> None:
 def test_boxes_and_notes_of_books_are_text(part: str, text: str) -> None:
     page = f"<body data-type='book'><section data-type='chapter'><h1>Loomings</h1><p>{LONG}</p>{part}</section></body>"
     assert html_to_document(page, BASE).markdown == f"# Loomings\n\n{LONG.strip()}\n\n{text}"
+
+
+def test_a_page_of_scaladoc() -> None:
+    member = (
+        "<li name='{0}' data-isabs='false'><span class='permalink'><a href='#m'><i class='material-icons'>link</i></a>"
+        "</span> <span class='symbol'>def <span class='name'>{1}</span></span><p class='shortcomment cmt'>{2}</p>"
+        "<div class='fullcomment'><div class='comment cmt'><p>{2}</p></div></div></li>"
+    )
+    page = html_to_document(
+        f"""<html><head><title></title></head><body><div id="search">Search</div>
+        <div id="subpackage-spacer"><div id="packages"><h1>Packages</h1><ul><li>package root</li></ul></div></div>
+        <div id="content"><div class="body"><div id="definition"><p id="owner">cats</p>
+        <h1>Eval<span class="permalink"><a href="Eval.html"><i class="material-icons"></i></a></span></h1></div>
+        <div id="comment" class="fullcommenttop"><div class="comment cmt"><p>{LONG}</p></div></div>
+        <div id="mbrsel"><div>Ordering</div><ol><li>Alphabetic</li><li>By Inheritance</li></ol></div>
+        <div id="template"><div id="allMembers"><div class="values members"><h3>Value Members</h3><ol>
+        {member.format("cats.Eval#map", "map", "Transforms it.")}
+        {member.format("scala.AnyRef#wait", "wait", "Waits.")}</ol></div></div>
+        <div id="inheritedMembers"><div class="parent"><h3>Inherited from AnyRef</h3></div></div>
+        <div id="groupedMembers"><div class="group"><h3>Ungrouped</h3></div></div></div></div></div></body></html>""",
+        BASE,
+    )
+    assert page.title == "Eval"
+    assert page.markdown == (
+        f"cats\n\n# Eval\n\n{LONG.strip()}\n\n### Value Members\n\n1. def map\n\n   Transforms it."
+    )
+
+
+def test_what_frames_the_pages_of_old_javadoc_is_left_out() -> None:
+    bar = (
+        "<table><tr><td class='NavBarCell1'><table><tr><td class='NavBarCell1'><b>Class</b></td></tr></table></td></tr>"
+        "<tr><td class='NavBarCell2'>PREV CLASS</td></tr><tr><td class='NavBarCell3'>SUMMARY: FIELD</td></tr></table>"
+    )
+    page = f"<html><body>{bar}<h2>Class Logger</h2><p>{LONG}</p>{bar}</body></html>"
+    assert html_to_document(page, BASE).markdown == f"## Class Logger\n\n{LONG.strip()}"
+    page = f"""<html><head><meta name="generator" content="javadoc/8"></head><body><h2>Class A</h2><p>{LONG}</p>
+    <table><caption><span class="activeTableTab"><span>All Methods</span></span><span class="tableTab">Static Methods
+    </span></caption><tr><th>Type</th><th>Method</th></tr><tr><td>int</td><td>size()</td></tr></table>
+    <p class="legalCopy"><small>Copyright 2001 Somebody. All rights reserved.</small></p></body></html>"""
+    text = html_to_document(page, BASE).markdown
+    assert "All Methods" not in text and "Copyright" not in text and "| int | size() |" in text
+
+
+ADMONITION = """<div class="warning"><table border="0" summary="Warning"><tr><td rowspan="2">
+<img alt="[Warning]" src="w.png"></td><th align="left">Warning</th></tr>
+<tr><td><p>Do not do it.</p></td></tr></table></div>"""
+
+
+@pytest.mark.parametrize(
+    ("part", "text"),
+    [
+        ("<p>Press <i class='material-icons'>menu</i> now</p>", "Press now"),
+        ("<p>It is <span class='material-symbols-outlined'>home</span>here</p>", "It is here"),
+        (ADMONITION, "Warning\n\nDo not do it."),
+        ("<p><a href='https://github.com/a/b/edit/main/docs/c.md'>Edit this page</a></p>", ""),
+        (
+            "<div><a href='https://g.example/-/edit/c.md'><img alt='Edit' src='e'>Change</a> | <a href='/x'>Old</a></div>",
+            "| Old",
+        ),
+        (
+            "<p>You may <a href='https://github.com/a/b/edit/main/c.md'>edit it</a> at once.</p>",
+            "You may edit it at once.",
+        ),
+        ("<ul><li><a href='/docs/edit/images'>Edit images</a></li></ul>", "- Edit images"),
+    ],
+)
+def test_what_is_shown_beside_the_text(part: str, text: str) -> None:
+    page = f"<body><main><h1>Title</h1><p>{LONG}</p>{part}</main></body>"
+    assert html_to_document(page, BASE).markdown == f"# Title\n\n{LONG.strip()}\n\n{text}".strip()

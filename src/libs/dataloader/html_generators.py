@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import TYPE_CHECKING
+
+from libs.dataloader.html_interfaces import rewrite_interfaces
+from libs.dataloader.html_text import BLOCKS
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -13,11 +15,16 @@ _LINE_NUMBERS = re.compile(
     r"(?:.+-)?line-?n(?:o|os|um|ums|umber|umbers)(?:-.+)?|linenodiv|sourceLineNo|lnt?|lntd|(?:.+-)?gutter|"
     r"blob-num|hljs-ln-.+"
 )
+_MARKS = 3  # characters between links, such as "|"
 _DIGITS = re.compile(r"[\d\s]*")
 # What says that it is a part of the text, such as ``role="doc-tip"``.
 _OF_BOOKS = "@data-type or @*[name()='epub:type'] or @role='note' or starts-with(@role, 'doc-')"
+_ICON_FONTS = frozenset(("material-icons", "material-symbols-outlined", "material-symbols-rounded"))
+# Where forges and wikis let their readers change a page.
+_EDITOR = re.compile(
+    r"^https?://git(?:hub|ea)\.[^/]+/[^/]+/[^/]+/(?:edit|new|_edit|_new)/|/-/(?:edit|new)/|[?&](?:mode|action)=edit\b"
+)
 _CONFLUENCE_DATE = re.compile(r" on (\S.{5,30})$")
-_COLUMNS = {"two-column-": 2, "three-column-": 3, "four-column-": 4}
 _ROLES = {
     "table": "table",
     "grid": "table",
@@ -56,17 +63,34 @@ def as_plain_html(tree: HtmlElement) -> None:
             arrow.text = "."
     for box in tree.xpath(".//aside[contains(@class, 'sidebar')][p[contains(@class, 'sidebar-title')]]"):  # Docutils
         box.tag, box.attrib["class"] = "div", "topic"  # a box of the text, not what is beside the page
+    for icon in tree.xpath(".//i[contains(@class, 'material-')] | .//span[contains(@class, 'material-')]"):
+        if _ICON_FONTS & set(icon.get("class").split()):
+            icon.drop_tree()  # its text, such as "menu", is the name of a picture
+    for icon in tree.xpath(
+        ".//div/table[tr[th or td/img] or tbody/tr/td/img]//td/img[starts-with(@alt, '[')]"
+    ):  # DocBook
+        next(icon.iterancestors("table")).set("role", "presentation")  # a note, which is no data
+        icon.drop_tree()
+    for link in tree.xpath(".//a[contains(@href, 'edit') or contains(@href, '/new/')]"):
+        if _EDITOR.search(link.get("href")) is not None and _stands_alone(link):
+            link.drop_tree()
     for part in tree.xpath(f".//aside[{_OF_BOOKS}]"):  # O'Reilly's HTMLBook, EPUB
         part.tag = "div"
     for note in tree.xpath(".//span[@data-type='footnote']"):  # HTMLBook has the note where its mark would be
         note.text, note.tail = f" ({note.text or ''}", f"){note.tail or ''}"
-    _haddock(tree)  # these two do not name themselves
     _confluence(tree)
-    for name, rewrite in _GENERATORS.items():
-        if generator.startswith(name):
-            rewrite(tree)
+    rewrite_interfaces(tree, generator)
     _drop_line_numbers(tree)
     _tables_of_roles(tree)
+
+
+def _stands_alone(link: HtmlElement) -> bool:
+    """Return whether there is nothing but links in the block of a link: it is no word of a sentence."""
+    block = next((node for node in link.iterancestors() if node.tag in BLOCKS), None)
+    if block is None:
+        return False
+    words = sum(len(text.strip()) for text in block.itertext())
+    return words <= sum(len(text.strip()) for node in block.iter("a") for text in node.itertext()) + _MARKS
 
 
 def _drop_line_numbers(tree: HtmlElement) -> None:
@@ -95,75 +119,6 @@ def _tables_of_roles(tree: HtmlElement) -> None:
             node.tag = _ROLES.get(node.get("role"), node.tag)
 
 
-def _doxygen(tree: HtmlElement) -> None:
-    for part in tree.xpath(
-        ".//div[@id='titlearea'] | .//div[@class='header']/div[@class='summary'] | .//div[@class='ingroups']"
-        " | .//a[.='More...'] | .//div[@class='fragment']/div[@class='ttc']"  # the last: shown at a name in code
-    ):
-        part.drop_tree()
-    for title in tree.xpath(".//div[@class='headertitle']/div[@class='title']"):
-        title.tag = "h1"
-    for title in tree.xpath(".//h2[@class='memtitle']"):
-        title.tag = "h3"  # it is below the heading of all members of its kind
-    for code in tree.xpath(".//div[@class='fragment']"):
-        code.tag = "pre"
-
-
-def _javadoc(tree: HtmlElement) -> None:
-    from lxml.html import Element
-
-    for table in tree.xpath(".//div[contains(@class, '-column-')]"):
-        width = next((width for name, width in _COLUMNS.items() if name in table.get("class")), 0)
-        cells = list(table)
-        if not width or len(cells) % width or any(cell.tag != "div" for cell in cells):
-            continue
-        table.tag = "table"
-        for start in range(0, len(cells), width):
-            row = Element("tr")
-            for cell in cells[start : start + width]:
-                cell.tag = "th" if "table-header" in cell.get("class", "").split() else "td"
-                row.append(cell)
-            table.append(row)
-
-
-def _rustdoc(tree: HtmlElement) -> None:
-    for part in tree.xpath(
-        ".//summary[@class='hideme'] | .//a[@class='anchor' or @class='doc-anchor' or @id='toggle-all-docs']"
-        " | .//img[@class='rust-logo']"
-    ):
-        part.drop_tree()
-    for beside in tree.xpath(".//span[@class='out-of-band']"):  # what is left: the version, and dots between
-        version = beside.text_content().strip(" ·")
-        beside.clear(keep_tail=True)
-        beside.text = version
-    for source in tree.xpath(".//a[@class='src' or @class='src rightside']"):
-        before = source.getprevious()
-        if before is not None and (before.tail or "").strip() == "·":
-            before.tail = ""
-        source.drop_tree()
-    for since in tree.xpath(".//span[contains(@class, 'rightside')][following-sibling::*[1][self::h3 or self::h4]]"):
-        since.getnext().addnext(since)  # the version that introduced a function, which preceded its heading
-
-
-def _texinfo(tree: HtmlElement) -> None:
-    for part in tree.xpath(
-        ".//div[@class='header' or @class='nav-panel'][.//a[@accesskey or @rel]][not(.//h1 or .//h2)]"
-        " | .//a[@class='copiable-anchor' or @class='copiable-link']"
-    ):
-        part.drop_tree()
-
-
-def _haddock(tree: HtmlElement) -> None:
-    for name in tree.xpath(".//div[@id='module-header']/p[@class='caption']"):
-        name.tag = "h1"
-    for definition in tree.xpath(".//div[@id='interface']//div[@class='top']/p[@class='src']"):
-        for link in definition.xpath("a[@class='link' or @class='selflink']"):
-            link.drop_tree()
-        definition.tag = "h4"
-    for kind in tree.xpath(".//span[@class='annottext'][parent::span[@class='annot']][ancestor::pre]"):
-        kind.drop_tree()  # shown at a name in code
-
-
 def _confluence(tree: HtmlElement) -> None:
     for task in tree.xpath(".//ul[contains(@class, 'inline-task-list')]/li"):
         task.text = ("[x] " if "checked" in task.get("class", "").split() else "[ ] ") + (task.text or "")
@@ -184,12 +139,3 @@ def _add_meta(tree: HtmlElement, name: str, content: str) -> None:
     from lxml.html import Element
 
     tree.append(Element("meta", name=name, content=content))
-
-
-_GENERATORS: dict[str, Callable[[HtmlElement], None]] = {
-    "doxygen": _doxygen,
-    "javadoc": _javadoc,
-    "rustdoc": _rustdoc,
-    "makeinfo": _texinfo,
-    "texi2any": _texinfo,
-}
