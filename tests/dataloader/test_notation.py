@@ -234,3 +234,10 @@ def test_figures_of_thousands_of_images_and_captions_are_read_at_once() -> None:
     images, captions = "<img alt='A map of Ulm'>" * 3000, "<figcaption>A map of Bonn</figcaption>" * 3000
     html_to_document(f"<main><p>Text.</p><figure>{images}{captions}</figure></main>")
     assert time.process_time() - begun < 5
+
+
+def test_a_formula_that_is_there_for_the_eye_only_is_text() -> None:
+    page = (
+        "<p>So <span class='katex'><span class='katex-html' aria-hidden='true'><b>E</b>=<b>m</b></span></span> holds."
+    )
+    assert html_to_document(page).markdown == "So E=m holds."

@@ -56,7 +56,7 @@ def _formulas(tree: HtmlElement) -> None:
     for math in tree.xpath(".//math"):
         _become_text(math, formula(math))
     # The same once more: for the eye (KaTeX), and as an image, which is what is shown (Wikipedia).
-    for shown in tree.xpath(".//span[@aria-hidden='true'][contains(@class, 'katex-html')]"):
+    for shown in tree.xpath(".//span[@aria-hidden='true'][contains(@class, 'katex-html')][preceding-sibling::*]"):
         shown.drop_tree()
     for hidden in tree.xpath(".//span[contains(@class, 'mwe-math-mathml')][following-sibling::img]"):
         hidden.attrib.pop("style", None)
