@@ -416,3 +416,33 @@ def test_a_page_with_very_many_items_and_blocks_of_code_is_not_slow() -> None:
 )
 def test_blocks_in_a_heading_are_parts_of_its_line(heading: str, text: str) -> None:
     assert text in body(f"<main><h1>Tides</h1>{heading}<p>{LONG}</p></main>")
+
+
+@pytest.mark.parametrize(
+    ("tab", "panel"), [("id='tab-{0}'", "aria-labelledby='tab-{0}'"), ("aria-controls='panel-{0}'", "id='panel-{0}'")]
+)
+def test_tabs_that_stand_apart_from_their_panels(tab: str, panel: str) -> None:
+    tabs = "".join(f"<button role='tab' {tab.format(name)}>{name.upper()}</button>" for name in ("json", "yaml"))
+    panels = "".join(f"<div role='tabpanel' {panel.format(name)}>Write {{}}.</div>" for name in ("json", "yaml"))
+    part = f"<div><div><div role='tablist'>{tabs}</div></div><div>{panels}</div></div>"
+    assert "JSON\n\nWrite {}.\n\nYAML\n\nWrite {}." in around(part)
+
+
+def test_a_header_and_a_footer_beside_the_article_of_a_main_element_are_its_frame() -> None:
+    header = "<header><label>Menu</label><h3>Gone</h3></header>"
+    footer = "<footer>Gone 2025 <a href='/edit'>Gone</a></footer>"
+    assert "Gone" not in around("", f"<main>{header}<article>{{}}</article>{footer}</main>")
+    notes = f"<footer><h2>Notes</h2><p>{LONG}</p></footer>"
+    assert "## Notes" in around("", f"<main><article>{{}}</article>{notes}</main>")
+
+
+def test_a_link_to_the_main_text_skips_the_frame() -> None:
+    page = "<body><div><a href='#main-content'>Zum Inhalt</a></div>{}</body>"
+    assert body(page.format("<main id='main-content'><h1>Title</h1></main>")) == "# Title"
+    assert body(page.format("<div id='main-content'><h1>Title</h1><p>Short.</p></div>")) == "# Title\n\nShort."
+
+
+def test_the_name_of_a_list_of_links_into_the_page_goes_with_it() -> None:
+    links = "".join(f"<li><a href='#{n}'>A{n}</a></li>" for n in range(3))
+    part = "<details class='toc'><summary>Contents of this page</summary><ul>{}</ul></details>"
+    assert "Contents of" not in around(part.format(links))

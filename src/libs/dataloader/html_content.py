@@ -39,7 +39,7 @@ _LINK_BLOCKS = frozenset(("ul", "ol", "div", "section", "table", "form"))
 _LINK_LISTS = frozenset(("ul", "ol"))
 _SECTIONING = frozenset(("article", "main", "section"))
 
-_NAMED = frozenset("div section aside header footer ul ol li dl form table tr figure fieldset center".split())  # noqa: SIM905
+_NAMED = frozenset("div section aside header footer ul ol li dl form table tr figure fieldset center details".split())  # noqa: SIM905
 _NAMED_INLINE = frozenset(("span", "a"))  # only of names that are always left out
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 
@@ -61,6 +61,7 @@ _CORE_CHARS = 500  # with a smaller core the page may be an index, whose text is
 _OWN_TEXT_CHARS = 150  # this much running text outweighs a weak name
 _LINK_SHARE = 0.6  # a list or block with more of its text in links than this is navigation
 _NAMED_LINK_SHARE = 0.5  # ... and one that is named as a menu with more than this
+_LABEL_CHARS = 40  # ... or no more than a heading beside links into the page itself
 _HIDDEN_SHARE = 0.5
 _FRAME_SHARE = 0.5  # what holds more of the page than this is not its frame, whatever its name
 _LEAD_CHARS = 100  # a page header with a heading and this much running text belongs to the text
@@ -70,6 +71,7 @@ _ACCEPT = re.compile(
     r"\b(?:accept|agree|consent|allow|got it|akzept|zustimm|einverstanden|accepte|acept|accett|aceit|同意)",
     re.IGNORECASE,
 )
+_SKIP_TARGET = re.compile(r"#(?:main|content|main[-_]?content|skip[-_\w]*)", re.IGNORECASE)
 _SKIP_CHARS = 60
 _LEAST_CHARS = 200
 _LEAST_SHARE = 0.1
@@ -239,11 +241,17 @@ class _Sizes:
 
     def is_made_of_links(self, node: HtmlElement) -> bool:
         """Return whether so much of the text is in links that an element named as a menu is one."""
-        return self.linked[node] > _NAMED_LINK_SHARE * self.text[node]
+        if self.linked[node] > _NAMED_LINK_SHARE * self.text[node]:
+            return True
+        return self.links[node] > 0 and self.plain(node) <= _LABEL_CHARS and _leads_into_page(node)
 
     def is_link_list(self, node: HtmlElement) -> bool:
         """Return whether most of the text is in links and there are several of them."""
         return self.links[node] >= 3 and self.linked[node] > _LINK_SHARE * self.text[node]
+
+
+def _leads_into_page(node: HtmlElement) -> bool:
+    return all(link.get("href", "").startswith("#") for link in node.iter("a"))
 
 
 def _is_hidden(node: HtmlElement) -> bool:
@@ -267,7 +275,7 @@ def _is_chrome(node: HtmlElement, sizes: _Sizes) -> bool:
     if node.tag in ("header", "footer"):
         if node.tag == "header" and node.find(".//h1") is not None and sizes.plain(node) >= _LEAD_CHARS:
             return False
-        return _is_of_page(node)
+        return _is_of_page(node) or _is_beside_article(node, sizes)
     if _is_called_chrome(node, sizes):
         return True
     around = node.getparent()
@@ -317,6 +325,8 @@ def _is_footer(node: HtmlElement, sizes: _Sizes) -> bool:
 def _is_skip_link(node: HtmlElement, sizes: _Sizes) -> bool:
     """Return whether an element is a link that skips the frame, and not the text that it leads to."""
     named = (node.tag in _NAMED or node.tag in _NAMED_INLINE) and sizes.naming(node).skip
+    if node.tag == "a" and not sizes.is_inside(node) and _SKIP_TARGET.fullmatch(node.get("href", "")) is not None:
+        named = True
     return named and sizes.text[node] <= _SKIP_CHARS and next(node.iter("h1", "h2", "main"), None) is None
 
 
@@ -347,6 +357,19 @@ def _is_of_section(node: HtmlElement) -> bool:
         and around.tag == "section"
         and next(around.iter("h2", "h3", "h4", "h5", "h6"), None) is not None
     )
+
+
+def _is_beside_article(node: HtmlElement, sizes: _Sizes) -> bool:
+    """Return whether a header or footer belongs to a ``main`` that has an article, too, which is the text."""
+    around = next((above for above in node.iterancestors() if above.tag in _SECTIONING), None)
+    if around is None or around.tag != "main" or sizes.plain(node) >= _OWN_TEXT_CHARS:
+        return False
+    article = sizes.core
+    while article is not None and article.tag != "article":
+        article = article.getparent()
+    if article is None or around not in article.iterancestors():
+        return False
+    return node.tag == "footer" or (node.find(".//h1") is None and article.find(".//h1") is not None)
 
 
 def _is_of_page(node: HtmlElement) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -38,12 +39,16 @@ def label_panels(root: HtmlElement) -> None:
 
 
 def _labels(root: HtmlElement) -> Iterator[tuple[HtmlElement, str]]:
+    named = {panel: tab for panel, tab in _pairs(root) if not panel.xpath("ancestor::*[@role='tablist']")}
+    for panel, tab in named.items():
+        if label := " ".join(tab.text_content().split()):
+            yield panel, label
     found: dict[HtmlElement, list[HtmlElement]] = {}  # panels below each parent of a list of tabs
     for tablist in root.xpath(".//*[@role='tablist']"):
         tabs = tablist.xpath(".//*[@role='tab']")
         around = tablist.getparent()
         if around not in found:
-            found[around] = around.xpath(".//*[@role='tabpanel']")
+            found[around] = [panel for panel in around.xpath(".//*[@role='tabpanel']") if panel not in named]
         panels = found[around]
         if tabs and len(tabs) == len(panels) and not tablist.xpath(".//*[@role='tabpanel']"):
             for tab, panel in zip(tabs, panels, strict=True):
@@ -56,6 +61,24 @@ def _labels(root: HtmlElement) -> Iterator[tuple[HtmlElement, str]]:
             for label, panel in zip(labels, panels, strict=True):
                 yield panel, " ".join(label.text_content().split())
             tabs.drop_tree()
+
+
+def _pairs(root: HtmlElement) -> Iterator[tuple[HtmlElement, HtmlElement]]:
+    """Yield the panels that name their tabs, or that tabs name; ids that occur twice name nothing."""
+    tabs = root.xpath(".//*[@role='tab']")
+    panels = root.xpath(".//*[@role='tabpanel']") if tabs else []
+    tab_of, panel_of = _by_id(tabs), _by_id(panels)
+    for tab in tabs:
+        if (panel := panel_of.get(tab.get("aria-controls"))) is not None:
+            yield panel, tab
+    for panel in panels:
+        if (tab := tab_of.get(panel.get("aria-labelledby"))) is not None:
+            yield panel, tab
+
+
+def _by_id(nodes: list[HtmlElement]) -> dict[str | None, HtmlElement]:
+    counts = Counter(node.get("id") for node in nodes)
+    return {name: node for node in nodes if (name := node.get("id")) is not None and counts[name] == 1}
 
 
 def _size(node: HtmlElement) -> int:
