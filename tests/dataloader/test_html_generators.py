@@ -117,7 +117,7 @@ ADMONITION = """<div class="warning"><table border="0" summary="Warning"><tr><td
         (ADMONITION, "Warning\n\nDo not do it."),
         ("<p><a href='https://github.com/a/b/edit/main/docs/c.md'>Edit this page</a></p>", ""),
         (
-            "<div><a href='https://g.example/-/edit/c.md'><img alt='Edit' src='e'>Change</a> | <a href='/x'>Old</a></div>",
+            "<div><a href='https://g.example/-/edit/c.md'><img alt='Edit'>Change</a> | <a href='/x'>Old</a></div>",
             "| Old",
         ),
         (
@@ -130,3 +130,11 @@ ADMONITION = """<div class="warning"><table border="0" summary="Warning"><tr><td
 def test_what_is_shown_beside_the_text(part: str, text: str) -> None:
     page = f"<body><main><h1>Title</h1><p>{LONG}</p>{part}</main></body>"
     assert html_to_document(page, BASE).markdown == f"# Title\n\n{LONG.strip()}\n\n{text}".strip()
+
+
+def test_footnotes_of_texinfo_have_no_headings() -> None:
+    page = f"""<html><head><meta name="Generator" content="texi2any"></head><body><h2>Loading</h2><p>{LONG}</p>
+    <div class="footnote"><hr><h4>Footnotes</h4>
+    <h5><a id="FOOT1" href="#DOCF1">(1)</a></h5><p>On Unix only.</p></div>"""
+    text = html_to_document(page, BASE).markdown
+    assert text.endswith("#### Footnotes\n\nOn Unix only.")

@@ -57,6 +57,8 @@ def as_plain_html(tree: HtmlElement) -> None:
     for name in tree.xpath(".//div[starts-with(@class, 'language-')]/span[@class='lang']"):  # VitePress
         name.drop_tree()
     for link in tree.xpath(".//a[@class='srclink'][.='[src]' or .='source']"):  # gi-docgen, rustdoc
+        if (before := link.getprevious()) is not None and (before.tail or "").strip() == "·":
+            before.tail = ""
         link.drop_tree()
     for arrow in tree.xpath(".//h1/span[@class='sep'][not(node())]"):  # gi-docgen: a style sheet shows it
         if not (arrow.tail or "").startswith(":"):

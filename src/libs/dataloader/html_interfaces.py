@@ -82,6 +82,7 @@ def _texinfo(tree: HtmlElement) -> None:
     for part in tree.xpath(
         ".//div[@class='header' or @class='nav-panel'][.//a[@accesskey or @rel]][not(.//h1 or .//h2)]"
         " | .//a[@class='copiable-anchor' or @class='copiable-link']"
+        " | .//*[self::h4 or self::h5][a[starts-with(@id, 'FOOT') or starts-with(@name, 'FOOT')]]"  # only its number
     ):
         part.drop_tree()
 

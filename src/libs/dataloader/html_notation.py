@@ -37,6 +37,10 @@ def write_notation(tree: HtmlElement) -> None:
         words = link.text_content().strip(" \n\t\xa0\ufe0e\ufe0f")
         if words in _BACK or (words.isdecimal() and _NOTED & {link.get(name) for name in _KINDS}):
             link.drop_tree()
+    for image in tree.xpath(".//img[@alt][@src]"):
+        name = image.get("alt").rpartition("/")[2]
+        if "." in name and image.get("src").endswith(name):
+            image.set("alt", "")  # the name of its file, which Sphinx and editors write for want of words
     captions: dict[HtmlElement, set[str]] = {}
     for image in tree.xpath(".//img[@alt][ancestor::figure]"):
         figure = next(image.iterancestors("figure"))
