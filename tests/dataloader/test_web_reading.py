@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from webserver import Reply, WebServer, crawl, page
+from webserver import Reply, Request, WebServer, crawl, page, redirect
 
-from libs.dataloader import WebLoader
+from libs.dataloader import Document, WebLoader
 from libs.dataloader.crawl import throttle, visit
 
 NAMES = [f"/{number}" for number in range(60)]
@@ -48,7 +48,7 @@ async def test_pages_that_are_being_read_leave_the_threads_of_the_event_loop_fre
 async def test_pages_are_not_fetched_much_faster_than_they_are_read(
     reading: threading.Event, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(throttle, "MAX_UNREAD_BYTES", 1_000_000)
+    monkeypatch.setattr(throttle, "MAX_WAITING_BYTES", 1_000_000)
     text = "word " * 40_000
     async with WebServer({"/": page(*NAMES)}, fallback=lambda request: page(title=request.path, text=text)) as server:
         crawling = asyncio.create_task(crawl(WebLoader(server.url(), concurrency=4)))
@@ -84,3 +84,31 @@ async def test_headers_with_long_runs_of_blanks_are_read_at_once(reply: Reply) -
     async with WebServer({"/": reply}, fallback=page(title="Other")) as server:
         assert (await crawl(WebLoader(server.url()))).documents
     assert time.process_time() - begun < 3
+
+
+async def test_pages_are_not_fetched_much_faster_than_they_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(throttle, "MAX_WAITING_BYTES", 1_000_000)
+    text = "word " * 40_000
+    async with WebServer({"/": page(*NAMES)}, fallback=lambda request: page(title=request.path, text=text)) as server:
+        loading = WebLoader(server.url(), concurrency=4).load()
+        assert isinstance(await anext(loading), Document)
+        assert isinstance(await anext(loading), Document)
+        await asyncio.sleep(2)
+        assert len(server.targets) <= 1 + 1 + 5 + 2 * 4  # these two, a megabyte, what was requested or read meanwhile
+        assert len([result async for result in loading]) == 59
+
+
+async def test_what_the_others_wait_for_is_fetched_however_much_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(throttle, "MAX_WAITING_BYTES", 1)
+    tries = 0
+
+    async def late(_: Request) -> Reply | str:
+        nonlocal tries
+        tries += 1
+        while tries == 1 and len(server.targets) < 5:
+            await asyncio.sleep(0.01)
+        return Reply(status=503) if tries < 3 else redirect("/moved")
+
+    pages = {"/": page(*NAMES), "/0": late, "/moved": page(text="at last")}
+    async with WebServer(pages, fallback=lambda request: page(title=request.path)) as server:
+        assert len((await crawl(WebLoader(server.url(), concurrency=4))).documents) == 61

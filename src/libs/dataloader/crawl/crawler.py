@@ -18,7 +18,7 @@ from libs.dataloader.crawl.traps import TrapDetector
 from libs.dataloader.crawl.urls import host_and_port, looks_like_page, path_of, without_www
 from libs.dataloader.crawl.visit import RobotsForbidError, Visit, Visitor
 from libs.dataloader.errors import InvalidSourceError, LoadError, NothingMatchedError, SourceNotFoundError
-from libs.dataloader.types import Document, Known, LoadFailure, LoadResult, Unchanged
+from libs.dataloader.types import Document, Known, KnownDocument, LoadFailure, LoadResult, Unchanged
 
 _INDEX_PATHS = ("/index", "/default", "/home")
 
@@ -65,6 +65,7 @@ class Crawler:
         """Crawl; see :meth:`libs.dataloader.WebLoader.load`."""
         running: deque[tuple[Entry, asyncio.Task[Visit]]] = deque()
         entry = Entry(self.start)
+        throttle = self.visitor.fetcher.throttle
         self.frontier.claim(self.start)
         try:
             visit = await self.visitor.visit(self.start, await self.visitor.ask(self.start), is_start=True)
@@ -89,10 +90,12 @@ class Crawler:
                         yield self._count(result)
                     continue
                 entry, task = running[0]
+                throttle.put_first(task)
                 visit = await task
                 running.popleft()
                 for result in self._settle(entry, visit):
                     yield self._count(result)
+                throttle.keep(-visit.size)
         finally:
             for _, task in running:
                 task.cancel()
@@ -158,8 +161,12 @@ class Crawler:
             return
         stored = await self.known([entry.url for entry in entries]) if self.known is not None else {}
         for entry in entries:
-            visit = self.visitor.visit(entry.url, stored.get(entry.url))
-            running.append((entry, asyncio.create_task(visit)))
+            running.append((entry, asyncio.create_task(self._visit(entry.url, stored.get(entry.url)))))
+
+    async def _visit(self, url: str, known: KnownDocument | None) -> Visit:
+        visit = await self.visitor.visit(url, known)
+        self.visitor.fetcher.throttle.keep(visit.size)
+        return visit
 
     def _refuse(self, visit: Visit) -> None:
         """Raise an error if the start URL could not be fetched; an unwanted kind of page is no error.

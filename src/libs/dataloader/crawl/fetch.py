@@ -194,6 +194,7 @@ class Fetcher:
         check: Check | None = None,
         max_bytes: int | None = None,
         truncate: bool = False,
+        urgent: bool = False,
     ) -> Fetched:
         """Fetch a URL; a redirect is returned, not followed.
 
@@ -203,6 +204,7 @@ class Fetcher:
             check: Looks at headers and first bytes before the rest is read.
             max_bytes: Size limit; ``None``: that of the fetcher.
             truncate: Return the beginning of a body that is over the limit instead of failing.
+            urgent: Do not wait until what was fetched before is handled.
 
         Raises:
             FetchError: if there is no usable response; often a more specific subclass.
@@ -218,7 +220,7 @@ class Fetcher:
         while True:
             if host.silent_in_a_row >= SILENT_AFTER:
                 raise UnreachableError(f"not tried: {host_of(url)} gave no answer to {SILENT_AFTER} requests in a row")
-            outcome = await self._attempt(url, headers or {}, check, limit, truncate=truncate)
+            outcome = await self._attempt(url, headers or {}, check, limit, truncate=truncate, urgent=urgent)
             if isinstance(outcome, Fetched):
                 host.answered = True
                 host.failed_in_a_row = host.silent_in_a_row = host.sent_away_in_a_row = 0
@@ -261,9 +263,9 @@ class Fetcher:
         await self.clock.sleep(backoff * (0.5 + self.clock.chance() / 2))
 
     async def _attempt(
-        self, url: str, headers: Mapping[str, str], check: Check | None, limit: int, *, truncate: bool
+        self, url: str, headers: Mapping[str, str], check: Check | None, limit: int, *, truncate: bool, urgent: bool
     ) -> Fetched | _Failure:
-        async with self.throttle.slot(host_and_port(url)):
+        async with self.throttle.slot(host_and_port(url), urgent=urgent):
             if self._hosts[origin(url)].sent_away_in_a_row >= LEFT_ALONE_AFTER:  # possibly while this request waited
                 reason = f"not tried: {host_of(url)} asks to be left alone for longer than a crawl waits"
                 return _Failure(FetchError(reason), retry=False)

@@ -88,7 +88,7 @@ class Robots:
         url = root + "/robots.txt"
         for _ in range(_MAX_REDIRECTS + 1):
             try:
-                answer = await self.fetcher.get(url, max_bytes=_MAX_BYTES, truncate=True)
+                answer = await self.fetcher.get(url, max_bytes=_MAX_BYTES, truncate=True, urgent=True)
             except (UnreachableError, BlockedError):
                 raise
             except FetchError as error:

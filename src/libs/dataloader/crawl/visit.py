@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import logging
 import os
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -78,6 +79,11 @@ class Visit:
         if self.unchanged is not None:
             return Trace.parse(self.unchanged.fingerprint.get("text", ""))
         return None
+
+    @property
+    def size(self) -> int:
+        """Bytes of memory that the text of the page takes."""
+        return sys.getsizeof(self.page.document.content) if self.page is not None and self.page.document else 0
 
     @property
     def is_html(self) -> bool:
