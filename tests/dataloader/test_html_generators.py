@@ -138,3 +138,16 @@ def test_footnotes_of_texinfo_have_no_headings() -> None:
     <h5><a id="FOOT1" href="#DOCF1">(1)</a></h5><p>On Unix only.</p></div>"""
     text = html_to_document(page, BASE).markdown
     assert text.endswith("#### Footnotes\n\nOn Unix only.")
+
+
+def test_what_is_printed_only_is_there_already() -> None:
+    page = (
+        f"<body><div class='onlyprint'><h1>Title</h1></div><main><h1>Title<a href='#t'>¶</a></h1><p>{LONG}</p></main>"
+    )
+    assert html_to_document(page, BASE).markdown == f"# Title\n\n{LONG.strip()}"
+
+
+def test_a_list_of_methods_has_no_names_of_columns() -> None:
+    rows = "".join(f"<tr><td>Method</td><td><code>{name}</code></td><td>Does it.</td></tr>" for name in ("go", "stop"))
+    text = html_to_document(f"<main><h1>Title</h1><p>{LONG}</p><table>{rows}</table></main>", BASE).markdown
+    assert text.endswith("|  |  |  |\n| --- | --- | --- |\n| Method | go | Does it. |\n| Method | stop | Does it. |")

@@ -49,7 +49,7 @@ def as_plain_html(tree: HtmlElement) -> None:
     """
     generators = (tag.get("content", "") for tag in tree.iter("meta") if tag.get("name", "").lower() == "generator")
     generator = next(generators, "").lower()
-    for link in tree.xpath(".//a[contains(@class, 'headerlink')]"):
+    for link in tree.xpath(".//a[contains(@class, 'headerlink') or .='¶']"):
         if "#" in link.get("href", ""):
             link.drop_tree()
     for link in tree.xpath(".//a[@class='viewcode-back' or span[@class='viewcode-link']]"):  # Sphinx

@@ -18,7 +18,7 @@ _STRONG = re.compile(
       newsletter|paywall|outbrain|taboola|disqus|respond|comments|kommentare|
       related(?:\s?(?:posts?|articles?|content|links|stories))|(?:popular|recent|recommended)\sposts|
       author\s(?:bio|box|info|description|about)|about\sauthor|comment\s(?:list|area|form|section)|
-      visually\shidden|screen\sreader(?:\stext)?|sr\sonly|edit\ssection|editsection|jump\slink
+      visually\shidden|screen\sreader(?:\stext)?|sr\sonly|edit\ssection|editsection|jump\slink|onlyprint
     )\b""",
     re.VERBOSE,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from libs.dataloader.html_text import HEADINGS, inline_text
@@ -14,6 +15,7 @@ _MAX_CELL_CHARS = 1000
 _MAX_SPAN = 100
 _MOST_HEADERS = 3
 _NEARLY = 0.8
+_NAMING_COLUMNS = 2  # lists of functions may say first what each is
 
 
 def data_rows(table: HtmlElement) -> list[list[str]] | None:
@@ -37,15 +39,18 @@ def data_rows(table: HtmlElement) -> list[list[str]] | None:
 def _begins_with_data(table_rows: list[HtmlElement]) -> bool:
     """Return whether the first row of a table without header cells is one like the others, as in lists of functions.
 
-    Its first cell is a link or code, as that of nearly all rows is: no name of a column is, if the rest is. Where all
-    cells of the first row alone are links, these sort the others.
+    One of its first cells is a link or code, as those below nearly all are: no name of a column is, if the rest is.
+    Where all cells of the first row alone are links, these sort the others.
     """
     linked = [all(next(cell.iter("a"), None) is not None for cell in row.iterchildren("td")) for row in table_rows]
     if linked[0] and not any(linked[1:]):
         return False
-    firsts = [next(row.iterchildren("td"), None) for row in table_rows]
-    marked = [cell is not None and next(cell.iter("a", "code"), None) is not None for cell in firsts]
-    return marked[0] and sum(marked) > _NEARLY * len(marked)
+    for column in range(_NAMING_COLUMNS):
+        cells = [next(islice(row.iterchildren("td"), column, None), None) for row in table_rows]
+        marked = [cell is not None and next(cell.iter("a", "code"), None) is not None for cell in cells]
+        if marked[0] and sum(marked) > _NEARLY * len(marked):
+            return True
+    return False
 
 
 def _own_rows(table: HtmlElement) -> list[HtmlElement]:
