@@ -151,3 +151,25 @@ def test_a_list_of_methods_has_no_names_of_columns() -> None:
     rows = "".join(f"<tr><td>Method</td><td><code>{name}</code></td><td>Does it.</td></tr>" for name in ("go", "stop"))
     text = html_to_document(f"<main><h1>Title</h1><p>{LONG}</p><table>{rows}</table></main>", BASE).markdown
     assert text.endswith("|  |  |  |\n| --- | --- | --- |\n| Method | go | Does it. |\n| Method | stop | Does it. |")
+
+
+@pytest.mark.parametrize(
+    "notes",
+    [
+        "<div id='footnotes'><hr><div class='footnote'><a href='#_footnoteref_1'>1</a>. It takes a minute.</div></div>",
+        "<div class='page'><div class='Post__footnotes'><ol><li>It takes a minute.</li></ol></div></div>",
+        "<section role='doc-endnotes'><ol><li>It takes a minute.</li></ol></section>",
+    ],
+)
+def test_footnotes_below_the_main_element_are_text(notes: str) -> None:
+    page = f"<body><div id='content'><h1>Start</h1><p>{LONG}</p></div>{notes}<div id='footer'>Gone</div></body>"
+    text = html_to_document(page, BASE).markdown
+    assert text.endswith(" It takes a minute.") and text.count("takes a minute") == 1 and "Gone" not in text
+
+
+def test_a_page_of_honkit() -> None:
+    page = f"""<body><div class="book-body"><div class="page-inner"><div id="book-search-results">
+    <div class="search-noresults"><section class="normal markdown-section"><h1>Usage</h1><p>{LONG}</p></section></div>
+    <div class="search-results"><div class="has-results"><h1>results matching "<span></span>"</h1></div></div>
+    </div></div></div></body>"""
+    assert html_to_document(page, BASE).markdown == f"# Usage\n\n{LONG.strip()}"

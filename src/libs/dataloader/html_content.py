@@ -56,6 +56,10 @@ _TEXT_PATHS = (
     "descendant-or-self::*"
     "[@itemprop='articleBody' or @id='mw-content-text' or @id='bodyContent' or @id='readme' or @class='body']",
 )
+_NOTES = (
+    ".//*[@id='footnotes' or @role='doc-endnotes' or contains(@class, 'footnotes')]"
+    "[self::div or self::section or self::ol]"
+)
 _MAIN_SHARE = 0.5  # a main element must hold at least this much of what is left
 _CORE_CHARS = 500  # with a smaller core the page may be an index, whose text is lists of links
 _OWN_TEXT_CHARS = 150  # this much running text outweighs a weak name
@@ -111,7 +115,17 @@ def main_content(body: HtmlElement) -> HtmlElement:
         _drop_chrome(unframed, _Sizes(unframed), _is_frame)
         headings = sum(_length(node) for node in unframed.iter("h1", "h2", "h3", "h4", "h5", "h6"))
         return _main_element(unframed) if _length(unframed) > headings else whole
+    _add_notes(body, best)
     return best
+
+
+def _add_notes(body: HtmlElement, main: HtmlElement) -> None:
+    """Move footnotes that stand below the main element into it, as Asciidoctor and some themes write them."""
+    around = {main, *main.iterancestors()}
+    for notes in body.xpath(_NOTES):
+        if notes not in around and main not in notes.iterancestors():
+            notes.tail = None
+            main.append(notes)
 
 
 def _drop_hidden(body: HtmlElement, sizes: _Sizes) -> bool:
