@@ -446,3 +446,22 @@ def test_the_name_of_a_list_of_links_into_the_page_goes_with_it() -> None:
     links = "".join(f"<li><a href='#{n}'>A{n}</a></li>" for n in range(3))
     part = "<details class='toc'><summary>Contents of this page</summary><ul>{}</ul></details>"
     assert "Contents of" not in around(part.format(links))
+
+
+def test_a_main_element_in_a_menu_that_is_left_open_is_text() -> None:
+    menu = (
+        "<nav class='menu'><ul class='menu'><li><div class='sub-menu visually-hidden'><p>A long teaser of the menu.</p>"
+    )
+    assert body(f"<body>{menu * 40}<main><h1>Title</h1><p>{LONG}</p></main></body>").endswith(LONG.strip())
+
+
+def test_what_is_called_a_paywall_may_be_the_article() -> None:
+    comments = f"<ol class='comment-list'><li><p>{'I am of another opinion. ' * 90}</p></li></ol>"
+    page = f"<main><article><h1>Title</h1><div class='x-paywall'><p>{LONG}</p></div></article>{comments}</main>"
+    assert LONG.strip() in body(page)
+    assert "Read on" not in around("<div class='paywall'><p>Read on for 5 euros.</p></div>")
+
+
+def test_posts_that_a_script_shows_are_read_from_beside_it() -> None:
+    post = f"<script type='text/template'><p>{LONG}</p></script><noscript><p>{LONG}</p></noscript>"
+    assert body(f"<main><h1>Title</h1><div class='post'>{post}</div></main>") == f"# Title\n\n{LONG.strip()}"

@@ -138,7 +138,9 @@ def _drop_hidden(body: HtmlElement, sizes: _Sizes) -> bool:
 
 
 def _drop_chrome(body: HtmlElement, sizes: _Sizes, is_chrome: Callable[[HtmlElement, _Sizes], bool]) -> None:
-    protected = set(sizes.core.iterancestors()) if sizes.core is not None else set()
+    kept = [sizes.core] if sizes.core is not None else []
+    kept += [node for node in body.iter("main") if sizes.plain(node) >= _OWN_TEXT_CHARS]  # in a menu left unclosed
+    protected = {above for node in kept for above in node.iterancestors()}
     _drop(
         [
             node

@@ -80,6 +80,8 @@ def as_plain_html(tree: HtmlElement) -> None:
         part.tag = "div"
     for note in tree.xpath(".//span[@data-type='footnote']"):  # HTMLBook has the note where its mark would be
         note.text, note.tail = f" ({note.text or ''}", f"){note.tail or ''}"
+    for post in tree.xpath(".//script[@type='text/template']/following-sibling::*[1][self::noscript]"):
+        post.tag = "div"  # posts of Blogger, which a script shows
     for results in tree.xpath(".//div[@id='book-search-results']/div[@class='search-results']"):  # HonKit, GitBook
         results.drop_tree()
     _confluence(tree)

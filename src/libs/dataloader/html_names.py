@@ -15,7 +15,7 @@ _STRONG = re.compile(
     r"""\b(?:
       cookies?|cookie\s?(?:bar|banner|notice|consent|law)|consent|gdpr|ccpa|onetrust|cookiebot|
       addtoany|sharedaddy|
-      newsletter|paywall|outbrain|taboola|disqus|respond|comments|kommentare|
+      newsletter|outbrain|taboola|disqus|respond|comments|kommentare|
       related(?:\s?(?:posts?|articles?|content|links|stories))|(?:popular|recent|recommended)\sposts|
       author\s(?:bio|box|info|description|about)|about\sauthor|comment\s(?:list|area|form|section)|
       visually\shidden|screen\sreader(?:\stext)?|sr\sonly|edit\ssection|editsection|jump\slink|onlyprint
@@ -46,7 +46,7 @@ _LINKS = re.compile(
 )
 _WEAK = re.compile(
     r"""\b(?:
-      subscribe|subscription|sign\s?up|promo|promotion|
+      paywall|subscribe|subscription|sign\s?up|promo|promotion|
       ads?|adverts?|advertisement|advertising|sponsor|sponsored|popup|modal|overlay|lightbox|tooltip|toast|
       footer|colophon|copyright|masthead|(?:site|page)\sheader|print\sonly|meta|byline
     )\b""",
