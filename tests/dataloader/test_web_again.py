@@ -190,3 +190,14 @@ async def test_failures_are_tried_again_next_time() -> None:
         server.pages["/a"] = page(text="back")
         second = await crawl(WebLoader(server.url()), first.known())
     assert list(second.documents) == ["/a"] and isinstance(second.documents["/a"], Document)
+
+
+async def test_validators_that_cannot_be_sent_back_are_not() -> None:
+    pages = {
+        "/": Reply(page("/a"), etag='"é"'),
+        "/a": Reply(page(text="dated"), headers={"Last-Modified": "Dönnerstag"}),
+    }
+    async with WebServer(pages) as server:
+        first = await crawl(WebLoader(server.url()))
+        again = await crawl(WebLoader(server.url()), first.known())
+    assert again.unchanged == ["/", "/a"] and not again.failures

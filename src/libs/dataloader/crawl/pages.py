@@ -31,6 +31,7 @@ _TELLING = {
 }
 _LINK_HEADER = re.compile(r"<([^<>]*)>([^<]*)")
 _CANONICAL_RELATION = re.compile(r"""\brel\s*=\s*["']?(?:[^"';,]{0,200}\s)?canonical(?=["';,\s]|$)""", re.IGNORECASE)
+_SENDABLE = re.compile(r"[\x20-\x7e]*")  # servers send more than they may, and than may be sent back
 _DIGITS = re.compile(r"[0-9]+")
 # Titles of Apache, nginx, lighttpd and Python; of Tomcat, Jetty and IIS, which names its host.
 _LISTING = re.compile(r"(?:Index of|Directory listing for) /|Directory Listing For \[/|Directory: /|[\w.:-]+ - /.*/$")
@@ -123,10 +124,10 @@ def conditions(known: KnownDocument | None, url: str) -> dict[str, str]:
     if known is None or known.fingerprint.get("url", url) != url or not is_read_as_now(known):
         return {}
     found: dict[str, str] = {}
-    if etag := known.fingerprint.get("etag"):
-        found["If-None-Match"] = etag
-    if date := known.fingerprint.get("last_modified"):
-        found["If-Modified-Since"] = date
+    for header, key in (("If-None-Match", "etag"), ("If-Modified-Since", "last_modified")):
+        value = known.fingerprint.get(key, "")
+        if value and _SENDABLE.fullmatch(value) is not None:
+            found[header] = value
     return found
 
 
