@@ -67,9 +67,10 @@ async def test_a_start_url_that_robots_txt_forbids_is_an_error() -> None:
         assert server.targets == []
 
 
-@pytest.mark.parametrize("status", [400, 401, 403, 404, 410])
+@pytest.mark.parametrize("status", [204, 400, 401, 403, 404, 410])
 async def test_without_robots_txt_everything_is_allowed(status: int) -> None:
-    async with WebServer({"/robots.txt": Reply("Disallow: /", status=status), "/": page()}) as server:
+    rules = "" if status == 204 else "Disallow: /"
+    async with WebServer({"/robots.txt": Reply(rules, status=status), "/": page()}) as server:
         assert list((await crawl(WebLoader(server.url()))).documents) == ["/"]
 
 

@@ -28,6 +28,7 @@ LEFT_ALONE_AFTER = 3
 
 _REDIRECTS = frozenset((301, 302, 303, 307, 308))
 _PERMANENT_REDIRECTS = frozenset((301, 308))
+_NO_CONTENT = frozenset((204, 205))
 _RETRIED = frozenset((408, 425, 429, *range(500, 600))) - {501, 505, 511}
 
 #: Said of an answer that only makes sense to a conditional request, where none was sent.
@@ -58,7 +59,9 @@ class FetchError(Exception):
     @property
     def is_absent(self) -> bool:
         """Whether a file that a site need not have is not there, or not for crawlers (RFC 9309, section 2.3.1.3)."""
-        return self.status is not None and 400 <= self.status < 500 and self.status != 429
+        return self.status in _NO_CONTENT or (
+            self.status is not None and 400 <= self.status < 500 and self.status != 429
+        )
 
     @property
     def is_gone(self) -> bool:
@@ -296,7 +299,7 @@ class Fetcher:
             return Fetched(url, status, response.headers, location=location)
         if status == HTTPStatus.NOT_MODIFIED:
             return Fetched(url, status, response.headers)
-        if not 200 <= status < 300 or status in (HTTPStatus.NO_CONTENT, HTTPStatus.RESET_CONTENT):
+        if not 200 <= status < 300 or status in _NO_CONTENT:
             reason = f"HTTP {status} {response.reason_phrase}".rstrip()
             wait = retry_after(response.headers.get("retry-after", ""), self.clock.now())
             return _Failure(FetchError(reason, status), retry=status in _RETRIED, wait=wait)
