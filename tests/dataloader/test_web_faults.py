@@ -295,8 +295,9 @@ async def test_compressed_pages_are_read(encoding: str, chunked: bool) -> None:
     assert found.documents["/"].content.count("words") == 3000
 
 
-async def test_a_page_that_is_not_compressed_though_it_says_so_is_read() -> None:
-    async with WebServer({"/": Reply(page(text="plain"), headers={"Content-Encoding": "gzip"})}) as server:
+@pytest.mark.parametrize("encoding", ["gzip", "UTF-8", "none"])
+async def test_a_page_that_is_not_compressed_though_it_says_so_is_read(encoding: str) -> None:
+    async with WebServer({"/": Reply(page(text="plain"), headers={"Content-Encoding": encoding})}) as server:
         found, _, _ = await load(server)
     assert "plain" in found.documents["/"].content
 

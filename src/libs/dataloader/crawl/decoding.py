@@ -6,6 +6,8 @@ import zlib
 from typing import Protocol
 
 ACCEPT_ENCODING = "gzip, deflate"
+# What says that a body is not compressed; some servers write its charset there.
+_NONE = frozenset(("", "identity", "none", "utf-8", "utf8", "iso-8859-1", "us-ascii", "8bit", "binary"))
 _GZIP_MAGIC = b"\x1f\x8b"
 _STEP = 1 << 20
 # Each member of a gzip file costs a decompressor and a copy of the remaining input; a member can be 20 bytes small.
@@ -43,7 +45,7 @@ class BodyDecoder:
     """
 
     def __init__(self, encoding: str, limit: int) -> None:
-        names = [name for part in encoding.split(",") if (name := part.strip().lower()) not in ("", "identity")]
+        names = [name for part in encoding.split(",") if (name := part.strip().lower()) not in _NONE]
         if len(names) > 1 or (names and names[0] not in ("gzip", "x-gzip", "deflate")):
             # Several layers are never requested, and would let a few bytes expand to a terabyte.
             raise BadEncodingError(f"it came in a Content-Encoding that was not asked for: {encoding[:100]}")
