@@ -125,6 +125,8 @@ ADMONITION = """<div class="warning"><table border="0" summary="Warning"><tr><td
             "You may edit it at once.",
         ),
         ("<ul><li><a href='/docs/edit/images'>Edit images</a></li></ul>", "- Edit images"),
+        ("<p><img alt='../_images/a.svg' src='../../_images/a.svg'><img alt='A plot' src='plot'></p>", "A plot"),
+        ("<div><span>1.0.0</span> · <a class='srclink' href='/src'>source</a></div>", "1.0.0"),
     ],
 )
 def test_what_is_shown_beside_the_text(part: str, text: str) -> None:
