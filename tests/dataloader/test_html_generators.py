@@ -127,6 +127,9 @@ ADMONITION = """<div class="warning"><table border="0" summary="Warning"><tr><td
         ("<ul><li><a href='/docs/edit/images'>Edit images</a></li></ul>", "- Edit images"),
         ("<p><img alt='../_images/a.svg' src='../../_images/a.svg'><img alt='A plot' src='plot'></p>", "A plot"),
         ("<div><span>1.0.0</span> · <a class='srclink' href='/src'>source</a></div>", "1.0.0"),
+        ("<div class='jp-InputPrompt'>In&nbsp;[1]:</div><div class='a'><pre>a = 1</pre></div>", "```\na = 1\n```"),
+        ("<div class='prompt'><pre>[12]:</pre></div><pre>a = 1</pre>", "```\na = 1\n```"),
+        ("<div class='prompt'>Ask it: [1]:</div>", "Ask it: [1]:"),
     ],
 )
 def test_what_is_shown_beside_the_text(part: str, text: str) -> None:

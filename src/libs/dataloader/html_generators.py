@@ -19,6 +19,8 @@ _MARKS = 3  # characters between links, such as "|"
 _DIGITS = re.compile(r"[\d\s]*")
 # What says that it is a part of the text, such as ``role="doc-tip"``.
 _OF_BOOKS = "@data-type or @*[name()='epub:type'] or @role='note' or starts-with(@role, 'doc-')"
+_PROMPT = re.compile(r"\s*(?:In|Out)?\s*\[[\d\s*]*\]:\s*")  # "In [1]:"
+_PROMPT_CHARS = 100
 _ICON_FONTS = frozenset(("material-icons", "material-symbols-outlined", "material-symbols-rounded"))
 # Where forges and wikis let their readers change a page.
 _EDITOR = re.compile(
@@ -80,6 +82,9 @@ def as_plain_html(tree: HtmlElement) -> None:
         part.tag = "div"
     for note in tree.xpath(".//span[@data-type='footnote']"):  # HTMLBook has the note where its mark would be
         note.text, note.tail = f" ({note.text or ''}", f"){note.tail or ''}"
+    for prompt in tree.xpath(".//div[contains(@class, 'prompt') or contains(@class, 'Prompt')]"):  # notebooks
+        if _PROMPT.fullmatch(prompt.text_content()[:_PROMPT_CHARS]) is not None:
+            prompt.drop_tree()
     for post in tree.xpath(".//script[@type='text/template']/following-sibling::*[1][self::noscript]"):
         post.tag = "div"  # posts of Blogger, which a script shows
     for results in tree.xpath(".//div[@id='book-search-results']/div[@class='search-results']"):  # HonKit, GitBook
