@@ -178,3 +178,8 @@ def test_a_page_of_honkit() -> None:
     <div class="search-results"><div class="has-results"><h1>results matching "<span></span>"</h1></div></div>
     </div></div></div></body>"""
     assert html_to_document(page, BASE).markdown == f"# Usage\n\n{LONG.strip()}"
+
+
+def test_a_line_of_very_many_links_to_editors_is_read_at_once() -> None:
+    links = "<a href='https://github.com/a/b/edit/x'>e</a>" * 20_000
+    assert html_to_document(f"<main><h1>Title</h1><p>{LONG}</p><div>{links}</div>", BASE).markdown.startswith("# Title")

@@ -16,6 +16,7 @@ _LINE_NUMBERS = re.compile(
     r"blob-num|hljs-ln-.+"
 )
 _MARKS = 3  # characters between links, such as "|"
+_MOST_NODES = 100  # in a line of links
 _DIGITS = re.compile(r"[\d\s]*")
 # What says that it is a part of the text, such as ``role="doc-tip"``.
 _OF_BOOKS = "@data-type or @*[name()='epub:type'] or @role='note' or starts-with(@role, 'doc-')"
@@ -75,9 +76,7 @@ def as_plain_html(tree: HtmlElement) -> None:
     ):  # DocBook
         next(icon.iterancestors("table")).set("role", "presentation")  # a note, which is no data
         icon.drop_tree()
-    for link in tree.xpath(".//a[contains(@href, 'edit') or contains(@href, '/new/')]"):
-        if _EDITOR.search(link.get("href")) is not None and _stands_alone(link):
-            link.drop_tree()
+    _drop_editors(tree)
     for part in tree.xpath(f".//aside[{_OF_BOOKS}]"):  # O'Reilly's HTMLBook, EPUB
         part.tag = "div"
     for note in tree.xpath(".//span[@data-type='footnote']"):  # HTMLBook has the note where its mark would be
@@ -95,13 +94,33 @@ def as_plain_html(tree: HtmlElement) -> None:
     _tables_of_roles(tree)
 
 
-def _stands_alone(link: HtmlElement) -> bool:
-    """Return whether there is nothing but links in the block of a link: it is no word of a sentence."""
-    block = next((node for node in link.iterancestors() if node.tag in BLOCKS), None)
-    if block is None:
-        return False
-    words = sum(len(text.strip()) for text in block.itertext())
-    return words <= sum(len(text.strip()) for node in block.iter("a") for text in node.itertext()) + _MARKS
+def _drop_editors(tree: HtmlElement) -> None:
+    lines: dict[HtmlElement, bool] = {}
+    for link in tree.xpath(".//a[contains(@href, 'edit') or contains(@href, '/new/')]"):
+        block = next((node for node in link.iterancestors() if node.tag in BLOCKS), None)
+        if block is None or _EDITOR.search(link.get("href")) is None:
+            continue
+        if block not in lines:
+            lines[block] = _is_line_of_links(block)
+        if lines[block]:
+            link.drop_tree()
+
+
+def _is_line_of_links(block: HtmlElement) -> bool:
+    """Return whether there is nothing but links in a block: they are no words of a sentence."""
+    linked: set[HtmlElement] = set()
+    beside = 0
+    for count, node in enumerate(block.iter()):
+        if count > _MOST_NODES:
+            return False
+        above = node.getparent()
+        if node.tag == "a" or above in linked:
+            linked.add(node)
+        else:
+            beside += len((node.text or "").strip())
+        if node is not block and above not in linked:
+            beside += len((node.tail or "").strip())
+    return beside <= _MARKS
 
 
 def _drop_line_numbers(tree: HtmlElement) -> None:
