@@ -135,6 +135,21 @@ async def test_no_words_find_nothing(corner: Corner) -> None:
     assert await words(corner, index, {"": 1.0, "  ": 1.0}) == []
 
 
+async def test_known_words_are_those_of_any_text(corner: Corner) -> None:
+    other = Corner(corner.engine, corner.store)
+    index, theirs = await corner.text_index(), await other.text_index()
+    await corner.put_texts(index, {"a": "alpha beta", "b": "beta gamma"})
+    await other.put_texts(theirs, {"theirs": "delta"})
+    await words_become(corner, index, {"alpha": 1.0}, ["a"])
+    many = [f"word{number}" for number in range(1_200)]
+    asked = ["alpha", "gamma", "delta", "alph", "", *many]
+    assert await corner.store.known_words(index, asked) == {"alpha", "gamma"}
+    assert await corner.store.known_words(index, []) == set()
+    assert await corner.store.known_words(TextIndex(Label.CHUNK, f"{corner.namespace}-unknown"), ["alpha"]) == set()
+    if not corner.engine.embedded:
+        await other.clean()
+
+
 async def test_an_index_that_is_not_there_finds_nothing(corner: Corner) -> None:
     assert await words(corner, TextIndex(Label.CHUNK, f"{corner.namespace}-unknown"), {"alpha": 1.0}) == []
 

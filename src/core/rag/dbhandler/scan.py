@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from typing import NamedTuple, Self
 
 from core.rag.bm25 import K1, B, idf
 from core.rag.dbhandler.float_rows import float_rows
-from core.rag.dbhandler.store import GraphStore, Match
+from core.rag.dbhandler.store import GraphStore, Match, Row
 from core.rag.errors import InvalidVectorError
 from core.rag.schema import TextIndex, VectorIndex, check_name
 from core.rag.unit_vectors import unit_vectors
@@ -129,7 +129,7 @@ async def scan_text(store: GraphStore, index: TextIndex, words: Mapping[str, flo
         words: Analysed words and their weights.
         k: How many.
     """
-    parameters = {"namespace": index.namespace, "words": list(words)}
+    parameters = {"namespace": index.namespace}
     texts = f"MATCH (n:{index.label}) WHERE n.namespace = $namespace AND n.terms IS NOT NULL AND n.terms <> '' "
     total = await store.run(f"{texts}RETURN count(n) AS n", parameters)
     sample = await store.run(f"{texts}WITH n ORDER BY n.id LIMIT {_SAMPLE} RETURN n.terms AS terms", parameters)
@@ -138,25 +138,39 @@ async def scan_text(store: GraphStore, index: TextIndex, words: Mapping[str, flo
     average = max(sum(len(row["terms"].split()) for row in sample) / len(sample), 1.0)
     found: list[Text] = []
     holding: Counter[str] = Counter()
+    async for row in _holding_any(store, index, words):
+        text = Text.of(row["id"], row["terms"], words)
+        if text.counts:
+            found.append(text)
+            holding.update(text.counts.keys())
+    scores = bm25_scores(found, words, holding, max(total[0]["n"], len(found)), average)
+    best = sorted(zip(scores, (text.id for text in found), strict=True), key=lambda item: (-item[0], item[1]))
+    return [Match(identifier, score) for score, identifier in best[:k]]
+
+
+async def scan_words(store: GraphStore, index: TextIndex, words: Collection[str]) -> set[str]:
+    """Return those of some words that any node of an index has."""
+    found: set[str] = set()
+    async for row in _holding_any(store, index, words):
+        found.update(set(row["terms"].split()).intersection(words))
+    return found
+
+
+async def _holding_any(store: GraphStore, index: TextIndex, words: Collection[str]) -> AsyncIterator[Row]:
+    """Yield ``id`` and ``terms`` of the nodes that may have any of some words."""
     after = ""
-    while True:
+    while words:
         rows = await store.run(
             f"MATCH (n:{index.label}) WHERE n.namespace = $namespace AND n.id > $after AND n.terms IS NOT NULL "
             f"AND any(w IN $words WHERE n.terms CONTAINS w) WITH n ORDER BY n.id LIMIT {PAGE} "
             "RETURN n.id AS id, n.terms AS terms",
-            {**parameters, "after": after},
+            {"namespace": index.namespace, "words": list(words), "after": after},
         )
         for row in rows:
-            text = Text.of(row["id"], row["terms"], words)
-            if text.counts:
-                found.append(text)
-                holding.update(text.counts.keys())
+            yield row
         if len(rows) < PAGE:
             break
         after = max(row["id"] for row in rows)
-    scores = bm25_scores(found, words, holding, max(total[0]["n"], len(found)), average)
-    best = sorted(zip(scores, (text.id for text in found), strict=True), key=lambda item: (-item[0], item[1]))
-    return [Match(identifier, score) for score, identifier in best[:k]]
 
 
 def cosine_similarity(a: Sequence[float], b: Sequence[float]) -> float:

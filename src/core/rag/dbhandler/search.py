@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from core.rag.dbhandler.checks import check_k, check_kind, check_mapping, check_number, check_text, check_texts
@@ -133,6 +133,12 @@ class SearchOperations(VectorStoreOperations):
         check_kind("label", label, Label)
         graph = await self.connect()
         return await graph.text_search(TextIndex(label, self._namespace), terms, k) if terms else []
+
+    async def known_terms(self, terms: Collection[str], label: Label = Label.CHUNK) -> set[str]:
+        """Return those of some analysed words that any node with a label has."""
+        graph = await self.connect()
+        words = check_texts("terms", terms)
+        return await graph.known_words(TextIndex(check_kind("label", label, Label), self._namespace), words)
 
     async def count_chunks(self) -> int:
         """Return how many chunks the namespace has."""

@@ -193,6 +193,15 @@ class GraphStore(Protocol):
         """
         ...
 
+    async def known_words(self, index: TextIndex, words: Collection[str]) -> set[str]:
+        """Return those of some words that any committed node of an index has; their texts are not read for it.
+
+        Args:
+            index: Label and namespace.
+            words: Analysed words, any number.
+        """
+        ...
+
     async def vector_search(self, index: VectorIndex, query: Sequence[float], k: int) -> list[Match]:
         """Search committed Vector nodes by cosine similarity, best first.
 

@@ -1,8 +1,8 @@
 """Typing errors in questions: a word that no document has is taken for one that differs in one letter.
 
-The words of the documents are not read for that: all words that one typing error makes of the mistyped one (about 50
-for each letter) are searched for at once, together with the rest of the question, and the passages found tell which of
-them there are. Of several, the one that goes with the rest of the question is taken.
+The words of the documents are not read for that: the keyword index is asked which there are of the words that one
+typing error makes of the mistyped one, about 50 for each letter. Of several, the one that goes with the rest of the
+question is taken: they are searched for together with it, and the passages found decide.
 """
 
 from __future__ import annotations
@@ -73,9 +73,10 @@ async def corrections(client: MemGraphClient, text: str) -> dict[str, str]:
     if language not in _CODES:
         return {}
     words = _looked_up(text, language)
-    there = await all_together(_is_there(client, word, language) for word in words)
-    unknown = [word for word, known in zip(words, there, strict=True) if not known]
-    unknown = [word for word in unknown if not _is_in_dictionary(word.lower(), language)][:_MOST]
+    stems = {word: {stem(fold(word), name) for name in (language, DEFAULT_LANGUAGE)} for word in words}
+    there = await client.known_terms(set().union(*stems.values())) if stems else set()
+    unknown = [word for word in words if not stems[word] & there and not _is_in_dictionary(word.lower(), language)]
+    unknown = unknown[:_MOST]
     meant = await all_together(_meant(client, word, text, language) for word in unknown)
     return {word: found for word, found in zip(unknown, meant, strict=True) if found}
 
@@ -108,11 +109,6 @@ def _looked_up(text: str, language: str) -> list[str]:
     ]
 
 
-async def _is_there(client: MemGraphClient, word: str, language: str) -> bool:
-    stems = {stem(fold(word), name) for name in (language, DEFAULT_LANGUAGE)}
-    return bool(await client.match_terms(dict.fromkeys(stems, 1.0), 1))
-
-
 async def _meant(client: MemGraphClient, word: str, text: str, language: str) -> str:
     """Return the word that was probably meant; empty if none is known."""
     languages = tuple(dict.fromkeys((language, DEFAULT_LANGUAGE)))
@@ -123,8 +119,11 @@ async def _meant(client: MemGraphClient, word: str, text: str, language: str) ->
     for candidate in likely:
         for name in languages:
             possible.setdefault(stem(candidate, name), []).append(candidate)
+    there = await client.known_terms(possible)
+    if not there:
+        return ""
     rest = dict.fromkeys(query_terms(text.replace(word, " ")), 1.0)
-    matches = await client.match_terms({**rest, **dict.fromkeys(possible, _WEIGHT)}, _PASSAGES)
+    matches = await client.match_terms({**rest, **dict.fromkeys(there, _WEIGHT)}, _PASSAGES)
     chunks = await client.chunks_by_id([match.id for match in matches])
     found: dict[str, float] = {}
     is_name = _is_name(word, text)

@@ -118,8 +118,14 @@ class Dialect(Protocol):
         """Return the ``k`` best nodes for words from :func:`plain_words`, by id, with the server's own scores."""
         ...
 
-    async def text_counts(self, index: TextIndex, words: Sequence[str]) -> dict[str, int]:
-        """Return how many nodes of the index hold each word; those that none holds may be left out."""
+    async def text_counts(self, index: TextIndex, words: Sequence[str], most: int = 0) -> dict[str, int]:
+        """Return how many nodes of the index hold each word; those that none holds may be left out.
+
+        Args:
+            index: Label and namespace.
+            words: By :func:`plain_words`.
+            most: Up to how many are counted; 0: all, or as many as the server gives.
+        """
         ...
 
     def path(self, start: Label, end: Label, types: Sequence[str], depth: int) -> str:
@@ -283,6 +289,33 @@ async def keyword_candidates(
         missing=missing,
     )
     return scores_by_id(rows)
+
+
+async def keyword_counts(
+    runner: Runner, statement: str, index: TextIndex, queries: Sequence[Row], most: int, *, missing: re.Pattern[str]
+) -> dict[str, int]:
+    """Return how many nodes a server finds for each word in its keyword index.
+
+    Args:
+        runner: The store.
+        statement: Searches the index ``$name`` for each of ``$queries``; returns ``word`` and ``n``, at most ``$k``.
+        index: What is searched.
+        queries: By :func:`word_queries`.
+        most: Up to how many are counted.
+        missing: See :func:`index_search`.
+
+    Raises:
+        IndexMissingError: where the server does not have the index.
+    """
+    rows = await index_search(
+        runner,
+        statement,
+        {"name": text_index_name(index.label), "queries": queries, "k": most},
+        "A keyword search",
+        index=f"The keyword index of {index.label}",
+        missing=missing,
+    )
+    return {row["word"]: row["n"] for row in rows}
 
 
 async def define(runner: Runner, statement: str, what: str, *, there: re.Pattern[str]) -> None:

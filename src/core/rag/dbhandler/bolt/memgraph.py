@@ -12,10 +12,10 @@ from core.rag.dbhandler.bolt.dialect import (
     define,
     index_search,
     keyword_candidates,
+    keyword_counts,
     matches,
     more_than,
     not_created,
-    text_index_name,
     vector_index_names,
     word_queries,
     words_query,
@@ -261,15 +261,17 @@ class MemgraphDialect:
             missing=MISSING,
         )
 
-    async def text_counts(self, index: TextIndex, words: Sequence[str]) -> dict[str, int]:
-        """See :class:`~core.rag.dbhandler.bolt.dialect.Dialect`. Counts up to ``MAX_K``."""
-        rows = await self._runner.query(
+    async def text_counts(self, index: TextIndex, words: Sequence[str], most: int = 0) -> dict[str, int]:
+        """See :class:`~core.rag.dbhandler.bolt.dialect.Dialect`."""
+        return await keyword_counts(
+            self._runner,
             f"UNWIND $queries AS q CALL text_search.search($name, q.query, {self._limit}) YIELD node "
             "RETURN q.word AS word, count(node) AS n",
-            {"name": text_index_name(index.label), "queries": word_queries("data.", index.key, words), "k": MAX_K},
-            "A keyword search",
+            index,
+            word_queries("data.", index.key, words),
+            most or MAX_K,
+            missing=MISSING,
         )
-        return {row["word"]: row["n"] for row in rows}
 
     def path(self, start: Label, end: Label, types: Sequence[str], depth: int) -> str:
         """See :class:`~core.rag.dbhandler.bolt.dialect.Dialect`.

@@ -16,6 +16,7 @@ from core.rag.dbhandler.bolt.dialect import (
     differs,
     index_search,
     keyword_candidates,
+    keyword_counts,
     matches,
     more_than,
     not_created,
@@ -242,15 +243,17 @@ class Neo4jDialect:
             missing=_MISSING,
         )
 
-    async def text_counts(self, index: TextIndex, words: Sequence[str]) -> dict[str, int]:
+    async def text_counts(self, index: TextIndex, words: Sequence[str], most: int = 0) -> dict[str, int]:
         """See :class:`~core.rag.dbhandler.bolt.dialect.Dialect`."""
-        rows = await self._runner.query(
-            "UNWIND $queries AS q CALL db.index.fulltext.queryNodes($name, q.query) YIELD node "
-            "RETURN q.word AS word, count(node) AS n",
-            {"name": text_index_name(index.label), "queries": word_queries("", index.key, words)},
-            "A keyword search",
+        return await keyword_counts(
+            self._runner,
+            f"UNWIND $queries AS q CALL db.index.fulltext.queryNodes($name, q.query{', {limit: $k}' if most else ''}) "
+            "YIELD node RETURN q.word AS word, count(node) AS n",
+            index,
+            word_queries("", index.key, words),
+            most,
+            missing=_MISSING,
         )
-        return {row["word"]: row["n"] for row in rows}
 
     def path(self, start: Label, end: Label, types: Sequence[str], depth: int) -> str:
         """See :class:`~core.rag.dbhandler.bolt.dialect.Dialect`."""

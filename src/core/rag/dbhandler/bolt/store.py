@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, nullcontext
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -37,7 +37,7 @@ from core.rag.dbhandler.commits import Commits
 from core.rag.dbhandler.gate import WriterGate
 from core.rag.dbhandler.misuse import closed
 from core.rag.dbhandler.nesting import outermost
-from core.rag.dbhandler.scan import scan_search, scan_text
+from core.rag.dbhandler.scan import scan_search, scan_text, scan_words
 from core.rag.dbhandler.store import READING_ONLY, Capabilities, Match, Parameters, Row, Transaction
 from core.rag.dbhandler.vector_checks import check_vector
 from core.rag.errors import (
@@ -311,6 +311,14 @@ class BoltStore:
                     self._note(_without_words(index))
                 return found
         return await scan_text(self, index, words, k)
+
+    async def known_words(self, index: TextIndex, words: Collection[str]) -> set[str]:
+        """See :class:`~core.rag.dbhandler.store.GraphStore`."""
+        self._check_open("A keyword search")
+        if self._dialect.abilities.text_search:
+            with suppress(IndexMissingError):
+                return await self._words.known(index, words)
+        return await scan_words(self, index, words)
 
     async def vector_search(self, index: VectorIndex, query: Sequence[float], k: int) -> list[Match]:
         """See :class:`~core.rag.dbhandler.store.GraphStore`."""

@@ -12,6 +12,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.bolt.dialect import plain_words
 from core.rag.dbhandler.scan import Text, bm25_scores
 from core.rag.dbhandler.store import MAX_K, Match
 from core.rag.schema import TextIndex
@@ -89,6 +91,19 @@ class WordSearch:
             if len(found) < wanted or not _others_may_be_better(ranked, found, k):
                 break
         return ranked[:k]
+
+    async def known(self, index: TextIndex, words: Collection[str]) -> set[str]:
+        """Return those of some words that any node has; see ``GraphStore.known_words``.
+
+        Raises:
+            IndexMissingError: if the server has no such index.
+        """
+        found: set[str] = set()
+        for part in batches(list(words)):
+            if plain := plain_words(dict.fromkeys(part, 1.0)):
+                counts = await self._dialect.text_counts(index, list(plain), 1)
+                found.update(word for word, number in counts.items() if number)
+        return found
 
     def changed(self, statements: Collection[str]) -> None:
         """Take note of a commit: what was counted of the labels that its statements name is outdated."""

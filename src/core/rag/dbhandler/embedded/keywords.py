@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sized
 from contextlib import asynccontextmanager
 from typing import Any, Protocol
 
@@ -62,20 +62,29 @@ class KeywordIndexes:
         """Return the best matches; ``None`` if there is no index, and none can be made."""
         # More than asked for: of equal scores the engine leaves out any, and here the first by id are given.
         wanted = max(k, _AT_LEAST)
+        found = await self._found(index, lambda db: self._words.search(db, index, terms, wanted))
+        if found is None:
+            return None
+        found.sort(key=lambda match: (-match[1], match[0]))
+        return [Match(identifier, score) for identifier, score in found[:k]]
 
-        async def find() -> list[tuple[str, float]]:
-            return await self._engine.reading(
-                lambda db: self._words.search(db, index, terms, wanted), "A keyword search"
-            )
+    async def known(self, index: TextIndex, words: Collection[str]) -> set[str] | None:
+        """Return those of some words that any text has; ``None`` if there is no index, and none can be made."""
 
-        found = await find()
+        def find(db: Any) -> set[str]:
+            return {word for word in words if dialect.word_search(db, index, word, 1)}
+
+        return await self._found(index, find)
+
+    async def _found[T: Sized](self, index: TextIndex, find: Callable[[Any], T]) -> T | None:
+        """Search an index, and make it first if that is why nothing is found."""
+        found = await self._engine.reading(find, "A keyword search")
         if not found and await self._engine.reading(lambda db: dialect.lacks_text_index(db, index), "A keyword search"):
             if not self._can_write:
                 return None
             await self._make(index)
-            found = await find()
-        found.sort(key=lambda match: (-match[1], match[0]))
-        return [Match(identifier, score) for identifier, score in found[:k]]
+            found = await self._engine.reading(find, "A keyword search")
+        return found
 
     async def _make(self, index: TextIndex) -> None:
         def make(db: Any) -> None:

@@ -34,7 +34,7 @@ from core.rag.dbhandler.finishing import finish
 from core.rag.dbhandler.gate import WriterGate
 from core.rag.dbhandler.misuse import closed
 from core.rag.dbhandler.nesting import outermost
-from core.rag.dbhandler.scan import scan_text
+from core.rag.dbhandler.scan import scan_text, scan_words
 from core.rag.dbhandler.store import Capabilities, Match, Parameters, Row, Transaction
 from core.rag.dbhandler.vector_checks import check_vector
 from core.rag.errors import (
@@ -279,6 +279,11 @@ class EmbeddedStore:
             return []
         found = await self._keywords.search(index, terms, k)
         return await scan_text(self, index, terms, k) if found is None else found
+
+    async def known_words(self, index: TextIndex, words: Collection[str]) -> set[str]:
+        """See :class:`~core.rag.dbhandler.store.GraphStore`."""
+        found = await self._keywords.known(index, words)
+        return await scan_words(self, index, words) if found is None else found
 
     async def vector_search(self, index: VectorIndex, query: Sequence[float], k: int) -> list[Match]:
         """See :class:`~core.rag.dbhandler.store.GraphStore`."""
