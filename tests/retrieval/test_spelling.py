@@ -18,7 +18,9 @@ TEXTS = {
     "mill.md": "The tide mill grinds grain with the ebb. It was surveyed by Ottoline Vargasson in 1931.",
     "ferry.md": "The ferry crosses the estuary twice a day. Its timetables hang at the harbour office.",
     "kite.md": "Kestrels nest in the chimney of the granary, and are counted each spring by volunteers.",
-    "wheel.md": "Der Mühlenkanal führt das Wasser vom Teich zum Mühlrad. Die Müller halten ihn frei.",
+    "wheel.md": "Der Mühlenkanal führt das Wasser vom Teich zum Mühlrad. Die Müller halten ihn frei. Auch dort "
+    "gilt die Straßenverkehrsordnung.",
+    "talk.md": "Adolphe held that uninterchangeabilities were not theirs.",
 }
 
 
@@ -41,6 +43,9 @@ async def kb(engine: Engine) -> AsyncIterator[KnowledgeBase]:
         ("what did Vargason survey", {"Vargason": "Vargasson"}),
         ("wohin führt der Mühlenkannal", {"Mühlenkannal": "Mühlenkanal"}),
         ("whcih birds are counted", {"whcih": "which"}),
+        ("Whcih birds are counted?", {"Whcih": "which"}),
+        ("(kestrles), esturay!", {"kestrles": "Kestrels", "esturay": "estuary"}),
+        ("who has uninterchangaebilities", {"uninterchangaebilities": "uninterchangeabilities"}),
     ],
 )
 async def test_what_was_meant(kb: KnowledgeBase, query: str, corrected: dict[str, str]) -> None:
@@ -62,6 +67,18 @@ async def test_what_was_meant(kb: KnowledgeBase, query: str, corrected: dict[str
         "what is kestrles2",
         "the KESTRLES project",
         "what does getKestrles return",
+        "what does kestrles() return",
+        "what does --kestrles do",
+        "what is $kestrles",
+        "where is /kestrles",
+        "where is ./kestrles",
+        "what is in .kestrles",
+        "what is a <kestrles>",
+        "where do ‘kestrles’ nest",
+        "where do „kestrles“ nest",
+        "who is Adolphe Thiers",  # a name, not "theirs"
+        "what does Straßenverkehrsordnung mean for a Mühlenkanal",  # of the text, but the question is English
+        "kestrles " + "„" * 20_000,
         "k",
         "鳥はどこに巣を作りますか",
         "gdzie jest ten młyn i kestrles",  # there is no dictionary of Polish

@@ -27,6 +27,7 @@ _LONGEST: Final = 24
 _SHORTEST_NAME: Final = 6
 #: Longer texts were not typed.
 _MOST_TOKENS: Final = 64
+_MOST_CHARACTERS: Final = 1_000
 #: Words of one question that are corrected.
 _MOST: Final = 4
 #: Passages that are looked at for a word, and what a possible word weighs for their order, compared with the others.
@@ -48,9 +49,9 @@ _CODES: Final = {
 
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 _WORD: Final = re.compile(r"[^\W\d_]+")
-#: Words between blanks, perhaps with a hyphen and punctuation; no addresses, paths, codes, or parts of them.
-_TYPED: Final = re.compile(r"(?<!\S)[^\w\s]*[^\W\d_]+(?:['’-][^\W\d_]+)*[^\w\s]*(?!\S)")
-_QUOTED: Final = re.compile(r"""(?<!\w)["“„«`][^"“”«»`]*["”“»`](?!\w)|(?<!\w)'[^']*'(?!\w)""")
+#: Words between blanks, perhaps with a hyphen and punctuation of sentences; no addresses, paths, options, calls, codes.
+_TYPED: Final = re.compile(r"(?<!\S)[(\[¿¡*\"'“”„«‘‚]*[^\W\d_]+(?:['’-][^\W\d_]+)*[)\]*\"'“”»’‘.,;:!?…]*(?!\S)")
+_QUOTED: Final = re.compile(r"""(?<!\w)["“„«`][^"“”«»`]*["”“»`](?!\w)|(?<!\w)['‘‚][^'‘’‚]*['’‘](?!\w)""")
 
 
 async def corrections(client: MemGraphClient, text: str) -> dict[str, str]:
@@ -67,7 +68,7 @@ async def corrections(client: MemGraphClient, text: str) -> dict[str, str]:
         As they stand in the question, and as they stand in a document.
     """
     tokens = text.split()
-    if len(tokens) > _MOST_TOKENS:
+    if len(tokens) > _MOST_TOKENS or len(text) > _MOST_CHARACTERS:
         return {}
     language = question_language(tokens)
     if language not in _CODES:
@@ -112,8 +113,11 @@ def _looked_up(text: str, language: str) -> list[str]:
 async def _meant(client: MemGraphClient, word: str, text: str, language: str) -> str:
     """Return the word that was probably meant; empty if none is known."""
     languages = tuple(dict.fromkeys((language, DEFAULT_LANGUAGE)))
-    likely = _typed_as(fold(word))
-    if function := next((one for one in likely if is_stop_word(one, language)), ""):
+    is_name = _is_name(word, text)
+    own = fold(word)
+    likely = _typed_as(own)
+    function = next((one for one in likely if is_stop_word(one, language)), "")
+    if function and not is_name:
         return function
     possible: dict[str, list[str]] = {}
     for candidate in likely:
@@ -126,12 +130,13 @@ async def _meant(client: MemGraphClient, word: str, text: str, language: str) ->
     matches = await client.match_terms({**rest, **dict.fromkeys(there, _WEIGHT)}, _PASSAGES)
     chunks = await client.chunks_by_id([match.id for match in matches])
     found: dict[str, float] = {}
-    is_name = _is_name(word, text)
     for match in matches:
         if (chunk := chunks.get(match.id)) is None:
             continue
         for other in set(_WORD.findall(f"{chunk['title']} {chunk['heading']} {chunk['content']}")):
             plain = fold(other)
+            if plain == own:  # in another language, whose stems are others
+                return ""
             if plain in likely:
                 if not is_name or other[0].isupper():
                     found[other] = found.get(other, 0.0) + likely[plain] * match.score
