@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from core.rag import KnowledgeBase
 from core.rag.retrieval.hits import SearchMode
-from core.rag.retrieval.spelling import applied
+from core.rag.retrieval.spelling import applied, is_corrected
 from dbhandler.kit import Engine
 from libs.dataloader import Document
 
@@ -138,6 +138,38 @@ async def test_nothing_is_corrected_in_an_empty_graph(engine: Engine) -> None:
     async with engine.knowledge() as kb:
         assert await kb.corrections("where do kestrles nest") == {}
         assert await kb.search("where do kestrles nest") == []
+
+
+async def test_a_correction_tells_nothing_of_documents_that_a_filter_hides(kb: KnowledgeBase) -> None:
+    question = "what did Vargason survey"
+    assert await kb.corrections(question, filters="path:mill") == {"Vargason": "Vargasson"}
+    assert await kb.corrections(question, filters={"path": "kite"}) == {}
+    answer = await kb.ask(question, filters="path:kite")
+    assert "Vargasson" not in answer.text
+    assert answer.question == question
+    assert "corrected" not in answer.details
+
+
+async def test_a_filter_that_lets_few_documents_pass_hides_no_word_of_these(engine: Engine) -> None:
+    async with engine.knowledge() as kb:
+        many = [Document(path=f"many/{n}.md", content=f"The kestrel of tower {n} nests.") for n in range(150)]
+        await kb.ingest([*many, Document(path="one.md", content="A kestrel is a falcon that hovers above meadows.")])
+        assert await kb.corrections("where kestrle nests", filters="path:one.md") == {"kestrle": "kestrel"}
+
+
+@pytest.mark.parametrize(
+    ("typed", "text", "same"),
+    [
+        ("where do kestrles nest?", "where do Kestrels nest?", True),
+        ("where do kestrels nest?", "where do kestrels nest?", True),
+        ("where do lapwings nest?", "where do kestrels nest?", False),
+        ("what was in 1930", "what was in 1931", False),
+        ("where do kestrles", "where do kestrels nest", False),
+        ("k" * 20_000, "l" * 20_000, False),
+    ],
+)
+def test_a_question_is_known_again_when_it_is_corrected(typed: str, text: str, same: bool) -> None:
+    assert is_corrected(typed, text) is same
 
 
 @given(st.text(), st.dictionaries(st.text(min_size=1, alphabet="abcÄж"), st.text(alphabet="xyz"), max_size=3))

@@ -72,7 +72,7 @@ def search(
     options: dict[str, Any] = {"filters": filters, "expand": expand, "conversation_id": conversation, "user_id": user}
 
     async def find(kb: KnowledgeBase) -> tuple[dict[str, str], list[Hit]]:
-        corrected = await kb.corrections(query, mode.value)
+        corrected = await kb.corrections(query, mode.value, filters=filters)
         hits = await kb.search(query, k, mode.value, **options)
         if not hits:
             await tell_if_empty(kb)

@@ -263,7 +263,7 @@ async def delete(kb: Writing, path: str) -> Deleted:
 @router.post("/chunks/search")
 async def search_chunks(kb: Reading, body: ChunkSearch) -> Passages:
     """Find passages, by words, by meaning, and through the graph."""
-    corrected = await kb.corrections(body.query, body.mode)
+    corrected = await kb.corrections(body.query, body.mode, filters=body.filters)
     return {"hits": await kb.search(**body.model_dump()), "corrected": corrected}
 
 

@@ -88,7 +88,7 @@ class ReadingTools:
         in the query, with what was searched for instead.
         """
         async with self._lease.use() as kb:
-            corrected = await kb.corrections(query, mode)
+            corrected = await kb.corrections(query, mode, filters=filters)
             hits = await kb.search(
                 query, k, mode, filters=filters, expand=expand, conversation_id=conversation_id, user_id=user_id
             )

@@ -150,7 +150,12 @@ class Answers:
         return events if stream else await final_answer(events)
 
     async def corrections(
-        self, query: str, mode: SearchMode = "auto", *, namespace: str | None = None
+        self,
+        query: str,
+        mode: SearchMode = "auto",
+        *,
+        filters: str | Mapping[str, Any] | None = None,
+        namespace: str | None = None,
     ) -> dict[str, str]:
         """Return the words of a query that a search takes for typing errors, each with the word that it looks for.
 
@@ -161,17 +166,18 @@ class Answers:
         Args:
             query: As for :meth:`core.rag.KnowledgeBase.search`; :meth:`ask` corrects questions in the same way.
             mode: The mode of the search.
+            filters: Those of the search: only words of documents that pass are looked for instead.
             namespace: Ask this namespace instead.
 
         Raises:
-            InvalidInputError: if the query is not text.
+            InvalidInputError: if the query is not text, or the filter is none.
             StoreError: if the graph fails.
         """
         from core.rag.retrieval.asking import corrected
 
         check_text("A query", query)
         client = self._client if namespace is None else self._client.in_namespace(namespace)
-        return await corrected(client, query, mode)
+        return await corrected(client, query, mode, filters)
 
     def ask_stream(
         self,

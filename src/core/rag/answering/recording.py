@@ -66,7 +66,7 @@ async def recorded(
         The events of the strategy; the answer at the end with the id of its message.
     """
     client = services.kb.client
-    meant = await _meant(client, question)
+    meant = await _meant(client, question, services.search.get("filters"))
     if conversation_id is None:
         events = _corrected(strategy, question, meant, services)
     else:
@@ -91,10 +91,10 @@ async def recorded(
             yield event
 
 
-async def _meant(client: MemGraphClient, question: str) -> dict[str, str]:
+async def _meant(client: MemGraphClient, question: str, filters: str | Mapping[str, Any] | None) -> dict[str, str]:
     """Return the words of a question that are typing errors, with what was meant."""
     try:
-        return await corrections(client, question)
+        return await corrections(client, question, filters)
     except StoreError as error:  # whatever else can be read may answer as well
         _logger.warning("The words of a question could not be looked up: %s", error)
         return {}

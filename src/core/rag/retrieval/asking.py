@@ -23,9 +23,11 @@ if TYPE_CHECKING:
     from core.rag.retrieval.hits import Hit, SearchMode
 
 
-async def corrected(client: MemGraphClient, query: str, mode: SearchMode) -> dict[str, str]:
+async def corrected(
+    client: MemGraphClient, query: str, mode: SearchMode, filters: str | Mapping[str, Any] | None
+) -> dict[str, str]:
     """Return the typing errors in a query, with what a search in this mode looks for instead."""
-    return await corrections(client, query) if mode in _CORRECTED else {}
+    return await corrections(client, query, filters) if mode in _CORRECTED else {}
 
 
 async def ask(
@@ -52,7 +54,7 @@ async def ask(
 
     query = as_read(query)
     k = check_k(k)  # here, because with ratings the search below is called with other numbers
-    query = applied(query, await corrected(client, query, mode))
+    query = applied(query, await corrected(client, query, mode, filters))
     dialogue: Dialogue | None = None
     if conversation_id is not None:
         from core.rag.retrieval.conversation import read_dialogue

@@ -14,7 +14,7 @@ from core.rag.retrieval.as_read import as_read
 from core.rag.retrieval.dialogue import Dialogue, Turn
 from core.rag.retrieval.hits import SearchMode
 from core.rag.retrieval.referents import POINTED_AT, Referent, hangs_on, names_nothing, referents, stands_alone
-from core.rag.retrieval.spelling import applied, corrections
+from core.rag.retrieval.spelling import is_corrected
 from core.rag.together import together
 from core.rag.unit_vectors import unit_vectors
 
@@ -59,7 +59,7 @@ async def read_dialogue(
     messages = await client.recent_messages(conversation_id, MESSAGES)
     if messages and messages[-1]["role"] == "user":
         last = messages[-1]["content"]
-        if question is None or await _is_said(client, question, last):
+        if question is None or is_corrected(as_read(last), as_read(question)):
             question = last if question is None else question
             messages.pop()
     messages = [message for message in messages if message["content"].strip() and message["role"] != "system"]
@@ -90,14 +90,6 @@ async def read_dialogue(
         ),
         question,
     )
-
-
-async def _is_said(client: MemGraphClient, question: str, message: str) -> bool:
-    """Return whether a message is the question, or was before its typing errors were corrected."""
-    asked, said = as_read(question), as_read(message)
-    if len(asked.split()) != len(said.split()):
-        return False
-    return asked.split() == said.split() or asked.split() == applied(said, await corrections(client, said)).split()
 
 
 async def _vectors(client: MemGraphClient, ids: Sequence[str], store: VectorStoreInfo | None) -> dict[str, list[float]]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Mapping
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from core.rag.analysis import query_terms
 from core.rag.analysis.language import DEFAULT_LANGUAGE, question_language
@@ -20,6 +20,7 @@ from core.rag.together import all_together
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
+    from core.rag.retrieval.filters import Filter
 
 #: Shorter words differ from too many others in one letter; longer ones are no words.
 _SHORTEST: Final = 5
@@ -32,6 +33,8 @@ _MOST_CHARACTERS: Final = 1_000
 _MOST: Final = 4
 #: Passages that are looked at for a word, and what a possible word weighs for their order, compared with the others.
 _PASSAGES: Final = 10
+#: So many more are looked for where a filter lets only some of them pass.
+_DEEPER: Final = 20
 _WEIGHT: Final = 3.0
 #: Two letters that are swapped are a typing error more likely than that a letter is another one.
 _SWAPPED: Final = 2.0
@@ -54,7 +57,9 @@ _TYPED: Final = re.compile(r"(?<!\S)[(\[¿¡*\"'“”„«‘‚]*[^\W\d_]+(?:[
 _QUOTED: Final = re.compile(r"""(?<!\w)["“„«`][^"“”«»`]*["”“»`](?!\w)|(?<!\w)['‘‚][^'‘’‚]*['’‘](?!\w)""")
 
 
-async def corrections(client: MemGraphClient, text: str) -> dict[str, str]:
+async def corrections(
+    client: MemGraphClient, text: str, filters: str | Mapping[str, Any] | None = None
+) -> dict[str, str]:
     """Return the words of a question that no document has, with the words that were probably meant.
 
     Words in quotation marks, in capitals, with digits or of fewer than five letters are not corrected, nor are words
@@ -63,10 +68,15 @@ async def corrections(client: MemGraphClient, text: str) -> dict[str, str]:
     Args:
         client: The graph.
         text: The question.
+        filters: What is meant is a word of documents that pass; nobody learns words of others from it.
 
     Returns:
         As they stand in the question, and as they stand in a document.
+
+    Raises:
+        InvalidInputError: on a filter that is none.
     """
+    wanted = _parsed(filters)
     tokens = text.split()
     if len(tokens) > _MOST_TOKENS or len(text) > _MOST_CHARACTERS:
         return {}
@@ -78,7 +88,7 @@ async def corrections(client: MemGraphClient, text: str) -> dict[str, str]:
     there = await client.known_terms(set().union(*stems.values())) if stems else set()
     unknown = [word for word in words if not stems[word] & there and not _is_in_dictionary(word.lower(), language)]
     unknown = unknown[:_MOST]
-    meant = await all_together(_meant(client, word, text, language) for word in unknown)
+    meant = await all_together(_meant(client, word, text, language, wanted) for word in unknown)
     return {word: found for word, found in zip(unknown, meant, strict=True) if found}
 
 
@@ -92,6 +102,14 @@ def applied(text: str, words: Mapping[str, str]) -> str:
         return match[0] if any(start <= match.start() < end for start, end in quoted) else words.get(match[0], match[0])
 
     return _TYPED.sub(lambda token: _WORD.sub(of, token[0]), text)
+
+
+def is_corrected(typed: str, text: str) -> bool:
+    """Return whether a text may be a question whose typing errors were corrected; also if it had none."""
+    words, others = typed.split(), text.split()
+    return len(words) == len(others) and all(
+        word == other or _may_be(word, other) for word, other in zip(words, others, strict=True)
+    )
 
 
 def _looked_up(text: str, language: str) -> list[str]:
@@ -110,7 +128,7 @@ def _looked_up(text: str, language: str) -> list[str]:
     ]
 
 
-async def _meant(client: MemGraphClient, word: str, text: str, language: str) -> str:
+async def _meant(client: MemGraphClient, word: str, text: str, language: str, wanted: Filter | None) -> str:
     """Return the word that was probably meant; empty if none is known."""
     languages = tuple(dict.fromkeys((language, DEFAULT_LANGUAGE)))
     is_name = _is_name(word, text)
@@ -127,7 +145,13 @@ async def _meant(client: MemGraphClient, word: str, text: str, language: str) ->
     if not there:
         return ""
     rest = dict.fromkeys(query_terms(text.replace(word, " ")), 1.0)
-    matches = await client.match_terms({**rest, **dict.fromkeys(there, _WEIGHT)}, _PASSAGES)
+    terms = {**rest, **dict.fromkeys(there, _WEIGHT)}
+    matches = await client.match_terms(terms, _PASSAGES if wanted is None else _DEEPER * _PASSAGES)
+    if wanted is not None:
+        from core.rag.retrieval.legs import Legs
+
+        passing = await Legs(client, None).passing(wanted, [match.id for match in matches])
+        matches = [match for match in matches if match.id in passing][:_PASSAGES]
     chunks = await client.chunks_by_id([match.id for match in matches])
     found: dict[str, float] = {}
     for match in matches:
@@ -146,6 +170,22 @@ async def _meant(client: MemGraphClient, word: str, text: str, language: str) ->
                 for one in (one for one in forms if _is_in_dictionary(one, language)):
                     found[one] = found.get(one, 0.0) + likely[one] * match.score / 2
     return max(sorted(found), key=found.__getitem__) if found else ""
+
+
+def _parsed(filters: str | Mapping[str, Any] | None) -> Filter | None:
+    if not filters:
+        return None
+    from core.rag.retrieval.filters import parse_filter
+
+    return parse_filter(filters)
+
+
+def _may_be(typed: str, meant: str) -> bool:
+    """Return whether one typing error in each word makes of one token the other."""
+    if _WORD.sub(" ", typed) != _WORD.sub(" ", meant):
+        return False
+    pairs = zip(_WORD.findall(typed), _WORD.findall(meant), strict=True)
+    return all(one == other or (len(one) <= _LONGEST and fold(other) in _typed_as(fold(one))) for one, other in pairs)
 
 
 def _is_name(word: str, text: str) -> bool:
