@@ -150,6 +150,17 @@ async def test_a_correction_tells_nothing_of_documents_that_a_filter_hides(kb: K
     assert "corrected" not in answer.details
 
 
+async def test_what_only_records_or_names_have_is_no_error(kb: KnowledgeBase) -> None:
+    assert await kb.corrections("what do Vargassan and Vargason earn") == {
+        "Vargassan": "Vargasson",
+        "Vargason": "Vargasson",
+    }
+    await kb.insert("staff", {"name": "Ottoline Vargassan", "salary": 52_000})
+    assert await kb.corrections("what do Vargassan and Vargason earn") == {"Vargason": "Vargasson"}
+    await kb.link("Ada Vargason", "Ottoline Vargassan", "knows", create=True)
+    assert await kb.corrections("what do Vargassan and Vargason earn") == {}
+
+
 async def test_a_filter_that_lets_few_documents_pass_hides_no_word_of_these(engine: Engine) -> None:
     async with engine.knowledge() as kb:
         many = [Document(path=f"many/{n}.md", content=f"The kestrel of tower {n} nests.") for n in range(150)]

@@ -1,4 +1,4 @@
-"""Typing errors in questions: a word that no document has is taken for one that differs in one letter.
+"""Typing errors in questions: a word that nothing has is taken for one of documents that differs in one letter.
 
 The words of the documents are not read for that: the keyword index is asked which there are of the words that one
 typing error makes of the mistyped one, about 50 for each letter. Of several, the one that goes with the rest of the
@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Mapping
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from typing import TYPE_CHECKING, Any, Final
 
 from core.rag.analysis import query_terms
 from core.rag.analysis.language import DEFAULT_LANGUAGE, question_language
 from core.rag.analysis.words import fold, is_stop_word, stem
+from core.rag.dbhandler.kept import Kept
 from core.rag.embedder import WordLlamaEmbedding
+from core.rag.schema import Label
 from core.rag.together import all_together
 
 if TYPE_CHECKING:
@@ -49,6 +51,8 @@ _CODES: Final = {
     "portuguese": "pt",
     "dutch": "nl",
 }
+
+_names: Final[Kept[frozenset[str]]] = Kept({Label.ENTITY}, patience=60.0)
 
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 _WORD: Final = re.compile(r"[^\W\d_]+")
@@ -87,7 +91,10 @@ async def corrections(
     stems = {word: {stem(fold(word), name) for name in (language, DEFAULT_LANGUAGE)} for word in words}
     there = await client.known_terms(set().union(*stems.values())) if stems else set()
     unknown = [word for word in words if not stems[word] & there and not _is_in_dictionary(word.lower(), language)]
-    unknown = unknown[:_MOST]
+    if unknown := unknown[:_MOST]:
+        there = await client.known_terms(set().union(*(stems[word] for word in unknown)), Label.RECORD)
+        there |= await _names.get(client, partial(_words_of_names, client))
+        unknown = [word for word in unknown if not {*stems[word], fold(word)} & there]
     meant = await all_together(_meant(client, word, text, language, wanted) for word in unknown)
     return {word: found for word, found in zip(unknown, meant, strict=True) if found}
 
@@ -102,6 +109,15 @@ def applied(text: str, words: Mapping[str, str]) -> str:
         return match[0] if any(start <= match.start() < end for start, end in quoted) else words.get(match[0], match[0])
 
     return _TYPED.sub(lambda token: _WORD.sub(of, token[0]), text)
+
+
+async def _words_of_names(client: MemGraphClient) -> frozenset[str]:
+    """Return the words of names that no passage has: of entities that were made by hand, or come from records."""
+    rows = await client.read(
+        "MATCH (e:Entity) WHERE e.namespace = $namespace AND coalesce(e.mention_count, 0) = 0 "
+        "RETURN collect(e.name) AS names"
+    )
+    return frozenset(fold(word) for row in rows for name in row["names"] for word in _WORD.findall(name))
 
 
 def is_corrected(typed: str, text: str) -> bool:
