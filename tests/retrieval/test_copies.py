@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 
 import pytest
 
 from core.rag import KnowledgeBase
+from core.rag.reranker import Reranker
 from core.rag.retrieval.hits import MODES, SearchMode
 from dbhandler.kit import Engine
 from libs.dataloader import Document
@@ -27,13 +28,16 @@ BY_CONTENT = tuple(mode for mode in MODES if mode != "fuzzy")
 COPIES = ("backup/wheel.md", "backup/2019/wheel.md", "wiki/the-wheel.md")
 
 
+def _few() -> list[Document]:
+    documents = [Document(path="docs/wheel.md", content=WHEEL, title="The mill wheel")]
+    documents += [Document(path=path, content=WHEEL, title=f"The mill wheel {path}") for path in COPIES]
+    return documents + [Document(path=path, content=text, title=title) for path, (title, text) in OTHERS.items()]
+
+
 @pytest.fixture
 async def kb(engine: Engine) -> AsyncIterator[KnowledgeBase]:
     async with engine.knowledge() as opened:
-        documents = [Document(path="docs/wheel.md", content=WHEEL, title="The mill wheel")]
-        documents += [Document(path=path, content=WHEEL, title=f"The mill wheel {path}") for path in COPIES]
-        documents += [Document(path=path, content=text, title=title) for path, (title, text) in OTHERS.items()]
-        await opened.ingest(documents)
+        await opened.ingest(_few())
         yield opened
 
 
@@ -85,3 +89,34 @@ async def test_a_text_under_another_heading_is_no_copy(engine: Engine) -> None:
         await kb.ingest([Document(path="licences.md", content=parts, title="Licences", mime_type="text/markdown")])
         hits = await kb.search("clause of the licence", k=2, mode="keyword")
         assert {hit.heading for hit in hits} == {"Engine", "Driver"}
+
+
+class _Oak(Reranker):
+    """Prefers the copies, which have the word."""
+
+    model = "oak"
+
+    async def scores(self, query: str, texts: Sequence[str]) -> Sequence[float]:
+        return [float("oak" in text) for text in texts]
+
+
+async def test_a_reranker_brings_no_copies_back(engine: Engine) -> None:
+    async with engine.knowledge(reranker=_Oak()) as kb:
+        await kb.ingest(_few())
+        hits = await kb.search("the wheel of the mill", k=4, mode="hybrid")
+        assert hits[0].content == WHEEL
+        assert {hits[0].path, *hits[0].also_in} == {"docs/wheel.md", *COPIES}
+        assert {hit.path for hit in hits[1:]} == OTHERS.keys()
+
+
+@pytest.mark.parametrize("expand", [0, 1])
+async def test_ratings_bring_no_copies_back(kb: KnowledgeBase, expand: int) -> None:
+    query = "the wheel of the mill"
+    rated = COPIES[1]
+    await kb.feedback(rated, 1.0, query)
+    hits = await kb.search(query, k=4, mode="keyword", expand=expand)
+    wheel = next(hit for hit in hits if hit.content == WHEEL)
+    assert wheel.path == rated  # the copy that was found helpful
+    assert {wheel.path, *wheel.also_in} == {"docs/wheel.md", *COPIES}
+    assert {hit.path for hit in hits if hit is not wheel} == OTHERS.keys()
+    assert len(await kb.search(query, k=4, mode="fuzzy")) == 4

@@ -6,13 +6,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from core.rag.dbhandler.checks import check_k
+from core.rag.dbhandler.checks import check_k, check_number
 from core.rag.retrieval.as_read import as_read
 from core.rag.retrieval.retriever import Retriever
 from core.rag.retrieval.spelling import applied, corrections
 
 #: The modes in which typing errors are corrected. The others show what one leg finds for the words as they are.
 _CORRECTED = frozenset({"auto", "graph", "hybrid"})
+
+MAX_EXPAND = 20
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
@@ -53,6 +55,7 @@ async def ask(
     from core.rag.retrieval.feedback import with_feedback
 
     query = as_read(query)
+    expand = check_number("expand", expand, 0, MAX_EXPAND)
     k = check_k(k)  # here, because with ratings the search below is called with other numbers
     query = applied(query, await corrected(client, query, mode, filters))
     dialogue: Dialogue | None = None
@@ -68,6 +71,7 @@ async def ask(
     retriever = Retriever(client, embedder, dialogue=dialogue or None, reranker=reranker, candidates=candidates)
 
     async def search(wanted: int) -> list[Hit]:
-        return await retriever.search(query, wanted, mode, filters=filters, expand=expand)
+        return await retriever.search(query, wanted, mode, filters=filters)
 
-    return await with_feedback(client, search, query, k, user_id)
+    hits = await with_feedback(client, search, query, k, user_id, each=mode == "fuzzy")
+    return await retriever.expanded(hits, expand) if expand else hits

@@ -28,10 +28,17 @@ def apart(hits: Iterable[Hit]) -> tuple[list[Hit], list[Hit]]:
     for hit in hits:
         if (same := first.setdefault(_said(hit), hit)) is not hit:
             copies.append(hit)
-            also = paths.setdefault(same.chunk_id, [])
-            if hit.path not in (same.path, *also):
-                also.append(hit.path)
-    return [replace(hit, also_in=paths.get(hit.chunk_id, [])) for hit in first.values()], copies
+            also = paths.setdefault(same.chunk_id, list(same.also_in))
+            also += (path for path in dict.fromkeys((hit.path, *hit.also_in)) if path not in (same.path, *also))
+    return [replace(hit, also_in=paths.get(hit.chunk_id, hit.also_in)) for hit in first.values()], copies
+
+
+def preferring_others(hits: Iterable[Hit], k: int) -> list[Hit]:
+    """Return the best ``k`` hits, in order; copies of better ones are among them only if there are too few others."""
+    hits = list(hits)
+    others, copies = apart(hits)
+    best = {hit.chunk_id: hit for hit in [*others, *copies][:k]}
+    return [best[hit.chunk_id] for hit in hits if hit.chunk_id in best]
 
 
 def _said(hit: Hit) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from core.rag.analysis import query_terms
 from core.rag.dbhandler.store import MAX_K
+from core.rag.retrieval.copies import preferring_others
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
@@ -40,8 +41,13 @@ async def with_feedback(
     query: str,
     k: int,
     user_id: str | None,
+    *,
+    each: bool = False,
 ) -> list[Hit]:
-    """Run a search and reorder its hits by ratings; without any ratings, return the search unchanged."""
+    """Run a search and reorder its hits by ratings; without any ratings, return the search unchanged.
+
+    Copies of a passage are not hits of their own as long as there are others, unless ``each`` is wanted.
+    """
     if not await client.has_ratings():
         return await search(k)
     hits = await search(min(max(_FURTHER * k, k + 10), MAX_K))
@@ -54,7 +60,7 @@ async def with_feedback(
             for hit in hits
         ]
         hits.sort(key=lambda hit: -hit.score)  # stable: ties keep their order
-    return hits[:k]
+    return hits[:k] if each else preferring_others(hits, k)
 
 
 def pushed(score: float, push: float) -> float:

@@ -9,12 +9,12 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from core.rag.analysis import asked_name, asked_words, joined_terms, query_terms
-from core.rag.dbhandler.checks import check_k, check_number
+from core.rag.dbhandler.checks import check_k
 from core.rag.dbhandler.store import MAX_K
 from core.rag.errors import InvalidInputError, NotFoundError
 from core.rag.retrieval.bm25 import Bm25
 from core.rag.retrieval.chunk_names import fuzzy_index
-from core.rag.retrieval.copies import apart
+from core.rag.retrieval.copies import apart, preferring_others
 from core.rag.retrieval.fusion import Fused, fuse_hybrid
 from core.rag.retrieval.hits import MODES, Hit, SearchMode
 from core.rag.retrieval.legs import Legs
@@ -47,7 +47,6 @@ _FIRST_CANDIDATES = 100
 _MOST_PASSING = 100_000
 #: So many times the hits that are wanted are looked at for others than copies.
 _SEARCHED_FOR_OTHERS = 10
-MAX_EXPAND = 20
 
 #: The modes whose hits a reranker puts in order. The others show what one leg finds.
 _RERANKED = frozenset({"auto", "graph", "hybrid"})
@@ -88,13 +87,11 @@ class Retriever:
         mode: SearchMode,
         *,
         filters: str | Mapping[str, Any] | None = None,
-        expand: int = 0,
     ) -> list[Hit]:
         """See :meth:`core.rag.KnowledgeBase.search`."""
         k = check_k(k)
         if mode not in MODES:
             raise InvalidInputError(f"There is no search mode {str(mode)[:50]!r}; the modes are {', '.join(MODES)}.")
-        expand = check_number("expand", expand, 0, MAX_EXPAND)
         query = query.encode("utf-8", "replace").decode()  # lone surrogates are not text
         if not query.strip():
             raise InvalidInputError("The query is empty.")
@@ -135,8 +132,12 @@ class Retriever:
         if reranker is not None:
             from core.rag.retrieval.reranking import reranked
 
-            hits = (await reranked(reranker, asked, hits))[:k]
-        return await all_together(self._expanded(hit, expand) for hit in hits) if expand else hits
+            hits = preferring_others(await reranked(reranker, asked, hits), k)
+        return hits
+
+    async def expanded(self, hits: Sequence[Hit], reach: int) -> list[Hit]:
+        """Return hits with the text of up to so many chunks on either side of each."""
+        return await all_together(self._expanded(hit, reach) for hit in hits)
 
     def _ranking(
         self, legs: Legs, query: str, mode: SearchMode, dialogue: Dialogue | None, graph: GraphSearch | None
@@ -278,9 +279,8 @@ class Retriever:
                 if len(others) >= size:
                     break
                 hits += await self._hits(found[start : start + size])
-                others, copies = apart(hits)
-        best = {hit.chunk_id: hit for hit in [*others, *copies][:size]}
-        return [best[hit.chunk_id] for hit in hits if hit.chunk_id in best]
+                others, _ = apart(hits)
+        return preferring_others(hits, size)
 
     async def _hits(self, top: Sequence[Scored]) -> list[Hit]:
         chunks = await self._client.chunks_by_id([key for key, _ in top])
