@@ -332,6 +332,17 @@ async def test_many_who_search_at_once_do_not_all_look_whether_all_is_as_it_was(
     assert sum("c.heading <> ''" in statement for statement in statements) == 1
 
 
+@pytest.mark.parametrize("query", ["In 1975 who won the cup?", "Im Jahr 1975 wer gewann den Pokal?"])
+async def test_a_function_word_behind_a_year_is_no_unit(query: str) -> None:
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        titles = {"who.md": "The Who", "wer.md": "Wer"}
+        bands = [Document(path=path, title=title, content="London 1964.") for path, title in titles.items()]
+        await kb.ingest(
+            [*bands, Document(path="cup.md", title="Cup", content="Leeds won the cup (der Pokal) of 1975.")]
+        )
+        assert [hit.path for hit in await kb.search(query, mode="keyword")] == ["cup.md"]
+
+
 @pytest.mark.parametrize("query", ["how fast is the laptop with 16GB", "how fast is the laptop with 16 GB"])
 @pytest.mark.parametrize("written", ["16GB", "16 GB"])
 async def test_a_number_and_its_unit_are_one_word_or_two(query: str, written: str) -> None:

@@ -9,6 +9,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from core.rag.analysis import asked_name, asked_words, joined_terms, query_terms
+from core.rag.analysis.language import question_language
+from core.rag.analysis.words import is_stop_word
 from core.rag.dbhandler.checks import check_k
 from core.rag.dbhandler.store import MAX_K
 from core.rag.errors import InvalidInputError, NotFoundError
@@ -324,11 +326,10 @@ async def _near(legs: Legs, fused: Sequence[Fused], terms: Mapping[str, float], 
 
 
 #: A number with a unit, in one word or two; and what a half of such a word weighs.
-_MEASURE = re.compile(
-    r"(?<![\w.,])(\d{1,9})[ \N{NO-BREAK SPACE}]?"
-    r"((?!(?:am?|an|as|at|by|if|in|is|it|of|on|or|pm|so|to)\b)[A-Za-z]{1,3})(?!\w)"
-)
+_MEASURE = re.compile(r"(?<![\w.,])(\d{1,9})[ \N{NO-BREAK SPACE}]?([A-Za-z]{1,3})(?!\w)")
 _PART = 0.5
+#: What also stands behind numbers. Of function words, single letters are units: 5 s, 2 t.
+_NO_UNITS = frozenset({"a", "pm"})
 
 #: What the word of a definition weighs, compared with those of a question for it (ADR 7 has the measurements).
 _DEFINED = 3.0
@@ -345,9 +346,11 @@ def _terms(query: str) -> dict[str, float]:
     recall@5 falls by 0.2 points with "highspeed" for "high speed").
     """
     terms = dict.fromkeys((*query_terms(query), *joined_terms(query, verbs=True)), 1.0)
-    for number, unit in _MEASURE.findall(query):
-        for term, weight in ((number + unit, 1.0), (number, _PART), (unit, _PART)):
-            terms.setdefault(term.lower(), weight)
+    language = question_language(query.split())
+    for number, unit in _MEASURE.findall(query.lower()):
+        if unit not in _NO_UNITS and (len(unit) == 1 or not is_stop_word(unit, language)):
+            for term, weight in ((number + unit, 1.0), (number, _PART), (unit, _PART)):
+                terms.setdefault(term, weight)
     if not (words := asked_words(query)):
         return terms
     if name := asked_name(query):
