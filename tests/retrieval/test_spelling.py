@@ -20,6 +20,7 @@ TEXTS = {
     "kite.md": "Kestrels nest in the chimney of the granary, and are counted each spring by volunteers.",
     "wheel.md": "Der Mühlenkanal führt das Wasser vom Teich zum Mühlrad. Die Müller halten ihn frei. Auch dort "
     "gilt die Straßenverkehrsordnung.",
+    "poche.md": "La poche du meunier est vide.",
     "talk.md": "Adolphe held that uninterchangeabilities were not theirs.",
 }
 
@@ -79,6 +80,7 @@ async def test_what_was_meant(kb: KnowledgeBase, query: str, corrected: dict[str
         "who is Adolphe Thiers",  # a name, not "theirs"
         "what does Straßenverkehrsordnung mean for a Mühlenkanal",  # of the text, but the question is English
         "kestrles " + "„" * 20_000,
+        "quand est ce que la peche ouvre dans le village",  # typed without its accent: pêche
         "k",
         "鳥はどこに巣を作りますか",
         "gdzie jest ten młyn i kestrles",  # there is no dictionary of Polish
