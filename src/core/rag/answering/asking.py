@@ -159,8 +159,8 @@ class Answers:
     ) -> dict[str, str]:
         """Return the words of a query that a search takes for typing errors, each with the word that it looks for.
 
-        That is a word of at least five letters (a name: six) that no document has and no dictionary, if documents have
-        one that differs in one letter. What stands in quotation marks is searched for as it is, and so is everything in
+        That is a word of at least five letters (a name: six) that no document, record, name or dictionary has, if
+        documents have one that differs in one letter. What stands in quotation marks is searched for as it is, and so is everything in
         the modes ``keyword``, ``vector`` and ``fuzzy``.
 
         Args:
