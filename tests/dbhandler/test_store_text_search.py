@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+from core.rag.dbhandler.scan import scan_words
 from core.rag.dbhandler.store import MAX_K, Match, Transaction
 from core.rag.errors import InvalidInputError
 from core.rag.schema import EdgeType, Label, TextIndex
@@ -144,7 +145,8 @@ async def test_known_words_are_those_of_any_text(corner: Corner) -> None:
     many = [f"word{number}" for number in range(1_200)]
     asked = ["alpha", "gamma", "delta", "alph", "", *many]
     assert await corner.store.known_words(index, asked) == {"alpha", "gamma"}
-    assert await corner.store.known_words(index, []) == set()
+    assert await scan_words(corner.store, index, asked) == {"alpha", "gamma"}
+    assert await corner.store.known_words(index, []) == await scan_words(corner.store, index, []) == set()
     assert await corner.store.known_words(TextIndex(Label.CHUNK, f"{corner.namespace}-unknown"), ["alpha"]) == set()
     if not corner.engine.embedded:
         await other.clean()

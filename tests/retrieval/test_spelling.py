@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.embedders import HashEmbedder
 
 from core.rag import KnowledgeBase
 from core.rag.retrieval.hits import SearchMode
 from core.rag.retrieval.spelling import applied, is_corrected
+from core.rag.schema import Label, TextIndex
+from core.rag.settings import Settings
 from dbhandler.kit import Engine
 from libs.dataloader import Document
 
@@ -168,6 +172,15 @@ async def test_a_filter_that_lets_few_documents_pass_hides_no_word_of_these(engi
         many = [Document(path=f"many/{n}.md", content=f"The kestrel of tower {n} nests.") for n in range(150)]
         await kb.ingest([*many, Document(path="one.md", content="A kestrel is a falcon that hovers above meadows.")])
         assert await kb.corrections("where kestrle nests", filters="path:one.md") == {"kestrle": "kestrel"}
+
+
+async def test_a_graph_for_reading_that_lacks_its_keyword_index(tmp_path: Path) -> None:
+    uri = f"embedded:{tmp_path / 'graph.grafeo'}"
+    async with KnowledgeBase.open(uri, embedder=HashEmbedder()) as kb:
+        await kb.ingest([Document(path=path, content=text) for path, text in TEXTS.items()])
+        await (await kb.client.connect()).drop_text_index(TextIndex(Label.CHUNK, kb.namespace))
+    async with KnowledgeBase.open(uri, embedder=HashEmbedder(), settings=Settings(read_only=True)) as kb:
+        assert await kb.corrections("where do kestrles nest") == {"kestrles": "Kestrels"}
 
 
 @pytest.mark.parametrize(

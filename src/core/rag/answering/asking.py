@@ -160,8 +160,8 @@ class Answers:
         """Return the words of a query that a search takes for typing errors, each with the word that it looks for.
 
         That is a word of at least five letters (a name: six) that no document, record, name or dictionary has, if
-        documents have one that differs in one letter. What stands in quotation marks is searched for as it is, and so is everything in
-        the modes ``keyword``, ``vector`` and ``fuzzy``.
+        documents have one that differs in one letter. What stands in quotation marks is searched for as it is, and so
+        is everything in the modes ``keyword``, ``vector`` and ``fuzzy``.
 
         Args:
             query: As for :meth:`core.rag.KnowledgeBase.search`; :meth:`ask` corrects questions in the same way.
