@@ -353,6 +353,22 @@ async def test_an_export_replaces_no_file_that_has_appeared_meanwhile(
     assert not [path for path in tmp_path.iterdir() if path.name.endswith(".part")]
 
 
+async def test_of_two_exports_to_one_file_at_once_one_is_whole_and_the_other_is_told(
+    kb: KnowledgeBase, tmp_path: Path
+) -> None:
+    file = tmp_path / "all.jsonl"
+    async with opened(tmp_path / "second.grafeo") as second:
+        await second.ingest([Document(path="note/0", content="The only one. " * 200)])
+        given = await asyncio.gather(kb.export(file), second.export(file), return_exceptions=True)
+        told = [error for error in given if isinstance(error, BaseException)]
+        assert [type(error) for error in told] == [BackupError]
+        exported = await snapshot((second if given[0] in told else kb).client)
+    async with opened(tmp_path / "new.grafeo") as copy:
+        await copy.import_(file)
+        assert await snapshot(copy.client) == exported
+    assert not list(tmp_path.glob(".*"))
+
+
 async def test_the_name_of_an_export_is_on_the_disk(
     kb: KnowledgeBase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,7 +13,7 @@ from core.rag.dbhandler.embedded.commitlog import discard
 from core.rag.dbhandler.embedded.digest import Digest, digest, digest_of_file
 from core.rag.dbhandler.embedded.engine import save
 from core.rag.dbhandler.embedded.store import EmbeddedStore
-from core.rag.dbhandler.transfer.file import check_export, give_name, new_file
+from core.rag.dbhandler.transfer.file import check_export, give_name, new_file, part_of
 from core.rag.errors import BackupError
 from core.rag.maintenance.archive import export_namespaces
 
@@ -98,9 +98,8 @@ def main_labels(nodes: dict[str, int]) -> dict[str, int]:
 
 def _copy(db: Any, target: Path, stop: Event) -> Digest:
     """Write a copy beside the target, compare it with the graph, and only then give it its name."""
-    part = target.with_name(f".{target.name}.part")
+    part = part_of(target)
     try:
-        part.unlink(missing_ok=True)
         save(db, part, target)
         there, here = digest_of_file(part, stop), digest(db, stop)
         if there != here:

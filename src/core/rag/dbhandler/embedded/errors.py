@@ -25,6 +25,7 @@ from core.rag.errors import (
 _CODE = re.compile(r"GRAFEO-([A-Z]\d{3})")
 _NO_SPACE = re.compile(r"os error (28|122|27)\b|no space|disk (is )?full|quota", re.IGNORECASE)
 _NO_PERMISSION = re.compile(r"os error (1|13|30)\b")  # not permitted, denied, a file system for reading only
+_OF_SYSTEM = re.compile(r"os error (\d+)\b")
 
 
 def map_error(error: BaseException, what: str) -> StoreError:
@@ -105,8 +106,8 @@ def why_not_written(error: RuntimeError | OSError) -> str:
     """Return why a file could not be written, as the end of a sentence."""
     if isinstance(map_error(error, "Writing"), StoreFullError):
         return "the disk is full; free space"
-    refused = _NO_PERMISSION.search(str(error))
-    return os.strerror(int(refused[1])) if refused else first_line(error)
+    of_system = _OF_SYSTEM.search(str(error))
+    return os.strerror(int(of_system[1])) if of_system else first_line(error)
 
 
 def error_code(error: BaseException) -> str:

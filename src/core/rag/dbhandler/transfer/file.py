@@ -13,6 +13,7 @@ import io
 import json
 import math
 import os
+import uuid
 import zlib
 from array import array
 from collections import Counter, defaultdict
@@ -134,7 +135,7 @@ def writing_export(target: Path) -> Iterator[ExportWriter]:
         BackupError: if the file exists or cannot be written.
     """
     target = new_file(target)
-    part = target.with_name(f".{target.name}.part")
+    part = part_of(target)
     try:
         with part.open("wb") as raw:
             if target.suffix == ".gz":
@@ -173,6 +174,11 @@ def new_file(file: str | os.PathLike[str]) -> Path:
     except (OSError, ValueError, RuntimeError) as error:
         raise BackupError(f"{str(file)[:500]!r} cannot be the name of a file: {_reason(error)}.") from error
     return target
+
+
+def part_of(target: Path) -> Path:
+    """Return a file beside another one, to be written first: two that write the same one do not share it."""
+    return target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}.part")
 
 
 def give_name(part: Path, target: Path) -> None:
