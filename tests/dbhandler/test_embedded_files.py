@@ -8,7 +8,9 @@ import gc
 import os
 import shutil
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 import pytest
@@ -385,6 +387,22 @@ async def test_a_missing_folder_is_made(tmp_path: Path) -> None:
     await put(store, "a")
     await store.close()
     assert path.is_file()
+
+
+def test_several_graphs_in_one_missing_folder_may_be_made_at_once(tmp_path: Path) -> None:
+    """Whoever was not the first to make the folder was told that it could not be made."""
+    names_of_graphs = "abcd"
+    with ThreadPoolExecutor(len(names_of_graphs)) as threads:
+        for number in range(20):
+            folder = tmp_path / str(number) / "new" / "deeper" / "still"
+            together = Barrier(len(names_of_graphs))
+
+            def make(name: str, folder: Path = folder, together: Barrier = together) -> None:
+                together.wait()
+                grafeo_engine.close_engine([grafeo_engine.open_engine(folder / f"{name}.grafeo")])
+
+            list(threads.map(make, names_of_graphs))
+            assert sorted(file.stem for file in folder.glob("*.grafeo")) == list(names_of_graphs)
 
 
 async def filled(path: Path) -> EmbeddedStore:

@@ -100,8 +100,7 @@ def open_engine(file: Path | None) -> Any:
     if file is None:
         return GrafeoDB()
     try:
-        if not file.parent.is_dir():
-            file.parent.mkdir(parents=True)
+        file.parent.mkdir(parents=True, exist_ok=True)
         _remove_kept_name(file)
         _check_names(file)
         _check_contents(file)
