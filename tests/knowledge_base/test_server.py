@@ -27,7 +27,7 @@ from core.rag.dbhandler.knowledge.entities import EntityLedger
 from core.rag.dbhandler.knowledge.record_rows import record_row
 from core.rag.dbhandler.knowledge.records import RecordChanges
 from core.rag.dbhandler.store import Parameters, Row, Transaction
-from core.rag.errors import BackupError, StoreConflictError
+from core.rag.errors import BackupError, InvalidInputError, StoreConflictError
 from core.rag.extraction.mentions import sought
 from core.rag.extraction.records import FIELD_HINTS
 from core.rag.maintenance.doctor import examine
@@ -521,6 +521,25 @@ async def test_a_client_learns_at_once_that_another_one_has_given_a_fact_a_time(
             "RETURN b.name AS name, r.valid_from AS since"
         )
         assert [row["since"] for row in rows if row["name"] == "Mill Trust"] == ["2020-01-01T00:00:00.000000Z"]
+
+
+async def test_of_clients_that_state_overlapping_periods_at_once_only_one_stores_its_own(engine: Engine) -> None:
+    """Each found the edge of its period before the other had written any."""
+    namespace = engine.namespace()
+
+    def triple(number: int, **period: str) -> dict[str, str]:
+        return {"subject": f"Ada Lane{number}", "relation": "owns", "object": f"Harrow Mill{number}", **period}
+
+    async with engine.knowledge(namespace) as one, engine.knowledge(namespace) as two:
+        for number in range(6):
+            told = await asyncio.gather(
+                one.add_triples([triple(number, valid_from="2018-01-01", valid_to="2021-01-01")]),
+                two.add_triples([triple(number, valid_from="2019-01-01")]),
+                two.link(f"Ada Lane{number}", f"Harrow Mill{number}", "owns", create=True, valid_from="2020-01-01"),
+                return_exceptions=True,
+            )
+            assert [type(given) for given in told].count(InvalidInputError) == 2, told
+            assert len((await one.neighbors(f"Ada Lane{number}", at="ever")).edges) == 1
 
 
 async def mentions(kb: KnowledgeBase) -> dict[str, tuple[int, int]]:

@@ -15,9 +15,8 @@ from core.rag.dbhandler.knowledge.facts import FactChanges, Triple, write_triple
 from core.rag.dbhandler.knowledge.mentions import MentionChanges, chunk_texts, titles_named
 from core.rag.dbhandler.knowledge.operations import positive
 from core.rag.dbhandler.knowledge.periods import period_of
-from core.rag.dbhandler.knowledge.placing import Placed, Statement, placed, undated
+from core.rag.dbhandler.knowledge.placing import placed
 from core.rag.dbhandler.knowledge.stated import check_there
-from core.rag.dbhandler.knowledge.validity import is_marked
 from core.rag.dbhandler.locking import lock_documents_of
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.errors import InvalidInputError
@@ -159,33 +158,31 @@ class FactOperations(ClientBase):
 
         Raises:
             InvalidInputError: naming the first invalid one, or one that contradicts what is stored: see
-                :mod:`core.rag.dbhandler.knowledge.placing`. Nothing is stored then.
+                :mod:`core.rag.dbhandler.knowledge.placing`. Nothing is stored then; of more than 500 triples,
+                the first may be where another client has stated that in the meantime.
         """
         names: dict[str, str] = {}
         clean = [_checked(triple, number, names) for number, triple in enumerate(triples, 1)]
         chunks = sorted({chunk for triple in clean for chunk in triple.chunk_ids})
         found = await self.read_for_ids("UNWIND $ids AS i MATCH (c:DocumentChunk {id: i}) RETURN c.id AS id", chunks)
         check_there(chunks, {row["id"] for row in found}, self._namespace)
-        now = utc_now()
-        edges = await self._placed([triple.statement(names, self._namespace) for triple in clean], now)
-        for part in batches(range(len(clean)), max_rows=500):
-            await self._write(
-                partial(
-                    write_triples,
-                    triples=[clean[place] for place in part],
-                    placed=[edges[place] for place in part],
-                    names=names,
-                    namespace=self._namespace,
-                    now=now,
-                )
-            )
-        return len({one.edge["link"] for one in edges})
+        now, namespace = utc_now(), self._namespace
+        statements = [triple.statement(names, namespace) for triple in clean]
+        parts = list(batches(range(len(clean)), max_rows=500))
+        if len(parts) > 1:  # so that an error in a later part leaves all as it is
+            await self._write(partial(placed, statements=statements, namespace=namespace, now=now))
+        links: set[str] = set()
+        for part in parts:
 
-    async def _placed(self, statements: Sequence[Statement], now: str) -> list[Placed]:
-        """Return the edges of statements. All are found before any is written, so that an error leaves all as it is."""
-        if not any(statement.period for statement in statements) and not await is_marked(self):
-            return undated(statements)
-        return await self._write(partial(placed, statements=statements, now=now))
+            async def work(tx: Transaction, part: list[int] = part) -> set[str]:
+                some = [clean[place] for place in part]
+                await lock_documents_of(tx, [chunk for triple in some for chunk in triple.chunk_ids])
+                edges = await placed(tx, [statements[place] for place in part], namespace, now)
+                await write_triples(tx, some, edges, names, namespace, now)
+                return {one.edge["link"] for one in edges}
+
+            links |= await self._write(work)
+        return len(links)
 
 
 def _checked(triple: Triple, number: int, names: dict[str, str]) -> Triple:

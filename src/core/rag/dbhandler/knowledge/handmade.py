@@ -10,8 +10,8 @@ from core.rag.dbhandler.checks import check_optional, check_text, check_texts
 from core.rag.dbhandler.knowledge.entities import FROM_CALLER, EntityLedger, remove_unused_entities
 from core.rag.dbhandler.knowledge.facts import merge_edges, settle_periods
 from core.rag.dbhandler.knowledge.periods import Period
-from core.rag.dbhandler.knowledge.placing import Statement, placed, undated
-from core.rag.dbhandler.knowledge.validity import is_marked, mark_dated, period_in
+from core.rag.dbhandler.knowledge.placing import Statement, placed
+from core.rag.dbhandler.knowledge.validity import mark_dated, period_in
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.dbhandler.vectors import VectorStoreOperations
 from core.rag.errors import InvalidInputError, NotFoundError
@@ -60,10 +60,10 @@ class LinkOperations(VectorStoreOperations):
         """
         check_texts("the ids of entities", (statement.source, statement.target))
         check_text("relation", statement.relation)
-        dated, now = bool(statement.period) or await is_marked(self), utc_now()
+        now = utc_now()
 
         async def work(tx: Transaction) -> Row | None:
-            found = await placed(tx, [statement], now) if dated else undated([statement])
+            found = await placed(tx, [statement], self._namespace, now)
             edge = found[0].edge
             written = await merge_edges(tx, [edge], now)
             await settle_periods(tx, found, self._namespace)

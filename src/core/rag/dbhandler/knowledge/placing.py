@@ -14,7 +14,8 @@ from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.knowledge.edge_direction import EdgeKind, directed
 from core.rag.dbhandler.knowledge.entities import FROM_CALLER
 from core.rag.dbhandler.knowledge.periods import ALWAYS, Period
-from core.rag.dbhandler.knowledge.validity import period_in
+from core.rag.dbhandler.knowledge.validity import has_mark, period_in
+from core.rag.dbhandler.locking import lock
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.errors import InvalidInputError
 from core.rag.identity import link_id
@@ -73,22 +74,21 @@ class Placed:
     instead: Row | None = None
 
 
-def undated(statements: Sequence[Statement]) -> list[Placed]:
-    """Return the edges of statements without times, where no fact has any."""
-    return [Placed(statement.edge(ALWAYS)) for statement in statements]
-
-
-async def placed(tx: Transaction, statements: Sequence[Statement], now: str) -> list[Placed]:
-    """Find the edges of statements.
+async def placed(tx: Transaction, statements: Sequence[Statement], namespace: str, now: str) -> list[Placed]:
+    """Find the edges of statements; until the transaction ends, no other client states anything about their sources.
 
     Args:
-        tx: The transaction.
+        tx: The transaction that writes the edges.
         statements: Each may refer to those before it.
+        namespace: The namespace of their entities.
         now: The time.
 
     Raises:
         InvalidInputError: on a statement that contradicts a stored one.
     """
+    await lock(tx, Label.ENTITY, (statement.source for statement in statements))
+    if not any(statement.period for statement in statements) and not await has_mark(tx, namespace):
+        return [Placed(statement.edge(ALWAYS)) for statement in statements]  # no fact has times
     known = await _stored(tx, statements)
     found = []
     for statement in statements:

@@ -109,15 +109,19 @@ async def is_dated(client: ClientBase) -> bool:
 
 
 async def is_marked(client: ClientBase) -> bool:
-    """Return what :func:`is_dated` does, from the graph itself: for writes, and for what is kept longer."""
+    """Return what :func:`is_dated` does, from the graph itself: for what is kept longer."""
     return bool((await client.read(_COUNT, mark=_mark(client.namespace)))[0]["n"])
+
+
+async def has_mark(tx: Transaction, namespace: str) -> bool:
+    """Return what :func:`is_marked` does, for a transaction that writes facts."""
+    return bool((await tx.run(_COUNT, {"mark": _mark(namespace)}))[0]["n"])
 
 
 async def mark_dated(tx: Transaction, namespace: str) -> None:
     """Note that facts of a namespace have times."""
-    parameters = {"mark": _mark(namespace)}
-    if not (await tx.run(_COUNT, parameters))[0]["n"]:  # a second write of it would conflict with others
-        await tx.run(f"MERGE {_MARK}", parameters)
+    if not await has_mark(tx, namespace):  # a second write of it would conflict with others
+        await tx.run(f"MERGE {_MARK}", {"mark": _mark(namespace)})
 
 
 async def remove_mark(tx: Transaction, namespace: str) -> None:
