@@ -325,6 +325,17 @@ async def test_a_query_that_takes_too_long_is_ended_and_not_repeated(engine: Eng
     await store.close()
 
 
+@pytest.mark.parametrize("seconds", [float("inf"), 1e300])
+async def test_queries_may_take_for_ever(engine: Engine, seconds: float) -> None:
+    """As with the other times, for which an infinite one is none."""
+    store = await engine.open(MGRAG_QUERY_TIMEOUT=seconds)
+    try:
+        assert await store.run("RETURN 1 AS one") == [{"one": 1}]
+        assert await store.transaction(lambda tx: tx.run("RETURN 1 AS one")) == [{"one": 1}]
+    finally:
+        await store.close()
+
+
 async def test_an_indexed_value_that_is_too_long(corner: Corner) -> None:
     """One error that says so, or it is stored whole."""
     try:

@@ -54,6 +54,9 @@ _log = logging.getLogger("mgrag")
 #: Maximum time of a transaction in query timeouts, after which the server ends it if the client does not.
 _STATEMENTS = 10
 
+#: A longer time limit of queries than 30 years, such as an infinite one, is none, but a server takes only a number.
+_LONGEST_SECONDS = 1e9
+
 _WITHOUT_NAMESPACES = "The indexes on namespaces are missing: statements about one read the nodes of all."
 
 
@@ -64,7 +67,7 @@ class BoltStore:
         """Use :meth:`open`."""
         self._drivers = drivers
         self._address = drivers.address
-        self._query_timeout = settings.query_timeout
+        self._query_timeout = min(settings.query_timeout, _LONGEST_SECONDS)
         self._read_only = settings.read_only
         # Until the server is known, only the time to connect is allowed.
         self._patience = self._retry_deadline = settings.connect_timeout
