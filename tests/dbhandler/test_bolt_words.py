@@ -51,3 +51,25 @@ async def test_no_more_are_asked_for_where_those_behind_are_far_behind() -> None
     found = await WordSearch(server, server).search(INDEX, {"alpha": 1.0}, 5)  # type: ignore[arg-type]
     assert found[0].id == "t3"
     assert len(server.asked) == 1
+
+
+async def test_numbers_that_were_counted_during_a_commit_are_not_kept() -> None:
+    """For five seconds a search knew nothing of what its own client had stored before it."""
+    server = Server(best=500, score=0.01)
+    search = WordSearch(server, server)  # type: ignore[arg-type]
+    words = TOTAL
+
+    async def query(statement: str, parameters: Any = None, what: str = "") -> list[Row]:
+        nonlocal words
+        if "$ids" in statement:
+            return [{"ids": parameters["ids"], "terms": [server.texts[i] for i in parameters["ids"]]}]
+        counted = words
+        if words < 41 * TOTAL:
+            words = 41 * TOTAL
+            search.changed([f"CREATE (c:{Label.CHUNK} $props)"])
+        return [{"n": TOTAL, "words": counted}]
+
+    server.query = query  # type: ignore[method-assign]
+    await search.search(INDEX, {"alpha": 1.0}, 5)
+    again = await search.search(INDEX, {"alpha": 1.0}, 5)
+    assert again == await WordSearch(server, server).search(INDEX, {"alpha": 1.0}, 5)  # type: ignore[arg-type]

@@ -67,6 +67,7 @@ class WordSearch:
         self._runner = runner
         self._dialect = dialect
         self._numbers: dict[TextIndex, _Numbers] = {}
+        self._changes = 0
 
     async def search(self, index: TextIndex, words: Mapping[str, float], k: int) -> list[Match]:
         """Return the ``k`` best nodes for words as ``plain_words`` gives them; see ``GraphStore.text_search``.
@@ -107,6 +108,7 @@ class WordSearch:
 
     def changed(self, statements: Collection[str]) -> None:
         """Take note of a commit: what was counted of the labels that its statements name is outdated."""
+        self._changes += 1
         for index, numbers in list(self._numbers.items()):
             if numbers.total <= _FEW and any(f":{index.label}" in statement for statement in statements):
                 self._numbers.pop(index, None)
@@ -136,6 +138,7 @@ class WordSearch:
             fresh = _FRESH_SECONDS if known.total <= _FEW else _FRESH_SECONDS_OF_MANY
             if now - known.counted < fresh:
                 return known
+        changes = self._changes
         texts = f"MATCH (n:{index.label}) WHERE n.namespace = $namespace AND n.terms IS NOT NULL AND n.terms <> '' "
         rows = await self._runner.query(
             f"{texts}WITH n.id AS id, size(split(n.terms, ' ')) AS length ORDER BY id LIMIT {_SAMPLE} "
@@ -147,7 +150,9 @@ class WordSearch:
         average = rows[0]["words"] / sampled if sampled else 1.0
         if sampled == _SAMPLE:
             rows = await self._runner.query(f"{texts}RETURN count(n) AS n", {"namespace": index.namespace})
-        numbers = self._numbers[index] = _Numbers(now, rows[0]["n"], average)
+        numbers = _Numbers(now, rows[0]["n"], average)
+        if changes == self._changes or numbers.total > _FEW:  # else they may be of before a commit
+            self._numbers[index] = numbers
         return numbers
 
 
