@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import AsyncIterator
+from threading import Barrier
 from typing import Any
 
 import numpy as np
@@ -222,6 +223,31 @@ async def test_what_is_left_of_another_index_makes_room(
     before = scans.number
     assert len(await found(store, query)) == 5
     assert scans.number == before
+
+
+async def test_indexes_that_are_read_at_the_same_time_share_the_room(
+    store: EmbeddedStore, scans: Scans, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each found room before the other took it; then there was less than none, which failed the next one."""
+    indexes = [VectorIndex(name, f"Vector_{name}", DIMENSION) for name in ("one", "two", "three")]
+    for seed, index in enumerate(indexes):
+        await put(store, some(50, seed), PUT.replace(INDEX.label, index.label))
+    monkeypatch.setattr(vector_table, "MAX_BYTES", 4 * DIMENSION * 75)
+    both, read = Barrier(2), dialect.vectors_of
+
+    def read_together(*arguments: Any) -> Any:
+        both.wait(PATIENCE_SECONDS)
+        return read(*arguments)
+
+    tables = store._vectors
+    with monkeypatch.context() as together:
+        together.setattr(dialect, "vectors_of", read_together)
+        await asyncio.gather(*(asyncio.to_thread(tables.load, store._db, index) for index in indexes[:2]))
+    tables.load(store._db, indexes[2])
+    before = scans.number
+    for index in indexes:
+        await found(store, [1.0] * DIMENSION, index=index)
+    assert scans.number - before == 2, "there is room for one"
 
 
 @pytest.mark.parametrize("statement", [PUT, ADD])

@@ -158,7 +158,8 @@ class VectorTables:
             return
         table = Table(found, np.concatenate([earlier.matrix[kept], *parts]))
         with self._guard:
-            if version == self._version_of(index.label):
+            # Other tables may have taken the room meanwhile.
+            if version == self._version_of(index.label) and table.matrix.nbytes <= self._room(index.label):
                 self._tables[index.label] = table
                 self._current.add(index.label)
 
@@ -170,13 +171,17 @@ class VectorTables:
                     if others_go:
                         for label in self._tables.keys() - self._current - {index.label}:
                             del self._tables[label]
-                    others = (table.matrix.nbytes for label, table in self._tables.items() if label != index.label)
-                    room = MAX_BYTES - sum(others)
+                    room = self._room(index.label)
                 if not dialect.has_more_than(db, index.label, room // (4 * index.dimension)):
                     return True
         with self._guard:
             self._tables.pop(index.label, None)
+            self._current.discard(index.label)
         return False
+
+    def _room(self, label: str) -> int:
+        """Return how many bytes the other tables leave to that of an index; call it while holding the guard."""
+        return MAX_BYTES - sum(table.matrix.nbytes for other, table in self._tables.items() if other != label)
 
     def _version_of(self, label: str) -> tuple[int, int]:
         return self._version, self._versions[label]
