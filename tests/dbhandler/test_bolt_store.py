@@ -360,6 +360,29 @@ async def test_idle_connections_that_were_cut_are_replaced(engine: Engine) -> No
         await store.close()
 
 
+async def test_a_server_that_came_back_without_its_schema_gets_it_with_the_next_write(
+    engine: Engine, driver: AsyncDriver
+) -> None:
+    """Memgraph without a volume: every look at an id read all nodes, and two clients could create the same one."""
+    async with BoltProxy(engine.uri) as proxy:
+        store = await Engine(proxy.uri, engine.username, engine.password).open()
+        corner = Corner(engine, store)
+        await store.ensure_schema()
+        memgraph = is_memgraph(corner)
+        show = "SHOW CONSTRAINT INFO" if memgraph else "SHOW CONSTRAINTS"
+        before = len(await store.run(show))
+        name = f"mgrag_{Label.TOPIC.value.lower()}_id"
+        dropped = f"CONSTRAINT ON (n:{Label.TOPIC}) ASSERT n.id IS UNIQUE" if memgraph else f"CONSTRAINT {name}"
+        await define(driver, f"DROP {dropped}")
+        await corner.put("a")
+        assert len(await store.run(show)) == before - 1, "as long as it was not started again"
+        assert proxy.cut_all() > 0
+        await corner.put("b")
+        assert len(await store.run(show)) == before
+        await corner.clean()
+        await store.close()
+
+
 async def test_closing_and_failing_to_open_leave_no_connections(engine: Engine) -> None:
     async with BoltProxy(engine.uri) as proxy:
         there = Engine(proxy.uri, engine.username, engine.password)

@@ -42,7 +42,11 @@ class KnownIndexes:
 
     def __contains__(self, index: TextIndex) -> bool:
         """Return whether an index is there and complete, as far as anybody can know without asking."""
-        losses, seen = self._seen.get(index, (-1, 0.0))
+        return self.holds(self._seen.get(index, (-1, 0.0)))
+
+    def holds(self, moment: tuple[int, float]) -> bool:
+        """Return whether what was seen at a moment is still so, as far as anybody can know without asking."""
+        losses, seen = moment
         return losses == self._losses and time.monotonic() - seen < _KNOWN_SECONDS
 
     def doubtful(self) -> list[TextIndex]:

@@ -75,6 +75,7 @@ class BoltStore:
         self._defining: Defining
         self._commits = Commits()
         self._known = KnownIndexes()
+        self._schema: tuple[int, float] | None = None  # the moment when it was last found complete
         self._dialect: Dialect
         self._hinted: Callable[[str], str] = str  # no hints until the server is known
         self._turns: Turns
@@ -196,6 +197,7 @@ class BoltStore:
         async def attempt() -> T:
             nonlocal unit
             try:
+                await self._look_at_schema()
                 for index in self._known.doubtful():
                     await self.ensure_text_index(index, patient=False)
                 if unit is not work:
@@ -247,10 +249,24 @@ class BoltStore:
         self._check_open("Creating the schema")
         if self._read_only:
             return
+        moment = self._known.moment()
         async with self._defining.hold():
             await self._dialect.ensure_schema()
         create = self._dialect.ensure_namespace_indexes
         await self._defining.unless_busy(create, _WITHOUT_NAMESPACES, patient=False, quiet=True)
+        self._schema = moment
+
+    async def _look_at_schema(self) -> None:
+        """Create the schema that is not there any more: a server that was started again may have lost everything."""
+        before = self._schema
+        if before is None or self._known.holds(before):
+            return
+        self._schema = self._known.moment()  # so that of many writers one looks
+        try:
+            await self.ensure_schema()
+        except BaseException:
+            self._schema = before
+            raise
 
     async def ensure_text_index(self, index: TextIndex, *, patient: bool = True) -> bool:
         """See :class:`~core.rag.dbhandler.store.GraphStore`. One index serves all namespaces.
