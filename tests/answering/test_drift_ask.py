@@ -50,6 +50,14 @@ async def test_an_answer_of_several_steps_has_checked_citations(kb: KnowledgeBas
     assert answer.to_dict()["details"]["paths"] == paths
 
 
+async def test_the_diagram_has_what_the_question_names(kb: KnowledgeBase) -> None:
+    """It was empty where the texts state no facts, and the command said that nothing had been found."""
+    answer = await kb.ask("How is Edmund Harrow connected to Kestrel Bay?", strategy="drift")
+    assert {"Edmund Harrow", "Kestrel Bay"} <= {entity.name for entity in answer.entities}
+    assert '["Edmund Harrow"]' in answer.mermaid
+    assert '["Kestrel Bay"]' in answer.mermaid
+
+
 async def test_what_is_asked_before_anything_is_there_does_not_stay_without_vectors(engine: Engine) -> None:
     async with engine.knowledge() as kb:
         drift = DRIFTRAG(kb)

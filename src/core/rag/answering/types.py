@@ -60,7 +60,8 @@ class FoundEntity:
         score: 3 if its name matched, 2 if its summary did, 5 for both, else 1.
         similarity: Similarity of its name to a name in the question, 0 to 1; if it was found by vectors, that of the
             nearest passage that mentions it.
-        method: What found it first: ``pattern``, ``trigram``, ``vector``, or ``end`` (of a relation).
+        method: What found it first: ``pattern``, ``trigram``, ``vector``, ``end`` (of a relation), or ``drift`` (on a
+            path).
     """
 
     id: str

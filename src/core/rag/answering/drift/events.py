@@ -19,7 +19,7 @@ from core.rag.answering.metrics import Metrics
 from core.rag.answering.of_records import with_records
 from core.rag.answering.pipeline import answered
 from core.rag.answering.reaching import tried_once
-from core.rag.answering.relevance import matches, search_terms
+from core.rag.answering.relevance import matches, scored, search_terms
 from core.rag.answering.relevant import judge
 from core.rag.answering.types import Knowledge
 from core.rag.dbhandler.store import GraphStore
@@ -71,12 +71,13 @@ async def drift_events(question: str, services: Services) -> AsyncGenerator[Even
         knowledge = await knowledge_of(client, found.paths, limit=limit)
         knowledge.facts = of_times_asked(knowledge.facts, question)
         knowledge.hits = mixed(found.hits[:limit], knowledge.hits, 2 * limit)
+        terms = search_terms(analysis.entities)
         if filters:
             knowledge = await Admission(client, filters).narrowed(knowledge)
         else:
-            terms = search_terms(analysis.entities)
             named = [one for one in knowledge.entities if matches(one.name, terms)]
             knowledge.entities = replaced(knowledge.entities, await with_records(client, named))
+        scored(knowledge.entities, terms)
         await judge(analysis, knowledge, client, services.before)
     metrics.search_metrics.passages = len(knowledge.hits)
     metrics.search_metrics.total_retrieval_time = time.monotonic() - since
