@@ -73,12 +73,22 @@ class KnowledgeOperations(DocumentOperations, ConceptOperations):
     async def create_url_link(self, document: str, url: str, text: str | None = None) -> str:
         """Link a document to a web address, a resource of type ``web`` that is created if missing.
 
+        Args:
+            document: Path, URL, name or id of the document.
+            url: The address, ``http`` or ``https``; :meth:`link_document_to_resource` takes others, and files.
+            text: The text of the link.
+
         Returns:
             The id of the resource.
 
         Raises:
             NotFoundError: if there is no such document.
+            InvalidInputError: if it is no web address.
         """
+        if not isinstance(url, str) or resource_type(standardize_resource_uri(url)) != "web":
+            raise InvalidInputError(
+                f"{str(url)[:200]!r} is no web address (http://, https://); link_document_to_resource links others."
+            )
         parent = await self._require(document)
         target = await self.create_resource(url, "web")
         await self._refer(parent["id"], Label.RESOURCE, target, text)
@@ -138,7 +148,7 @@ class KnowledgeOperations(DocumentOperations, ConceptOperations):
         Args:
             name: Its name, unique in the namespace.
             description: What it does.
-            schema: Its parameters, as a JSON schema.
+            schema: Its parameters, as a JSON schema, or the text of one.
 
         Returns:
             Its id.
@@ -146,7 +156,7 @@ class KnowledgeOperations(DocumentOperations, ConceptOperations):
         Raises:
             InvalidInputError: if the name is empty, or the schema is not a JSON object.
         """
-        text = schema if schema is None or isinstance(schema, str) else _schema(schema)
+        text = None if schema is None else _schema(schema)
         properties = merge_properties({"description": description, "schema": text}, name=name)
         return await self._merge(Label.TOOL, stable_id(Label.TOOL, self._namespace, name), properties)
 
@@ -297,7 +307,15 @@ def positive(value: float, what: str) -> float:
     return number
 
 
-def _schema(schema: Mapping[str, Any]) -> str:
+def _schema(schema: Mapping[str, Any] | str) -> str:
+    if isinstance(schema, str):
+        try:
+            written = json.loads(schema)
+        except (ValueError, RecursionError):
+            written = None
+        if not isinstance(written, dict):
+            raise InvalidInputError(f"schema must be a JSON object, not {schema[:100]!r}.")
+        return schema
     try:
         return json.dumps(dict(check_mapping("schema", schema)), sort_keys=True)
     except (TypeError, ValueError, RecursionError) as error:
