@@ -275,7 +275,7 @@ async def _answering(
 
 
 def _check(question: str, strategy: str, k: int, token_budget: int | None) -> None:
-    if not isinstance(question, str) or not question.strip():
+    if not check_text("A question", question).strip():
         raise InvalidInputError("The question is empty.")
     if len(question) > MAX_QUESTION_CHARS:
         raise InvalidInputError(f"The question has {len(question)} characters; {MAX_QUESTION_CHARS} at most.")

@@ -25,7 +25,7 @@ from core.rag.answering.drift.traversal import Limits, NodeFilter, Traversal
 from core.rag.answering.drift.validation import valid_only
 from core.rag.answering.drift.words import QueryWords
 from core.rag.answering.drift.writing import store_inferences
-from core.rag.dbhandler.checks import check_function, check_items
+from core.rag.dbhandler.checks import check_function, check_items, check_text
 from core.rag.errors import (
     EmptyGraphError,
     InvalidInputError,
@@ -389,7 +389,7 @@ def _inferences(inferences: Iterable[InferredConnection]) -> list[InferredConnec
     return check_items("inferences", inferences, InferredConnection, "as infer_connections returns them")
 
 
-def _checked(query: Any) -> str:
-    if not isinstance(query, str) or not query.strip():
+def _checked(query: str) -> str:
+    if not check_text("A query", query).strip():
         raise InvalidInputError("The query is empty.")
     return query.encode("utf-8", "replace").decode()  # lone surrogates are not text
