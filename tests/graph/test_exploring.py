@@ -408,6 +408,8 @@ async def test_concepts_topics_and_documents_are_linked(kb: KnowledgeBase) -> No
     assert document.start.label == "Document"
     assert [node.name for node in document.nodes] == ["Nearness", "Search", "Vector search"]
     assert [node.name for node in (await kb.neighbors("Search")).nodes] == ["guide.md"]
+    assert [node.name for node in (await kb.neighbors("Nearness")).nodes] == ["guide.md"]
+    assert {node.name for node in (await kb.traverse("Nearness", 2)).nodes} == {"guide.md", "Vector search"}
     path = await kb.shortest_path("Search", "Embeddings")
     assert path is not None
     assert [edge.type for edge in path.edges] == ["ABOUT", "EXPLAINS", "RELATED_TO"]

@@ -117,8 +117,8 @@ class Exploration:
         Args:
             node: Name or id.
             edge_types: Edges to follow (:class:`core.rag.EdgeType`); ``None``: RELATED, SAME_AS and RELATED_TO, and
-                from a document or topic also TITLED, ABOUT, EXPLAINS and REFERENCES; from an entity that has none of
-                these MENTIONS and TITLED, which lead to the passages that mention it.
+                from a document or topic also TITLED, ABOUT, EXPLAINS and REFERENCES; from a concept EXPLAINS; from an
+                entity that has none of these MENTIONS and TITLED, which lead to the passages that mention it.
             relations: Only edges of these relations, such as ``works_at``.
             limit: Maximum number to return, 1 to 10,000.
             after: The ``next`` of the page before.
@@ -150,8 +150,8 @@ class Exploration:
             start: Name or id.
             depth: Maximum number of steps, 1 to 64.
             edge_types: Edges to follow; ``None``: RELATED, SAME_AS and RELATED_TO, and
-                from a document or topic also TITLED, ABOUT, EXPLAINS and REFERENCES; from an entity that has none of
-                these MENTIONS and TITLED, which lead to passages, and on to what those mention.
+                from a document or topic also TITLED, ABOUT, EXPLAINS and REFERENCES; from a concept EXPLAINS; from an
+                entity that has none of these MENTIONS and TITLED, which lead to passages, and on to what those mention.
             relations: Only edges of these relations, such as ``works_at``.
             direction: ``both``, ``out`` or ``in``.
             limit: Maximum number of nodes, 1 to 10,000.

@@ -34,8 +34,9 @@ async def edges_from(
         client: The graph.
         node: Where to begin.
         edge_types: Of these types; ``None``: those between entities, and between concepts. For documents and topics,
-            their edges are added, and for source code and tables those to what they define; for an entity without
-            relations, the edges of texts that mention it. None of these are where relations are named.
+            their edges are added, for a concept those from documents that explain it, and for source code and tables
+            those to what they define; for an entity without relations, the edges of texts that mention it. None of
+            these are where relations are named.
         relations: Only of these relations.
         validity: Only facts that hold then.
     """
@@ -46,6 +47,8 @@ async def edges_from(
     defining = Followed((EdgeType.DEFINED_IN, EdgeType.IMPORTS))
     if node.label == Label.DOCUMENT and await client.has_edges(Label.DOCUMENT, node.id, defining):
         return Followed((*GRAPH_EDGES, *DOCUMENT_EDGES, *DEFINED_EDGES), validity=validity)
+    if node.label == Label.CONCEPT:
+        return Followed((*GRAPH_EDGES, EdgeType.EXPLAINS), validity=validity)
     if node.label not in _LINKED_LABELS:
         return Followed((*GRAPH_EDGES, *DOCUMENT_EDGES), validity=validity)
     saying = Followed(_SAYING, validity=validity)
