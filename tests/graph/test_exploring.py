@@ -547,6 +547,29 @@ async def test_what_is_no_text_is_refused(kb: KnowledgeBase, nothing: Any) -> No
 
 
 @pytest.mark.parametrize("weighted", [False, True])
+async def test_what_texts_mention_does_not_hide_a_concept_with_relations(kb: KnowledgeBase, weighted: bool) -> None:
+    await kb.ingest(
+        [Document("a.md", "# Recursion\n\nHaskell Curry liked it."), Document("b.md", "# Induction\n\nSo.")]
+    )
+    concept = await kb.create_or_get_concept("Recursion")
+    assert (await kb.neighbors("recursion")).node.label == "Entity"
+    await kb.link_related_concepts(concept, "Induction")
+    assert [(node.label, node.name) for node in (await kb.neighbors("recursion")).nodes] == [("Concept", "Induction")]
+    assert [(node.label, node.name) for node in (await kb.traverse("Induction")).nodes] == [("Concept", "Recursion")]
+    path = await kb.shortest_path("Recursion", "induction", weighted=weighted)
+    assert path is not None
+    assert [edge.type for edge in path.edges] == ["RELATED_TO"]
+    through = await kb.shortest_path("Recursion", "Haskell Curry", weighted=weighted)
+    assert through is not None
+    assert [edge.type for edge in through.edges] == ["MENTIONS", "MENTIONS"]
+    texts = await kb.neighbors("Recursion", edge_types=["MENTIONS"])
+    assert (texts.node.label, [node.label for node in texts.nodes]) == ("Entity", ["DocumentChunk"])
+    # Relations of the entity come first.
+    await kb.link("Recursion", "Haskell Curry", "studied_by")
+    assert (await kb.neighbors("Recursion")).node.label == "Entity"
+
+
+@pytest.mark.parametrize("weighted", [False, True])
 async def test_paths_lead_from_documents_through_their_passages(kb: KnowledgeBase, weighted: bool) -> None:
     notes = "In the archive we read of Ada Lovelace and of a loom."
     index = Document("d/index.md", "See the notes.", links=(Link("d/plain.txt", "the notes"),))

@@ -21,7 +21,8 @@ class Exploration:
 
     Methods take a node by its name (case-insensitive) or its id. If several nodes have the name, entities take
     precedence over concepts, then topics, then documents (named by their path), then symbols of source code
-    (``Loader.run``).
+    (``Loader.run``). :meth:`neighbors`, :meth:`traverse` and :meth:`shortest_path` prefer a concept that has relations
+    to an entity that only texts mention.
 
     Facts may have been stated with the period in which they hold. Methods that follow them take ``at``, the time whose
     facts they see: a date or time (ISO 8601, UTC), a year or month (``2019-06``) for what held at some moment of it,

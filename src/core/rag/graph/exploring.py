@@ -20,7 +20,7 @@ from core.rag.dbhandler.store import MAX_DEPTH, Row
 from core.rag.errors import InvalidInputError, NotFoundError
 from core.rag.extraction.records import record_name
 from core.rag.extraction.words import normalize_name, normalized_words
-from core.rag.graph.following import edges_between, edges_from, through_texts
+from core.rag.graph.following import begin_at, concept_instead, edges_between, through_texts
 from core.rag.graph.hops import by_label, ring
 from core.rag.graph.lightest import Found, Search
 from core.rag.graph.parts import EdgePage, GraphEdge, GraphNode, GraphStats, NeighbourPage, Path, Piece
@@ -176,8 +176,8 @@ async def neighbours(
 ) -> NeighbourPage:
     """See :meth:`core.rag.KnowledgeBase.neighbors`."""
     limit = check_number("limit", limit, 1, MAX_VISITED)
-    node = await look_up(client, name)
-    edges = await edges_from(client, node, edge_types, relations, await valid_at(client, at))
+    found = await look_up(client, name)
+    node, edges = await begin_at(client, name, found, edge_types, relations, await valid_at(client, at))
     label = Label(node.label)
     rows = await client.neighbour_page(label, node.id, edges, _cursor(after), limit + 1)
     page = rows[:limit]
@@ -222,8 +222,8 @@ async def traverse(
         raise InvalidInputError(f"direction is {repr(direction)[:100]}, but has to be 'both', 'out' or 'in'.")
     skipped = _offset(after)
     wanted = min(skipped + limit, MAX_VISITED)
-    begin = await look_up(client, start)
-    edges = await edges_from(client, begin, edge_types, relations, await valid_at(client, at))
+    found = await look_up(client, start)
+    begin, edges = await begin_at(client, start, found, edge_types, relations, await valid_at(client, at))
     if induced and edge_types is None and EdgeType.MENTIONS in edges.types:
         fan_out = min(fan_out, max(_FEWEST_DRAWN, isqrt(limit)))
     seen: dict[str, GraphNode] = {begin.id: begin}
@@ -287,8 +287,12 @@ async def shortest_path(
     edges = edges_between(a, b, edge_types, relations, validity)
     found = await _path(client, a, b, edges, max_depth, weighted=weighted)
     if found is None and edge_types is None and relations is None:
-        edges = through_texts(a, b, validity)
-        found = await _path(client, a, b, edges, max_depth, weighted=weighted)
+        concepts = await concept_instead(client, start, a, validity), await concept_instead(client, end, b, validity)
+        if concepts != (a, b):
+            found = await _path(client, *concepts, edges, max_depth, weighted=weighted)
+        if found is None:
+            edges = through_texts(a, b, validity)
+            found = await _path(client, a, b, edges, max_depth, weighted=weighted)
     if found is None:
         return None
     rows = await client.nodes_by_id(found.ids, tuple(Label))

@@ -21,18 +21,20 @@ _SAYING = (EdgeType.RELATED, EdgeType.RELATED_TO)
 _LINKED_LABELS = frozenset({Label.ENTITY, Label.CONCEPT})
 
 
-async def edges_from(
+async def begin_at(
     client: MemGraphClient,
+    name: str,
     node: GraphNode,
     edge_types: Sequence[str] | None,
     relations: Sequence[str] | None,
     validity: Validity,
-) -> Followed:
-    """Return the edges to follow from a node.
+) -> tuple[GraphNode, Followed]:
+    """Return the node to begin at, and the edges to follow from there.
 
     Args:
         client: The graph.
-        node: Where to begin.
+        name: What the caller called the node.
+        node: What was found under this name; see :func:`concept_instead`.
         edge_types: Of these types; ``None``: those between entities, and between concepts. For documents and topics,
             their edges are added, for a concept those from documents that explain it, and for source code and tables
             those to what they define; for an entity without relations, the edges of texts that mention it. None of
@@ -41,7 +43,12 @@ async def edges_from(
         validity: Only facts that hold then.
     """
     if edge_types is not None or relations is not None:
-        return named_edges(edge_types, relations, validity)
+        return node, named_edges(edge_types, relations, validity)
+    node = await concept_instead(client, name, node, validity)
+    return node, await _edges_from(client, node, validity)
+
+
+async def _edges_from(client: MemGraphClient, node: GraphNode, validity: Validity) -> Followed:
     if node.label == Label.SYMBOL:
         return Followed((EdgeType.DEFINED_IN, EdgeType.CALLS))
     defining = Followed((EdgeType.DEFINED_IN, EdgeType.IMPORTS))
@@ -57,6 +64,27 @@ async def edges_from(
     return Followed(GRAPH_EDGES, validity=validity)
 
 
+async def concept_instead(client: MemGraphClient, name: str, node: GraphNode, validity: Validity) -> GraphNode:
+    """Return the concept with the name of an entity, if it has relations and the entity none; else the node as it is.
+
+    Texts make an entity of nearly every name, which would otherwise hide the concept that a person linked under it.
+
+    Args:
+        client: The graph.
+        name: What the caller called the node.
+        node: What was found under this name.
+        validity: Only facts that hold then.
+    """
+    if node.label != Label.ENTITY or name == node.id:
+        return node
+    if await client.has_edges(Label.ENTITY, node.id, Followed(_SAYING, validity=validity)):
+        return node
+    for row in await client.concepts_called([name, node.name]):
+        if await client.has_edges(Label.CONCEPT, row["id"], (EdgeType.RELATED_TO,)):
+            return GraphNode.of(row)
+    return node
+
+
 def edges_between(
     a: GraphNode,
     b: GraphNode,
@@ -64,7 +92,7 @@ def edges_between(
     relations: Sequence[str] | None,
     validity: Validity,
 ) -> Followed:
-    """Return the edges that a path between two nodes may have; see :func:`edges_from`."""
+    """Return the edges that a path between two nodes may have; see :func:`begin_at`."""
     edges = named_edges(edge_types, relations, validity)
     if edge_types is not None or relations is not None:
         return edges

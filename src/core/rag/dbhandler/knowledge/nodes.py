@@ -66,6 +66,11 @@ class NodeOperations(VectorStoreOperations):
         there = await self.nodes_by_id(wanted)
         return next((there[identifier] for identifier in wanted if identifier in there), None)
 
+    async def concepts_called(self, names: Sequence[str]) -> list[Row]:
+        """Return the concepts with exactly these names, as from :meth:`nodes_by_id`."""
+        wanted = [concept_id(self._namespace, knowledge_key(" ".join(name.split()))) for name in names]
+        return list((await self.nodes_by_id(wanted, (Label.CONCEPT,))).values())
+
     async def node_in_any_case(self, name: str) -> Row | None:
         """Return the first concept or topic with this name, ignoring case, as from :meth:`nodes_by_id`.
 
