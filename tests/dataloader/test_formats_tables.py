@@ -235,6 +235,31 @@ def test_an_object_around_a_list() -> None:
     assert records(document) == data["people"]
 
 
+def test_an_object_that_is_like_a_row_becomes_a_record() -> None:
+    data = {"name": "Ann", "title": "Miller", "since": 2020, "tags": ["x", "y"], "left": None}
+    document = convert("a.json", json.dumps(data))
+    assert (document.content, document.format) == ("name: Ann\ntitle: Miller\nsince: 2020\ntags: x, y", "records")
+    assert document.title == "Ann"
+    assert records(document) == [data]
+    wrapped = convert("a.json", json.dumps({"people": [data]}))
+    assert (wrapped.content, records(wrapped)) == (document.content, [data])
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"title": "The Mill", "body": "It turns with the ebb. " * 30},
+        {"title": "The Mill", "body": "It turns.\nSo it does."},
+        {"name": "pkg", "needs": {"a": "1"}},
+        {"name": "pkg", "files": [{"path": "a"}]},
+        {"names": ["Ann", "Bob"]},
+        {"name": "Ann", "title": None},
+    ],
+)
+def test_an_object_with_more_than_a_row_has_is_no_record(data: dict[str, object]) -> None:
+    assert convert("a.json", json.dumps(data)).records == ()
+
+
 def test_other_json_becomes_an_outline() -> None:
     data = {
         "name": "pkg",

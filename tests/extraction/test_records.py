@@ -70,6 +70,13 @@ async def test_the_employee_example(kb: KnowledgeBase) -> None:
     }
 
 
+async def test_the_employee_example_as_a_file(kb: KnowledgeBase, tmp_path: Path) -> None:
+    (tmp_path / "employee.json").write_text(json.dumps(ALICE))
+    await kb.ingest(tmp_path)
+    assert await counts(kb) == (5, 10)
+    assert [record["data"] for record in await kb.records("employee")] == [ALICE]
+
+
 async def test_a_shared_label_is_one_entity(kb: KnowledgeBase) -> None:
     await kb.insert("employees", ALICE)
     second = await kb.insert("employees", {"name": "Bob Smith", "company": "techcorp", "email": "bob@techcorp.example"})

@@ -19,12 +19,14 @@ from libs.dataloader.text import clean_text
 _MOSTLY = 0.8
 #: The share of a text that may be beside a list of objects: else that is not what the text is about.
 _MOST_BESIDE = 0.5
+#: What is longer is a text that an object holds, not a field of a record.
+_LONGEST_FIELD = 500
 _CLOSING = {"{": "}", "[": "]"}
 _LONGEST_WORD = 5  # false, of which half may be there
 
 
 def read(file: FileData, kind: Format) -> Content:
-    """One paragraph of ``name: value`` lines per record where it is a list of objects; else an outline.
+    """One paragraph of ``name: value`` lines per record where it is a list of objects, or one object; else an outline.
 
     Exports of conversations and boards of cards become these.
     What is not JSON after all stays as it is: it is still text. If that is because the file was cut short, the metadata
@@ -43,10 +45,14 @@ def read(file: FileData, kind: Format) -> Content:
         return _records(range(1, len(records) + 1), records.__getitem__)
     title = _title(data)
     if isinstance(data, dict):
+        if _is_record(data):
+            content = _records((1,), (data,).__getitem__)
+            content.title = _one_line(_named(data, ("name", "title")))  # the title of a person says what they do
+            return content
         lists = {
             name: items
             for name, value in data.items()
-            if (items := _list_of_objects(value)) is not None and len(items) > 1
+            if (items := _list_of_objects(value)) is not None and (len(items) > 1 or len(data) == 1)
         }
         if len(lists) == 1:
             ((name, items),) = lists.items()
@@ -78,8 +84,8 @@ def _title(data: Any) -> str | None:
     return _one_line(own if own or len(inner) != 1 else inner[0])
 
 
-def _named(data: Mapping[str, Any]) -> str | None:
-    return next((data[name] for name in ("title", "name") if isinstance(data.get(name), str)), None)
+def _named(data: Mapping[str, Any], fields: Sequence[str] = ("title", "name")) -> str | None:
+    return next((data[name] for name in fields if isinstance(data.get(name), str)), None)
 
 
 def _cut_short(text: str, line: int) -> dict[str, Any]:
@@ -131,6 +137,17 @@ def _list_of_objects(data: Any) -> list[dict[str, Any]] | None:
     if isinstance(data, list) and data and all(isinstance(item, dict) for item in data):
         return data
     return None
+
+
+def _is_record(data: Mapping[str, Any]) -> bool:
+    """Return whether an object is like a row: several values, each of them or of their items a short one."""
+    items = [item for value in data.values() for item in (value if isinstance(value, list) else [value])]
+    if len(data) == 1 or sum(item not in (None, "") for item in items) <= 1:
+        return False
+    return all(
+        len(item) <= _LONGEST_FIELD and "\n" not in item if isinstance(item, str) else not isinstance(item, dict | list)
+        for item in items
+    )
 
 
 def _records(numbers: Sequence[int], record: Callable[[int], Mapping[str, Any]], intro: str = "") -> Content:
