@@ -45,6 +45,22 @@ async def test_query_analysis_only(kb: KnowledgeBase) -> None:
     assert found.query_intent == "relationship"
 
 
+@pytest.mark.parametrize(
+    ("query", "entities"),
+    [
+        ("Compare Alice and Carol", ["Alice", "Carol"]),
+        ("List Carol's projects", ["Carol"]),
+        ("Vergleiche Alice und Carol", ["Alice", "Carol"]),
+        ("Please describe Carol", ["Carol"]),
+        ("Show Boat, a play by Carol", ["Show Boat", "Carol"]),
+    ],
+)
+async def test_the_verb_of_a_request_is_no_part_of_a_name(kb: KnowledgeBase, query: str, entities: list[str]) -> None:
+    await kb.add_triples([("Show Boat", "is_a", "play")])
+    found = await KnowledgeRAGFlow(kb).analyze_query_node({"query": query})
+    assert [name for name in found.extracted_entities if name != "play"] == entities
+
+
 async def test_basic_query_processing(kb: KnowledgeBase) -> None:
     result = await KnowledgeRAGFlow(kb).run({"query": "What projects has Alice worked on?", "session_id": "user-123"})
     assert "Lighthouse" in result.final_message
