@@ -380,6 +380,15 @@ async def test_a_document_is_looked_at_by_the_end_of_its_path(kb: KnowledgeBase)
         await kb.unlink("guide.md", "Search", "about")
 
 
+async def test_a_name_of_signs_alone_is_found(kb: KnowledgeBase) -> None:
+    await kb.add_triples([{"subject": "🎉", "relation": "is_a", "object": "Party", "subject_type": "sign"}])
+    assert [node.name for node in await kb.search_nodes(" 🎉 ")] == ["🎉"]
+    assert [node.name for node in await kb.search_nodes("🎉", type="sign")] == ["🎉"]
+    assert await kb.search_nodes("🎉", type="person") == []
+    assert await kb.search_nodes("🎊") == []
+    assert await kb.search_nodes(" ") == []
+
+
 async def test_concepts_topics_and_documents_are_linked(kb: KnowledgeBase) -> None:
     await kb.client.create_document("guide.md", "# Vectors")
     concept = await kb.create_or_get_concept("Vector  search", "Finding by nearness.")

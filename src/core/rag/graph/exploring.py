@@ -102,9 +102,9 @@ async def search_nodes(client: MemGraphClient, query: str, limit: int, kind: str
     query = check_text("A query", query).lstrip()[:MAX_QUERY_CHARACTERS]
     check_optional(type=kind)
     words = list(dict.fromkeys(normalized_words(query)))[:50]
-    if not words:
-        return []
     whole = normalize_name(query)
+    if not words:  # a name of signs alone: 😀
+        return [GraphNode.of(row) for row in await client.entities_called([whole] if whole else [], kind)]
     rows = await client.nodes_with_words(words, max(10 * limit, 200), kind)
 
     def rank(row: Row) -> tuple[float, int, str, str]:
