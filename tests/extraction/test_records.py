@@ -110,6 +110,25 @@ async def test_the_name_of_a_record_is_what_its_collection_says(
     assert await counts(kb) == (0, 0)
 
 
+@pytest.mark.parametrize(
+    ("field", "value", "names"),
+    [
+        ("tags", "oak, elm;larch ,", ["oak", "elm", "larch"]),
+        ("Skills", "oak|elm\nlarch", ["oak", "elm", "larch"]),
+        ("tags", ["oak, elm", "larch"], ["oak, elm", "larch"]),
+        ("tag", "oak, elm", ["oak, elm"]),
+        ("category", "Arts, Crafts & Trades", ["Arts, Crafts & Trades"]),
+        ("members", "Lane, Ada", ["Lane, Ada"]),
+        ("company", "Ohm, Inc.", ["Ohm, Inc."]),
+    ],
+)
+async def test_what_a_text_files_a_record_under(
+    kb: KnowledgeBase, field: str, value: str | list[str], names: list[str]
+) -> None:
+    inserted = await kb.insert("things", {"name": "Mill", field: value})
+    assert inserted.entities == ["Mill", *names]
+
+
 async def test_a_record_again_changes_nothing_and_one_with_its_id_replaces_it(kb: KnowledgeBase) -> None:
     first = await kb.insert("employees", {"_id": "e1", **ALICE})
     before = await knowledge(kb.client)

@@ -86,6 +86,10 @@ _THINGS: Final = frozenset({"company", "organization", "team", "department", "pr
 #: Fields whose relations apply to things as they do to people.
 _OF_THINGS: Final = frozenset({"email", "owner", "lead", "author", "category", "tag", "location", "city", "country"})
 
+#: What things are filed under: a text may have several, with commas between them.
+_FILED: Final = frozenset({"category", "tag", "topic", "skill"})
+_SEPARATOR: Final = re.compile(r"[,;|\n]")
+
 #: The relation of two fields that have no other.
 TOGETHER: Final = "co_occurs"
 
@@ -153,8 +157,8 @@ def entities_of(
     thing = _thing(collection, hints)
     for path, value in texts_of(record, deepest=DEEPEST):
         kind = thing if thing and path == _NAME else type_of_path(path, hints)
-        if kind:
-            entity = (_shared_entity if len(value) <= MAX_NAME_CHARS else _entity)(path, kind, value)
+        for name in _items(record, path, value) if kind in _FILED else (value,) if kind else ():
+            entity = (_shared_entity if len(name) <= MAX_NAME_CHARS else _entity)(path, kind, name)
             if entity.name:
                 found.setdefault(entity.name, entity)
     if len(found) <= MAX_ENTITIES:
@@ -163,6 +167,16 @@ def entities_of(
     kept = sorted(found.values(), key=lambda entity: values[entity.field] > 1)[:MAX_ENTITIES]
     names = {entity.name for entity in kept}
     return [entity for entity in found.values() if entity.name in names]
+
+
+def _items(record: Mapping[str, Any], path: tuple[str, ...], value: str) -> Sequence[str]:
+    """Return the items of a text in a field for several, as cells have them: ``tags: oak, elm``.
+
+    An item of a list is one, whatever it says, and so is a name: ``members: Lane, Ada``.
+    """
+    if len(path) == 1 and isinstance(record[path[0]], str) and _words(path[0])[-1].endswith("s"):
+        return _SEPARATOR.split(value)
+    return (value,)
 
 
 def _entity(path: tuple[str, ...], kind: str, value: str) -> RecordEntity:
