@@ -266,8 +266,11 @@ async def test_a_link_is_one_however_often_it_is_made_and_goes_when_taken_back(c
 
 
 async def test_concepts_are_linked_and_unlinked_by_their_names_or_the_id_of_the_link(company: KnowledgeBase) -> None:
-    for name in ("tide", "ebb"):
-        await company.knowledge_graph.add_node(UndirectedNode(name, "concept"))
+    tide = UndirectedNode("tide", "concept")
+    await company.knowledge_graph.add_node(tide, UndirectedNode("ebb", "concept", id="e-1"))
+    assert [node.name for node in (await company.neighbors("e-1")).nodes] == ["tide"]
+    assert [node.name for node in (await company.traverse(tide.id)).nodes] == ["ebb"]
+    await company.knowledge_graph.remove_edge(tide, UndirectedNode("ebb", id="e-1"))
     for how in (("Ebb", "tide"), None):
         link = await company.link("tide", "ebb", weight=2)
         [edge] = (await company.neighbors("tide")).edges

@@ -53,6 +53,8 @@ class NodeOperations(VectorStoreOperations):
     async def named_node(self, name: str) -> Row | None:
         """Return the node with this id, or the entity, concept or topic with this name, as from :meth:`nodes_by_id`.
 
+        An id is also the one that a caller gave to a concept (``UndirectedNode.id``).
+
         Raises:
             InvalidInputError: if the name is not text, or has a lone surrogate.
         """
@@ -63,6 +65,7 @@ class NodeOperations(VectorStoreOperations):
         wanted = [name, concept_id(self._namespace, knowledge_key(text)), topic_id(self._namespace, text)]
         if normalized := normalize_name(text):
             wanted.insert(0, entity_id(self._namespace, normalized))
+        wanted.append(concept_id(self._namespace, name))
         there = await self.nodes_by_id(wanted)
         return next((there[identifier] for identifier in wanted if identifier in there), None)
 
