@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from answering.drift_graph import Fact, entity_id, put_entities, write
-from core.rag import KnowledgeBase
+from core.rag import KnowledgeBase, UndirectedNode
 from core.rag.answering.drift import DRIFTRAG, Node, Path, TraversalStats
 from core.rag.answering.drift.scoring import path_score
 from core.rag.answering.drift.words import QueryWords
@@ -166,8 +166,17 @@ async def test_arguments_are_checked(kb: KnowledgeBase) -> None:
         with pytest.raises(InvalidInputError, match="empty"):
             await drift.query(query)  # type: ignore[arg-type]
     for missing in ("no such node", ""):
-        with pytest.raises(NotFoundError, match="no node"):
+        with pytest.raises(NotFoundError, match="There is no"):
             await drift.dynamic_traversal(missing, "tide")
+
+
+async def test_the_start_may_be_named(kb: KnowledgeBase) -> None:
+    await put_entities(kb.client, {"tide": "", "mill": ""}, [Fact("tide", "mill", "turns")])
+    await kb.knowledge_graph.add_node(UndirectedNode("Neap tides are low", "concept", id="neap"))
+    drift = DRIFTRAG(kb)
+    assert [str(path) for path in await drift.dynamic_traversal("Tide", "tide", 1)] == ["tide -[turns]-> mill", "tide"]
+    [alone] = await drift.dynamic_traversal("neap", "neap tides")
+    assert [node.content for node in alone.nodes] == ["Neap tides are low"]
 
 
 async def test_the_start_may_be_a_node_that_was_found(kb: KnowledgeBase) -> None:

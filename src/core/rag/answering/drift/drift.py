@@ -33,6 +33,7 @@ from core.rag.errors import (
     NoEntryPointsError,
     NotFoundError,
 )
+from core.rag.graph.exploring import look_up
 from core.rag.retrieval.hits import Hit
 from core.rag.schema import Label
 
@@ -161,7 +162,7 @@ class DRIFTRAG(DRIFTBase):
         """Find paths from a node; no path visits a node twice.
 
         Args:
-            start: A node, or its id.
+            start: A node, or its id or name.
             query: Decides which paths are followed if there are many.
             max_depth: Maximum number of edges in a path; ``None``: as configured.
             direction: ``forward``, ``backward`` or ``bidirectional``; ``None``: as configured.
@@ -178,13 +179,11 @@ class DRIFTRAG(DRIFTBase):
         """
         query = _checked(query)
         if not isinstance(start, Node | str):
-            raise InvalidInputError(f"start must be one node or its id, not {type(start).__name__}.")
+            raise InvalidInputError(f"start must be one node, or its id or name, not {type(start).__name__}.")
         check_function("node_filter", node_filter, "a node")
         changes = {"max_traversal_depth": max_depth, "traversal_direction": direction}
         config = self.config.updated(**{key: value for key, value in changes.items() if value is not None})
-        node = start if isinstance(start, Node) else await GraphReader(self.client).find(start)
-        if node is None:
-            raise NotFoundError(f"There is no node {str(start)[:200]!r} in namespace {self.client.namespace!r}.")
+        node = start if isinstance(start, Node) else await self._node(start)
         liked = (await self._entries(query, config.entry_point_count)).liked
         return await self._traverse(
             Entries([node], liked),
@@ -195,6 +194,13 @@ class DRIFTRAG(DRIFTBase):
             edge_types=edge_types,
             stats=stats if stats is not None else TraversalStats(),
         )
+
+    async def _node(self, name: str) -> Node:
+        reader = GraphReader(self.client)
+        node = await reader.find(name) or await reader.find((await look_up(self.client, name)).id)
+        if node is None:
+            raise NotFoundError(f"No path can begin at {name[:200]!r} in namespace {self.client.namespace!r}.")
+        return node
 
     async def infer_connections(
         self, paths: Sequence[Path], query: str, strategy: InferenceStrategy | None = None
