@@ -266,6 +266,10 @@ def test_which_fields_are_entities() -> None:
     }
 
 
+def test_the_line_of_a_record_has_no_spaces_around_its_values() -> None:
+    assert record_text({"company": "Mill & Co ", "tags": [" old", "wet\n"]}) == "company: Mill & Co, tags: old, wet"
+
+
 def nested(levels: int, innermost: Any) -> Any:
     for _ in range(levels):
         innermost = {"a": innermost}

@@ -216,7 +216,8 @@ def record_text(record: Mapping[str, Any]) -> str:
     parts = []
     before: tuple[str, ...] = ()
     for path, value in texts_of(record, everything=True):
-        parts.append(value if path == before else f"{'.'.join(path[-_NAMED_PARTS:])}: {value}")
+        text = value.strip()
+        parts.append(text if path == before else f"{'.'.join(path[-_NAMED_PARTS:])}: {text}")
         before = path
     return ", ".join(parts)
 
