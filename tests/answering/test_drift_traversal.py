@@ -162,8 +162,8 @@ async def test_arguments_are_checked(kb: KnowledgeBase) -> None:
                   {"edge_types": "MENTIONS"}):  # fmt: skip
         with pytest.raises(InvalidInputError):
             await drift.dynamic_traversal(ids["tide"], "tide", **wrong)  # type: ignore[arg-type]
-    for query in ("", "  ", None):
-        with pytest.raises(InvalidInputError, match="empty"):
+    for query, problem in (("", "empty"), ("  ", "empty"), (None, "must be text")):
+        with pytest.raises(InvalidInputError, match=problem):
             await drift.query(query)  # type: ignore[arg-type]
     for missing in ("no such node", ""):
         with pytest.raises(NotFoundError, match="There is no"):

@@ -298,7 +298,7 @@ def test_an_export_that_is_ended_leaves_nothing(
     )
     with process:
         assert process.stdout is not None and process.stdout.readline() == b"there\n"
-        assert (tmp_path / ".out.jsonl.part").exists()
+        assert [path.suffix for path in tmp_path.glob(".out.jsonl.*")] == [".part"]
         process.send_signal(number)
         _, err = process.communicate(timeout=60)
     assert process.returncode == 130

@@ -19,7 +19,7 @@ from core.rag.dbhandler.embedded.store import EmbeddedStore
 from core.rag.dbhandler.knowledge.edge_direction import FEW, RELATED, directed
 from core.rag.dbhandler.knowledge.entities import EntityLedger
 from core.rag.dbhandler.knowledge.facts import FactChanges, Triple, write_triples
-from core.rag.dbhandler.knowledge.placing import placed, undated
+from core.rag.dbhandler.knowledge.placing import placed
 from core.rag.dbhandler.knowledge.records import FROM_RECORD, RecordChanges, RecordRow, relation_id
 from core.rag.dbhandler.store import Transaction
 from core.rag.extraction.facts import ChunkFacts, Fact
@@ -101,14 +101,14 @@ def stores() -> Iterator[tuple[EmbeddedStore, EmbeddedStore]]:
 
 async def state(tx: Transaction, names: list[str]) -> None:
     triples, normalized = [Triple("hub", "knows", name) for name in names], {name: name for name in ["hub", *names]}
-    edges = undated([triple.statement(normalized, NAMESPACE) for triple in triples])
+    edges = await placed(tx, [triple.statement(normalized, NAMESPACE) for triple in triples], NAMESPACE, NOW)
     await write_triples(tx, triples, edges, normalized, NAMESPACE, NOW)
 
 
 async def date(tx: Transaction, names: list[str]) -> None:
     triples, normalized = [Triple("hub", "knows", name) for name in names], {name: name for name in ["hub", *names]}
     triples = [replace(triple, valid_from="2018-01-01") for triple in triples]
-    edges = await placed(tx, [triple.statement(normalized, NAMESPACE) for triple in triples], NOW)
+    edges = await placed(tx, [triple.statement(normalized, NAMESPACE) for triple in triples], NAMESPACE, NOW)
     await write_triples(tx, triples, edges, normalized, NAMESPACE, NOW)
 
 

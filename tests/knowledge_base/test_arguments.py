@@ -324,8 +324,8 @@ CALLS: dict[str, tuple[Callable[[Any], Awaitable[object]], str]] = {
         lambda kb: returned(KnowledgeRAGFlow(kb).set_callbacks("print")),
         "on_new_chunk must be a function that takes a part of an answer, not str",
     ),
-    "several starts": (lambda kb: DRIFTRAG(kb).dynamic_traversal([], "mill"), "start must be one node .*, not list"),
-    "no start": (lambda kb: DRIFTRAG(kb).dynamic_traversal(None, "mill"), "start must be one node .*, not NoneType"),
+    "several starts": (lambda kb: DRIFTRAG(kb).dynamic_traversal([], "mill"), "start must be one node, .*, not list"),
+    "no start": (lambda kb: DRIFTRAG(kb).dynamic_traversal(None, "mill"), "start must be one node, .*, not NoneType"),
     "a filter": (
         lambda kb: DRIFTRAG(kb).dynamic_traversal("x", "mill", node_filter=3),
         "node_filter must be a function that takes a node, not int",

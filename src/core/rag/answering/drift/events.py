@@ -74,10 +74,10 @@ async def drift_events(question: str, services: Services) -> AsyncGenerator[Even
         terms = search_terms(analysis.entities)
         if filters:
             knowledge = await Admission(client, filters).narrowed(knowledge)
-        else:
-            named = [one for one in knowledge.entities if matches(one.name, terms)]
+        named = [one for one in knowledge.entities if matches(one.name, terms)]
+        scored(named, terms)  # the others have the scores of their paths
+        if not filters:
             knowledge.entities = replaced(knowledge.entities, await with_records(client, named))
-        scored(knowledge.entities, terms)
         await judge(analysis, knowledge, client, services.before)
     metrics.search_metrics.passages = len(knowledge.hits)
     metrics.search_metrics.total_retrieval_time = time.monotonic() - since
