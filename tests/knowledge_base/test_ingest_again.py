@@ -165,8 +165,10 @@ async def test_names_that_an_earlier_version_spelt_otherwise_are_spelt_as_in_a_n
 
         async def earlier(tx: Transaction, name: str = name) -> None:
             values = {"id": entity_id(kb.namespace, name.lower()), "text": name, "lower": name.lower()}
+            values["namespace"] = kb.namespace
             await tx.run(
-                "MATCH (c:DocumentChunk) CREATE (c)-[:MENTIONS {count: 1}]->(e:Entity {id: $id, "
+                "MATCH (c:DocumentChunk {namespace: $namespace}) "
+                "CREATE (c)-[:MENTIONS {count: 1}]->(e:Entity {id: $id, "
                 "namespace: c.namespace, name: $text, normalized_name: $lower, type: 'name', mention_count: 1, "
                 "origin: 'text', created_at: c.created_at, updated_at: c.updated_at})",
                 values,
