@@ -66,7 +66,7 @@ def search(
     as_json: JsonOption = False,
 ) -> None:
     """Find passages by keyword, by meaning and by graph."""
-    from core.rag.retrieval.spelling import applied
+    from core.rag.retrieval.spelling import applied, told_of
 
     chosen = common(context, db, namespace, as_json)
     options: dict[str, Any] = {"filters": filters, "expand": expand, "conversation_id": conversation, "user_id": user}
@@ -80,8 +80,7 @@ def search(
 
     corrected, hits = with_kb(chosen, find, embedding=True, model=model)
     if corrected:
-        words = ", ".join(f"“{there}” instead of “{typed}”" for typed, there in corrected.items())
-        note(f"mgrag: Searched for {words}; what stands in quotation marks is not corrected.")
+        note(f"mgrag: {told_of(corrected)}; what stands in quotation marks is not corrected.")
     if chosen.json:
         print_json([hit.to_dict() for hit in hits])
         return

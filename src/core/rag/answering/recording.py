@@ -17,7 +17,7 @@ from core.rag.answering.services import Services
 from core.rag.dbhandler.finishing import finish
 from core.rag.errors import MGRagError, NotFoundError, StoreError, StreamCutError
 from core.rag.retrieval.referents import asks_for_more, referents
-from core.rag.retrieval.spelling import applied, corrections
+from core.rag.retrieval.spelling import applied, corrections, told_of
 
 if TYPE_CHECKING:
     from core.rag.answering.types import Citation
@@ -104,8 +104,7 @@ async def _corrected(
     strategy: Strategy, question: str, meant: Mapping[str, str], services: Services
 ) -> AsyncGenerator[Event, None]:
     """Answer the question that was meant, and say so in the answer."""
-    words = ", ".join(f"“{there}” instead of “{typed}”" for typed, there in meant.items())
-    note = f"Searched for {words}.\n\n" if meant else ""
+    note = f"{told_of(meant)}.\n\n" if meant else ""
     async with contextlib.aclosing(strategy(applied(question, meant), services)) as events:
         began = False
         async for event in events:

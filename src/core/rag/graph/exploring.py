@@ -9,7 +9,6 @@ from itertools import pairwise
 from math import isqrt
 from typing import TYPE_CHECKING, Literal
 
-from core.rag.analysis import MAX_QUERY_CHARACTERS
 from core.rag.dbhandler.checks import check_flags, check_number, check_optional, check_text
 from core.rag.dbhandler.documents.naming import document_named
 from core.rag.dbhandler.knowledge.periods import Time
@@ -25,6 +24,7 @@ from core.rag.graph.hops import by_label, ring
 from core.rag.graph.lightest import Found, Search
 from core.rag.graph.parts import EdgePage, GraphEdge, GraphNode, GraphStats, NeighbourPage, Path, Piece
 from core.rag.graph.spelling import similar_names
+from core.rag.retrieval.as_read import as_read
 from core.rag.schema import EdgeType, Label
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ async def look_up(client: MemGraphClient, name: str) -> GraphNode:
 async def search_nodes(client: MemGraphClient, query: str, limit: int, kind: str | None = None) -> list[GraphNode]:
     """See :meth:`core.rag.KnowledgeBase.search_nodes`."""
     limit = check_number("limit", limit, 1, MAX_VISITED)
-    query = check_text("A query", query).lstrip()[:MAX_QUERY_CHARACTERS]
+    query = as_read(check_text("A query", query))
     check_optional(type=kind)
     words = list(dict.fromkeys(normalized_words(query)))[:50]
     whole = normalize_name(query)

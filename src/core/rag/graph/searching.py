@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from core.rag.analysis import MAX_QUERY_CHARACTERS, query_terms
+from core.rag.analysis import query_terms
 from core.rag.dbhandler.checks import check_number, check_text
 from core.rag.dbhandler.knowledge.periods import Time
 from core.rag.dbhandler.knowledge.record_rows import DOCUMENTS
@@ -17,6 +17,7 @@ from core.rag.graph.doubles import Candidate, leave_out_doubles
 from core.rag.graph.passing import Passing, passing_of
 from core.rag.graph.proximity import Surroundings, surroundings
 from core.rag.keyed import Keyed
+from core.rag.retrieval.as_read import as_read
 from core.rag.schema import Label
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ async def search_around(
         raise InvalidInputError(f"There is no search mode {str(mode)[:50]!r}; the modes are {', '.join(MODES)}.")
     limit = check_number("limit", limit, 1, 1000)
     check_text("A query", query)
-    query = query.lstrip()[:MAX_QUERY_CHARACTERS].encode("utf-8", "replace").decode()
+    query = as_read(query).encode("utf-8", "replace").decode()
     if not query.strip():
         raise InvalidInputError("The query is empty.")
     around = Surroundings({}) if mode == "keyword" else await surroundings(client, query, depth, at)

@@ -14,6 +14,7 @@ from core.rag.analysis.words import is_stop_word
 from core.rag.dbhandler.checks import check_k
 from core.rag.dbhandler.store import MAX_K
 from core.rag.errors import InvalidInputError, NotFoundError
+from core.rag.retrieval.as_read import filter_of
 from core.rag.retrieval.bm25 import Bm25
 from core.rag.retrieval.chunk_names import fuzzy_index
 from core.rag.retrieval.copies import apart, preferring_others
@@ -97,7 +98,7 @@ class Retriever:
         query = query.encode("utf-8", "replace").decode()  # lone surrogates are not text
         if not query.strip():
             raise InvalidInputError("The query is empty.")
-        wanted = _parse(filters)
+        wanted = filter_of(filters)
         dialogue = self._dialogue
         by_words = mode in {"keyword", "fuzzy"} and dialogue is None
         legs = Legs(self._client, None if by_words else await self._client.vector_store_for(self._embedder))
@@ -370,11 +371,3 @@ def _mixed(found: Ranking, rewritten: Ranking) -> Ranking:
         total = (1 - REWRITTEN_SHARE) * score + REWRITTEN_SHARE * other
         mixed[key] = (total, {**scores, "rewritten": other} if key in rewritten else scores)
     return mixed
-
-
-def _parse(filters: str | Mapping[str, Any] | None) -> Filter | None:
-    if not filters:
-        return None
-    from core.rag.retrieval.filters import parse_filter
-
-    return parse_filter(filters) or None

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import re
 import unicodedata
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import cache, lru_cache, partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,6 +19,7 @@ from core.rag.analysis.language import DEFAULT_LANGUAGE, question_language
 from core.rag.analysis.words import fold, is_stop_word, stem
 from core.rag.dbhandler.kept import Kept
 from core.rag.embedder import WordLlamaEmbedding
+from core.rag.retrieval.as_read import filter_of
 from core.rag.schema import Label
 from core.rag.together import all_together
 
@@ -83,26 +84,27 @@ async def corrections(
     Raises:
         InvalidInputError: on a filter that is none.
     """
-    wanted = _parsed(filters)
+    wanted = filter_of(filters)
     tokens = text.split()
     if len(tokens) > _MOST_TOKENS or len(text) > _MOST_CHARACTERS:
         return {}
     language = question_language(tokens)
     if language not in _CODES:
         return {}
+    languages = tuple(dict.fromkeys((language, DEFAULT_LANGUAGE)))
     words = _looked_up(text, language)
-    stems = {word: {stem(fold(word), name) for name in (language, DEFAULT_LANGUAGE)} for word in words}
+    stems = {word: {stem(fold(word), name) for name in languages} for word in words}
     there = await client.known_terms(set().union(*stems.values())) if stems else set()
     unknown = [word for word in words if not stems[word] & there]
     if unknown:
-        for name in dict.fromkeys((language, DEFAULT_LANGUAGE)):
+        for name in languages:
             await asyncio.to_thread(_dictionary, name)  # others need not wait while it is loaded
-    unknown = [word for word in unknown if not _is_in_dictionary(fold(word), language)]
+    unknown = [word for word in unknown if not _is_in_dictionary(fold(word), languages)]
     if unknown := unknown[:_MOST]:
         there = await client.known_terms(set().union(*(stems[word] for word in unknown)), Label.RECORD)
         there |= await _names.get(client, partial(_words_of_names, client))
         unknown = [word for word in unknown if not {*stems[word], fold(word)} & there]
-    meant = await all_together(_meant(client, word, text, language, wanted) for word in unknown)
+    meant = await all_together(_meant(client, word, text, languages, wanted) for word in unknown)
     return {word: found for word, found in zip(unknown, meant, strict=True) if found}
 
 
@@ -116,6 +118,11 @@ def applied(text: str, words: Mapping[str, str]) -> str:
         return match[0] if any(start <= match.start() < end for start, end in quoted) else words.get(match[0], match[0])
 
     return _TYPED.sub(lambda token: _WORD.sub(of, token[0]), text)
+
+
+def told_of(words: Mapping[str, str]) -> str:
+    """Return a sentence about what was corrected, without its end."""
+    return "Searched for " + ", ".join(f"“{there}” instead of “{typed}”" for typed, there in words.items())
 
 
 async def _words_of_names(client: MemGraphClient) -> frozenset[str]:
@@ -151,13 +158,12 @@ def _looked_up(text: str, language: str) -> list[str]:
     ]
 
 
-async def _meant(client: MemGraphClient, word: str, text: str, language: str, wanted: Filter | None) -> str:
-    """Return the word that was probably meant; empty if none is known."""
-    languages = tuple(dict.fromkeys((language, DEFAULT_LANGUAGE)))
+async def _meant(client: MemGraphClient, word: str, text: str, languages: Sequence[str], wanted: Filter | None) -> str:
+    """Return the word that was probably meant; empty if none is known. The first language is that of the question."""
     is_name = _is_name(word, text)
     own = fold(word)
     likely = _typed_as(own)
-    function = next((one for one in likely if is_stop_word(one, language)), "")
+    function = next((one for one in likely if is_stop_word(one, languages[0])), "")
     if function and not is_name:
         return function
     possible: dict[str, list[str]] = {}
@@ -190,17 +196,9 @@ async def _meant(client: MemGraphClient, word: str, text: str, language: str, wa
             elif not is_name:
                 # Another form of a word that the text has. There are forms of what is no word, too: "booke", of "book".
                 forms = {one for name in languages for one in possible.get(stem(plain, name), ())}
-                for one in (one for one in forms if _is_in_dictionary(one, language)):
+                for one in (one for one in forms if _is_in_dictionary(one, languages)):
                     found[one] = found.get(one, 0.0) + likely[one] * match.score / 2
     return max(sorted(found), key=found.__getitem__) if found else ""
-
-
-def _parsed(filters: str | Mapping[str, Any] | None) -> Filter | None:
-    if not filters:
-        return None
-    from core.rag.retrieval.filters import parse_filter
-
-    return parse_filter(filters)
 
 
 def _may_be(typed: str, meant: str) -> bool:
@@ -223,9 +221,9 @@ def _is_common(word: str) -> bool:
     return WordLlamaEmbedding().count_tokens(word) == 1
 
 
-def _is_in_dictionary(word: str, language: str) -> bool:
-    """Return whether a folded word is in the dictionary of a language, or in the English one."""
-    return any(word in _dictionary(name) for name in dict.fromkeys((language, DEFAULT_LANGUAGE)))
+def _is_in_dictionary(word: str, languages: Iterable[str]) -> bool:
+    """Return whether a folded word is in the dictionary of a language."""
+    return any(word in _dictionary(name) for name in languages)
 
 
 @cache
