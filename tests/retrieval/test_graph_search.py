@@ -12,7 +12,7 @@ from tests.embedders import HashEmbedder
 
 from core.rag import KnowledgeBase
 from core.rag.retrieval.graph.anchors import is_common
-from core.rag.retrieval.hits import MODES, Hit
+from core.rag.retrieval.hits import MODES, Hit, SearchMode
 from dbhandler.kit import Engine, make_settings
 from libs.dataloader import Document
 
@@ -280,6 +280,26 @@ async def test_a_comparison_finds_both_sides_and_both_ends(kb: KnowledgeBase) ->
         "Bartholomew Quist",
         "Ottoline Varga",
     }
+
+
+@pytest.mark.parametrize("question", ["Crane Loader or Tide Gauge for flooding?", "Tide Gauge vs. Crane Loader: flooding"])
+@pytest.mark.parametrize("mode", ["graph", "auto"])
+async def test_of_two_long_documents_that_are_named_both_are_among_the_first(
+    engine: Engine, question: str, mode: SearchMode
+) -> None:
+    def manual(name: str, said: str) -> Document:
+        parts = [f"## Part {number}\n\n{said.format(number)} " * 3 for number in range(9)]
+        return Document(path=name, title=name, content="\n\n".join(parts), format="markdown")
+
+    many = manual("Crane Loader", "The Crane Loader stops at flooding of step {0}; flooding ends its run {0}.")
+    few = manual("Tide Gauge", "Step {0} of the Tide Gauge is to be read by hand.")
+    others = [manual(f"Pump {n}", f"Pump {n} is for flooding of level {{0}}.") for n in range(4)]
+    others.append(manual("Rounds", "Round {0} begins at the Tide Gauge."))
+    async with engine.knowledge(chunk_size=60, chunk_overlap=0) as kb:
+        await kb.ingest([many, few, *others])
+        hits = await kb.search(question, k=3, mode=mode)
+        assert {"Crane Loader", "Tide Gauge"} <= set(_paths(hits))
+        assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
 
 
 async def test_a_second_step_goes_on_to_what_is_left_of_the_question(kb: KnowledgeBase) -> None:

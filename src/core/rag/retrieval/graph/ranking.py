@@ -16,6 +16,7 @@ from core.rag.indexing.splitting.sentences import sentence_spans
 from core.rag.retrieval.graph.anchors import anchors, bearers, is_common
 from core.rag.retrieval.graph.bridging import Seed, Sentence, Way, targets, ways, worths
 from core.rag.retrieval.graph.neighbourhood import Entity, Neighbourhood
+from core.rag.retrieval.graph.order import in_order, sides
 from core.rag.retrieval.graph.pagerank import pagerank
 from core.rag.retrieval.graph.question import Question, is_written, named_in, possible_names
 from core.rag.retrieval.graph.reading import GraphReader, Text
@@ -74,6 +75,7 @@ class Ranked:
             first search, in which the words of a title count more than others, has them not among its best.
         written: The specificity of the rarest name that the question writes with a capital and few passages mention;
             0 if there is none.
+        sides: The passages about each thing that the question names.
     """
 
     scores: dict[str, float]
@@ -84,6 +86,7 @@ class Ranked:
     around: Neighbourhood = field(default_factory=lambda: Neighbourhood(0))
     doubted: AbstractSet[str] = frozenset()
     written: float = 0.0
+    sides: Sequence[Sequence[str]] = ()
 
     @property
     def is_linked(self) -> bool:
@@ -113,27 +116,6 @@ class Ranked:
             rarest = max(sorted(shared), key=self.around.rarity, default="")
             found[passage] = trace(passage, told, self.anchors, rarest)
         return found
-
-
-def in_order(scores: Mapping[str, float], first: Mapping[str, float], places: Mapping[str, str]) -> dict[str, float]:
-    """Redistribute the scores of each document among its passages, in the order of the first search.
-
-    Names lead to a document; which of its passages answers the question is better judged by words and meaning.
-
-    Args:
-        scores: Scores by passage.
-        first: Scores of the first search.
-        places: The document of each passage, if known.
-    """
-    by_place: dict[str, list[str]] = {}
-    for passage in scores.keys() & places.keys():
-        by_place.setdefault(places[passage], []).append(passage)
-    dealt = dict(scores)
-    for passages in by_place.values():
-        if len(passages) > 1:
-            order = sorted(passages, key=lambda passage: (-first.get(passage, 0.0), -scores[passage], passage))
-            dealt.update(zip(order, sorted((scores[passage] for passage in passages), reverse=True), strict=True))
-    return dealt
 
 
 class GraphRanking:
@@ -183,16 +165,19 @@ class GraphRanking:
         for passage, (strength, _) in asked.items():
             if passage not in common:
                 scores[passage] = max(scores.get(passage, 0.0), strength)
+        ids = frozenset(entity.id for entity in named)
+        doubted = common | {key for key, (_, entity) in asked.items() if entity not in sure and key not in best}
         ranked = Ranked(
             scores,
             dict(scores),
-            frozenset(entity.id for entity in named),
+            ids,
             anchors=asked,
             around=around,
-            doubted=common | {key for key, (_, entity) in asked.items() if entity not in sure and key not in best},
+            doubted=doubted,
             written=max(
                 (around.specificity(entity.id) for entity in named if _is_written(entity, question)), default=0.0
             ),
+            sides=sides(asked, ids.difference(aliases), doubted),
         )
         await self._bridge(question, ranked, named, near, texts)
         for passage, score in found.scores.items():

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from core.rag.embedder.likeness import likeness, usual_cosine
 from core.rag.retrieval.graph.auto import blended, graph_share
+from core.rag.retrieval.graph.order import with_all_sides
 from core.rag.retrieval.graph.question import Question, weigh
 from core.rag.retrieval.graph.ranking import Found, GraphRanking, Ranked
 from core.rag.retrieval.graph.reading import GraphReader
@@ -74,7 +75,7 @@ class GraphSearch:
         if not ranked.is_linked or share <= 0.0:
             return hybrid
         self._ranked, self._share = ranked, share
-        scores = blended(found.scores, ranked.scores, share)
+        scores = with_all_sides(blended(found.scores, ranked.scores, share), ranked.sides)
         return {
             key: (score, {**hybrid.get(key, (0.0, {}))[1], "graph": ranked.scores.get(key, 0.0)})
             for key, score in scores.items()
