@@ -87,12 +87,12 @@ class Legs:
         )
         return unit_vectors(float_rows([row["embedding"] for row in rows]))
 
-    async def words(self, chunk_ids: Collection[str]) -> dict[str, str]:
-        """Return the analysed words of given chunks, joined by spaces."""
+    async def texts(self, chunk_ids: Collection[str]) -> tuple[dict[str, str], dict[str, str]]:
+        """Return the analysed words of given chunks, joined by spaces, and their texts."""
         rows = await self._client.read_together(
-            "MATCH (c:DocumentChunk {id: i})", {"id": "i", "terms": "c.terms"}, chunk_ids
+            "MATCH (c:DocumentChunk {id: i})", {"id": "i", "terms": "c.terms", "content": "c.content"}, chunk_ids
         )
-        return {row["id"]: row["terms"] or "" for row in rows}
+        return {row["id"]: row["terms"] or "" for row in rows}, {row["id"]: row["content"] or "" for row in rows}
 
     async def sampled_words(self) -> list[frozenset[str]]:
         """Return the analysed words of a random sample of the chunks, to estimate how rare words are."""

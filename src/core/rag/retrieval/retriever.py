@@ -21,6 +21,7 @@ from core.rag.retrieval.copies import apart, preferring_others
 from core.rag.retrieval.fusion import Fused, fuse_hybrid
 from core.rag.retrieval.hits import MODES, Hit, SearchMode
 from core.rag.retrieval.legs import Legs
+from core.rag.retrieval.link_lists import without_lists_in_front
 from core.rag.retrieval.message import added, taken_apart, weighed
 from core.rag.retrieval.term_proximity import best, near, proximities
 from core.rag.together import all_together, together
@@ -209,9 +210,9 @@ class Retriever:
             by_words = await asyncio.to_thread(_by_words, texts, words) if mode != "vector" else {}
             weight = self._embedder.vector_weight
             fused = fuse_hybrid(vectors, by_words, sample=vectors.values(), total=len(texts), vector_weight=weight)
-            if dialogue is not None or mode in {"keyword", "vector"}:
+            if mode in {"keyword", "vector"}:
                 return _scored(fused)
-            return await _near(legs, fused, words, weight)
+            return await _near(legs, fused, words if dialogue is None else {}, weight)
 
         if graph is not None:
             return by_graph, among
@@ -249,7 +250,7 @@ class Retriever:
         weight = self._embedder.vector_weight
         fused = fuse_hybrid({**exact, **vectors}, words, sample=sample, total=total, vector_weight=weight, more=more)
         # The words of several turns have no reason to stand together.
-        return await _near(legs, fused, terms, weight) if dialogue is None else _scored(fused)
+        return await _near(legs, fused, terms if dialogue is None else {}, weight)
 
     async def _filtered(self, legs: Legs, rank: Rank, among: Among, wanted: Filter, k: int) -> Ranking:
         """Rank more and more chunks until enough of them pass the filter; if few pass, rank only those."""
@@ -319,10 +320,11 @@ def _scored(fused: Sequence[Fused]) -> Ranking:
 
 
 async def _near(legs: Legs, fused: Sequence[Fused], terms: Mapping[str, float], vector_weight: float) -> Ranking:
-    """Raise what has the words of the question close together."""
+    """Raise what has the words of the question close together, and lower what only lists links."""
     scores = {item.id: item.score for item in fused}
-    texts, sample = await together(legs.words(best(scores)), legs.sampled_words())
-    scores = near(scores, proximities(texts, terms, sample), vector_weight)
+    (words, texts), sample = await together(legs.texts(best(scores)), legs.sampled_words())
+    scores = near(scores, proximities(words, terms, sample), vector_weight)
+    scores = without_lists_in_front(scores, texts)
     return {item.id: (scores[item.id], item.scores) for item in fused}
 
 

@@ -1,0 +1,45 @@
+"""Passages that only list links: "Related links", "See also", a table of contents.
+
+They have the names that a question has, close together, and say nothing about them; what they lead to does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+#: What a list of links is worth of its score. It stays first if little else is found: of bookmarks, say.
+WORTH: Final = 0.7
+#: The least share of its words that are those of links, and the least number of these.
+_SHARE: Final = 0.9
+_LEAST: Final = 3
+
+#: Links of Markdown (inline, or by reference), of notes, and bare addresses; in the first group what is read of one.
+_LINK = re.compile(
+    r"!?\[((?:[^\[\]]|!\[[^\[\]]*\]\([^()]*\))*)\](?:\((?:[^()]|\([^()]*\))*\)|\[[^\[\]]*\])"
+    r"|\[\[([^\[\]]+)\]\]|<?https?://\S+"
+)
+_HEADING_OR_MARKER = re.compile(r"^\s*(?:#.*$|(?:[-*+]|\d+[.)])\s+)", re.MULTILINE)
+_WORD = re.compile(r"\w+")
+
+
+def is_link_list(text: str) -> bool:
+    """Return whether a passage has nothing but links, and the headings above them."""
+    if text.count("](") + text.count("][") + text.count("[[") + text.count("://") < _LEAST:  # nearly all
+        return False
+    body = _HEADING_OR_MARKER.sub("", text)
+    links = [found[1] or found[2] or "link" for found in _LINK.finditer(body)]
+    linked, others = len(_WORD.findall(" ".join(links))), len(_WORD.findall(_LINK.sub(" ", body)))
+    return len(links) >= _LEAST and linked >= _SHARE * (linked + others)
+
+
+def without_lists_in_front(scores: Mapping[str, float], texts: Mapping[str, str]) -> dict[str, float]:
+    """Return scores that are lowered for lists of links.
+
+    Args:
+        scores: Scores by passage.
+        texts: The text of each of those that are to be looked at.
+    """
+    listed = {key for key, text in texts.items() if is_link_list(text)}
+    return {key: WORTH * score if key in listed else score for key, score in scores.items()}

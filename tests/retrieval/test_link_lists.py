@@ -1,0 +1,88 @@
+"""Lists of links are not in front of what they lead to."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.rag import KnowledgeBase
+from core.rag.retrieval.hits import SearchMode
+from core.rag.retrieval.link_lists import WORTH, is_link_list, without_lists_in_front
+from libs.dataloader import Document
+
+LISTS = [
+    "## RELATED LINKS\n\n[Write-Host](Write-Host.md)\n\n[Write-Output](Write-Output.md)\n\n[Out-Null](Out-Null.md)\n",
+    "- [[Mill]]\n- [[Weir|The weir]]\n- [[Sluice]]\n",
+    "# All\n\n* [Mill](a.md)\n  * [Old wheel](w_(old).md 'x')\n  * [Its pond](b.md \"Pond\")\n* [Tides](c.md)",
+    "## References\n\n- [for][1]\n- [while][2]\n- [do][do]\n- [break the loop][break]\n- [continue][c]",
+    "https://example.org/a\nhttps://example.org/b\n<https://example.org/c>\n",
+    "1. [![logo](a.png)](https://a.example) [A](https://a.example)\n2. [B](https://b.example)\n3. [C](https://c.example)",
+]
+TEXTS = [
+    "The mill turns with the ebb.",
+    "[One](a.md) and [two](b.md) are the wheels; see [three](c.md) for how the miller stops them at night.",
+    "- [Mill](mill.md): where the corn is ground\n- [Weir](weir.md): keeps the water\n- [Sluice](s.md): lets it go",
+    "[Write-Host](Write-Host.md) [Write-Output](Write-Output.md)",
+    "a = b[0][1]; c = d[2](3); print(x[[1, 2]], y[[3]])",
+    "| name | address |\n|---|---|\n| Ada Lane | https://a.example |\n| Bob Reed | https://b.example |\n| x | y://z |",
+    "",
+]
+
+
+@pytest.mark.parametrize("text", LISTS)
+def test_a_list_of_links_is_told(text: str) -> None:
+    assert is_link_list(text)
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_text_with_links_is_no_list(text: str) -> None:
+    assert not is_link_list(text)
+
+
+@given(st.text(alphabet="[]()<># \n\"'!ab:/.htps", max_size=300))
+def test_any_text_is_told_apart(text: str) -> None:
+    assert is_link_list(text) in (True, False)
+
+
+@pytest.mark.parametrize("character", ["[", "](", "[[", "[a](", "![", "https://", '[a](b "'])
+def test_broken_links_without_end_take_no_time(character: str) -> None:
+    assert not is_link_list(character * 30_000 + " the mill")
+
+
+def test_only_lists_are_lowered() -> None:
+    scores = {"list": 1.0, "text": 0.8, "not looked at": 0.5}
+    assert without_lists_in_front(scores, {"list": LISTS[0], "text": TEXTS[1]}) == {
+        "list": pytest.approx(WORTH),
+        "text": 0.8,
+        "not looked at": 0.5,
+    }
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "graph", "auto"])
+@pytest.mark.parametrize("filters", [None, "path:manual/"])
+@pytest.mark.parametrize("conversation", [False, True])
+async def test_what_a_list_leads_to_comes_first(mode: SearchMode, filters: str | None, conversation: bool) -> None:
+    commands = ["Write-Host", "Write-Output", "Write-Error", "Write-Debug", "Out-Host", "Out-Null"]
+    links = "\n\n".join(f"[{command}]({command}.md)" for command in commands)
+    documents = [
+        Document(
+            path=f"manual/{command}.md",
+            title=command,
+            content=f"# {command}\n\nThis command sends {number} objects to where the reader looks for them, and"
+            f" further into stream {number}. What differs is the way that they take.\n\n## See also\n\n{links}\n",
+            format="markdown",
+        )
+        for number, command in enumerate(commands)
+    ]
+    async with KnowledgeBase.open("embedded::memory:", chunk_size=60, chunk_overlap=0) as kb:
+        await kb.ingest(documents)
+        said = None
+        if conversation:
+            said = await kb.client.create_conversation("streams")
+            await kb.client.add_message(said, "What does Write-Error do?", "user")
+        question = "What is the difference between Write-Host and Write-Output?"
+        hits = await kb.search(question, k=4, mode=mode, filters=filters, conversation_id=said)
+        assert not is_link_list(hits[0].content)
+        listed = await kb.search("See also", k=1, mode="keyword")  # a single leg shows what it finds
+        assert is_link_list(listed[0].content)
