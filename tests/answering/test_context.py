@@ -176,6 +176,11 @@ def test_nothing_gives_nothing() -> None:
         ("**1. Start the mill**\n\nIt turns.", ["**1. Start the mill**", "It turns."]),
         ("**2.** Open the sluice. Wait.", ["**2.** Open the sluice.", "Wait."]),
         ("mill start \\\n  --slowly\n- Wait", ["mill start \\\n  --slowly", "Wait"]),
+        # A wrapped line may begin with emphasis; a label or a line in bold begins something else.
+        ("It is in\n**[Jobs](http://a.example)**. Use it.", ["It is in\n**[Jobs](http://a.example)**.", "Use it."]),
+        ("Set the value of\n*Path*, then go.", ["Set the value of\n*Path*, then go."]),
+        ("**Author:** Ada\n**Date**: May\n**Place:** Ulm", ["**Author:** Ada", "**Date**: May", "**Place:** Ulm"]),
+        ("Take both:\n* *one* of them\n* two", ["Take both:", "*one* of them", "two"]),
     ],
 )  # fmt: skip
 def test_sentences(text: str, expected: list[str]) -> None:

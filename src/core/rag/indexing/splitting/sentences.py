@@ -6,8 +6,11 @@ import re
 
 from core.rag.indexing.splitting.breaks import SENTENCE_END
 
+#: A line or the rest of one in bold, or a label: "**Author:** Ada", "**Note**: …". Other emphasis is within a sentence.
+_BOLD = r"\*\*[^*\n]{1,80}(?::\*\*|\*\*[ \t]*(?::|\n|\Z))"
+_EMPHASIS = r"\*{1,3}[^\s*][^*\n]*\*"
 #: A line that does not continue in the next one: an item (its number is no year), a heading, a row, a fence.
-_ITEM = r"[ \t]*(?:[-*+•·‣▪#>|]|\d{1,3}[.)]\s|`{3})"
+_ITEM = rf"[ \t]*(?:{_BOLD}|(?!{_EMPHASIS})[-*+•·‣▪#>|]|\d{{1,3}}[.)]\s|`{{3}})"
 #: A heading is one line, whatever stands below it.
 _HEADING_LINE = r"^[ \t]*#{1,6}[ \t][^\n]*\n"
 # Blanks are looked at from the first of them only, or a long run of them takes the square of its length.
