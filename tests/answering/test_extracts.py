@@ -455,6 +455,7 @@ async def test_passages_of_markup_alone_are_left_out() -> None:
     ("text", "start", "item"),
     [
         ("of the mill turns by water.", 9, "… of the mill turns by water."),
+        ("  of the mill turns by water.", 9, "… of the mill turns by water."),  # within an item
         ("of the mill turns by water.", 0, "of the mill turns by water."),
         ("The mill turns by water.", 9, "The mill turns by water."),
         ("It stands.\n\nso the mill turns.", 9, "so the mill turns."),

@@ -9,6 +9,7 @@ from core.rag.answering.markers import is_in_block, replace_markers
 from core.rag.answering.types import Passage
 from core.rag.headings import last_heading
 from core.rag.indexing.splitting.sentences import without_quotation_marks
+from core.rag.retrieval.hits import Hit
 
 LONGEST_EXTRACT = 600
 #: So many lines of code are shown as such; more of them are put into one line.
@@ -121,9 +122,14 @@ def shown(sentence: str, passage: Passage | None = None, start: int = 0, longest
     lines = words.strip().splitlines()
     is_card = not in_block and is_record(words)
     line = _DEFINES.sub("", " ".join((" | " if is_card else " ").join(lines).split()))
-    if passage is not None and start == 0 < passage.hit.start_char and line[:1].islower() and not in_block:
-        line = f"… {line}"  # the passage begins within a sentence
+    if passage is not None and line[:1].islower() and not in_block and _begins_cut(passage.hit, start):
+        line = f"… {line}"
     return cut(line, longest)
+
+
+def _begins_cut(hit: Hit, start: int) -> bool:
+    """Return whether a sentence is the first of a passage that begins within its document."""
+    return hit.start_char > 0 and not hit.content[:start].strip()
 
 
 def cut(line: str, longest: int) -> str:
