@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from core.rag.answering.extracts.table_rows import is_head, with_head
 from core.rag.answering.types import Passage
 from core.rag.retrieval.hits import Hit
 from libs.dataloader import Document
+from libs.dataloader.tables import row_cells
 
 TABLE = """Cups:
 
@@ -154,3 +156,38 @@ async def test_of_a_wide_row_about_something_else_the_cell_is_said_that_mentions
     rows = f"{head}\n{'|-' * 8}|\n{row}"
     text, _ = await extract("What is Queenbee?", "factual", [passage(1, rows)])
     assert "- Skill: Scope | … | L6: Owns Queenbee. [1]" in text
+
+
+LEVELS = {
+    "Programmer (L2)": "Tends a mill with the help of others, and asks before the sluice is opened",
+    "Senior Programmer (L3)": "Tends a mill alone, through the winter too, and opens the sluice",
+    "Lead Programmer (L4)": "Tends all of the mills on the river, and says when a sluice is opened",
+    "Principal Programmer (L5)": "Builds mills that nobody has built before, of programmers and senior programmers",
+}
+
+
+async def test_of_columns_with_similar_names_those_are_said_that_are_meant() -> None:
+    lines = ["|".join(["", *cells, ""]) for cells in (["Skill", *LEVELS], "-" * 5, ["Scope", *LEVELS.values()])]
+    question = "What is the difference between a Lead Programmer and a Senior Programmer?"
+    text, _ = await extract(question, "factual", [passage(1, "\n".join(lines))])
+    senior, lead = (f"{name}: {LEVELS[name]}" for name in ("Senior Programmer (L3)", "Lead Programmer (L4)"))
+    assert f"- Skill: Scope | … | {senior} | {lead} | … [1]" in text
+
+
+@pytest.mark.parametrize("size", [64, 100, 128, 180])
+async def test_what_is_said_of_a_long_row_is_called_by_its_own_columns(size: int) -> None:
+    """Chunks may begin at any cell of a row, or within one."""
+    things = ["mill", "weir", "sluice", "wheel", "pond"]
+    cells = [" ".join(f"The {thing} has {number} parts of oak." for number in range(12)) for thing in things]
+    table = "\n".join("| " + " | ".join(row) + " |" for row in (map(str.title, things), ["---"] * 5, cells))
+    async with KnowledgeBase.open("embedded::memory:", chunk_size=size, chunk_overlap=0) as kb:
+        await kb.ingest(Document(path="long.md", content=f"# Parts\n\n{table}\n", format="markdown"))
+        hits = await kb.search("How many parts of oak has it?", k=30, mode="keyword")
+        answers = [await kb.ask(f"How many parts has the {thing}?") for thing in things]
+    shown = [*(hit.readable for hit in hits), *(answer.context for answer in answers)]
+    tables = [found for text in shown for found in re.findall(r"^(\|.*)\n\|[-|]+\|\n(\|.*)", text, re.MULTILINE)]
+    pairs = [pair for head, row in tables for pair in zip(row_cells(head), row_cells(row), strict=False)]
+    told = [(name, thing) for name, cell in pairs for thing in re.findall(r"The (\w+)", cell)]
+    told += [pair for answer in answers for pair in re.findall(r"(\w+): The (\w+)", answer.text)]
+    assert len({name for name, _ in told}) > 2
+    assert all(name.lower() == thing for name, thing in told)

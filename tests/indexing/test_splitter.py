@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from itertools import pairwise
 from typing import Any
 
@@ -397,6 +398,26 @@ def test_a_long_table_in_markdown_is_cut_by_rows_and_keeps_its_header() -> None:
             assert chunk.metadata["row"] == first + 1
     assert sum(chunk.content.count("| row") for chunk in chunks) == 100
     assert len(chunks) > 5
+
+
+@pytest.mark.parametrize("size", [40, 64, 100, 150])
+@pytest.mark.parametrize("overlap", [0, 16])
+def test_a_chunk_within_a_long_row_has_the_header_from_its_column_on(size: int, overlap: int) -> None:
+    def cell(column: int) -> str:
+        return " ".join(f"Word{number} of c{column}." for number in range(25)) + (" a \\| b" if column == 2 else "")
+
+    row = "| " + " | ".join(map(cell, range(5))) + " |"
+    header = "| name of c0 | name of c1 | name of c2 | c3 \\| c3 | name of c4 |"
+    chunks = split(f"{header}\n|---|---|---|---|---|\n{row}\n{row}\n", size, overlap, format="markdown")
+    within = [chunk for chunk in chunks if "table_header" in chunk.metadata and "name of" not in chunk.content]
+    assert len(within) > 8
+    for chunk in within:
+        column = re.search(r"c(\d)\.", chunk.content)
+        assert column is not None
+        assert chunk.metadata["table_header"].startswith(
+            f"| name of c{column[1]} |" if column[1] != "3" else "| c3 \\| c3 |"
+        )
+        assert chunk.metadata["table_header"].endswith(" c4 |")
 
 
 def test_rows_leave_room_for_their_header() -> None:

@@ -20,6 +20,8 @@ Reason = Literal["named", "bridge", "mention", "related", "words"]
 
 #: What stands between the bars of a table.
 _CELL = re.compile(r"(?:\\\||[^|])+")
+#: What every row of a table has; a bar that belongs to the text is escaped.
+_BAR = re.compile(r"(?<!\\)\|")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +90,7 @@ class Hit(Keyed):
     def table_header(self) -> str:
         """The line with the names of the columns of the table that its text begins within; empty if there is none."""
         header = str(self.metadata.get("table_header", ""))
-        return header if self.content.lstrip().startswith("|") else ""
+        return header if header and _BAR.search(self.content.lstrip().partition("\n")[0]) else ""
 
     @property
     def fields(self) -> str:
@@ -101,7 +103,8 @@ class Hit(Keyed):
         header = self.table_header
         if not header:
             return self.content
-        return f"{header}\n{_CELL.sub('---', header)}\n{self.content.lstrip()}"
+        rows = self.content.lstrip()
+        return f"{header}\n{_CELL.sub('---', header)}\n{'' if rows.startswith('|') else '| '}{rows}"
 
     @classmethod
     def of_chunk(cls, chunk: Mapping[str, Any], score: float, scores: dict[str, float]) -> Hit:

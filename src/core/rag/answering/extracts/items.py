@@ -47,7 +47,7 @@ def said_by(passage: Passage, place: Span, others: set[int], asked: Collection[s
     sentence = text[place.start : place.end]
     if not is_code(passage.hit.path):
         in_block = is_in_block(text, place.start)
-        of_table = is_row(text, place.start) and not in_block
+        of_table = is_row(text, place.start, passage.hit.table_header) and not in_block
         if not of_table and (in_block or not is_record(sentence)):
             return shown(sentence, passage, place.start)
         cells = with_head(text, place.start, place.end, passage.hit.table_header) if of_table else sentence
@@ -79,7 +79,11 @@ def under(subject: str, said: str, passage: Passage, place: Span) -> str:
     text = passage.hit.content
     if not subject or len(said) > _SHORT or is_code(passage.hit.path):
         return said
-    if is_in_block(text, place.start) or is_row(text, place.start) or said.startswith(subject):
+    if (
+        is_in_block(text, place.start)
+        or is_row(text, place.start, passage.hit.table_header)
+        or said.startswith(subject)
+    ):
         return said
     return f"{subject}: {said.removeprefix('… ')}"
 
@@ -93,7 +97,12 @@ def goes_on(passage: Passage, before: Span, place: Span) -> bool:
     if is_in_block(text, place.start):
         return _before_code(text, place.start) == (before.start, before.end)
     between = text[before.end : place.start]
-    if between.strip() or between.count("\n") > 1 or is_code(passage.hit.path) or is_row(text, place.start):
+    if (
+        between.strip()
+        or between.count("\n") > 1
+        or is_code(passage.hit.path)
+        or is_row(text, place.start, passage.hit.table_header)
+    ):
         return False
     # A line of its own, as in an address or a poem, is not the end of a sentence.
     return "\n" not in between or STATES.search(text, before.start, before.end) is not None

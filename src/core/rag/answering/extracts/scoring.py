@@ -235,8 +235,8 @@ def _answering(sentences: Sequence[Sentence], wanted: set[str]) -> list[Sentence
 def _without_echoes(sentences: Sequence[Sentence], passages: Sequence[Passage], wanted: set[str]) -> list[Sentence]:
     """Return the sentences but those that only repeat the question, or ask one, in passages that have others."""
     echoes = [
-        not is_row(text := passages[one.passage].hit.content, one.place.start)
-        and _echoes(one.text, one.words <= wanted and not announces(text, one.place.end))
+        not is_row((hit := passages[one.passage].hit).content, one.place.start, hit.table_header)
+        and _echoes(one.text, one.words <= wanted and not announces(hit.content, one.place.end))
         for one in sentences
     ]
     told = {one.passage for one, echo in zip(sentences, echoes, strict=True) if not echo}

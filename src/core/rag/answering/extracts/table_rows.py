@@ -19,10 +19,17 @@ def is_head(text: str, start: int) -> bool:
     return _is_rule(_line(text, end + 1))
 
 
-def is_row(text: str, start: int) -> bool:
-    """Return whether the line at a place is a row of a table; the head is one, the rule below it is not."""
+def is_row(text: str, start: int, head: str = "") -> bool:
+    """Return whether the line at a place is a row of a table; the head is one, the rule below it is not.
+
+    Args:
+        text: The passage.
+        start: The place.
+        head: The head of the table that the passage begins within; its first line may begin within a cell.
+    """
     line = _line(text, start)
-    return line.startswith("|") and BAR.search(line, 1) is not None and not _is_rule(line)
+    cut = bool(head) and not text[: text.rfind("\n", 0, start) + 1].strip()
+    return (line.startswith("|") or cut) and BAR.search(line, 1) is not None and not _is_rule(line)
 
 
 def with_head(text: str, start: int, end: int, head: str = "") -> str:
@@ -37,7 +44,7 @@ def with_head(text: str, start: int, end: int, head: str = "") -> str:
         head: The head of the table that the passage begins within; empty if there is none.
     """
     row = _line(text, start)
-    if not is_row(text, start) or is_head(text, start) or is_in_block(text, start):
+    if not is_row(text, start, head) or is_head(text, start) or is_in_block(text, start):
         return text[start:end]
     named = zip_longest(row_cells(_head_above(text, start, head)), row_cells(row), fillvalue="")
     return (

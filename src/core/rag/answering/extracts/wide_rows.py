@@ -10,6 +10,8 @@ from core.rag.analysis import analyze
 BETWEEN = " | "
 #: A row up to this length is shown whole.
 _WIDE = 300
+#: So long are cells together that a question names by several words: "a lead programmer and a senior programmer".
+_NAMED = 600
 _FEWEST = 3
 _LEFT_OUT = "…"
 #: How well a cell fits a question: its name has words of that, its value has, or neither.
@@ -20,8 +22,9 @@ def narrowed(row: str, asked: Collection[str], language: str, *, begins: bool) -
     """Return a row with its first cell and those with words of the question, as long as they fit; others are left out.
 
     That is done if a cell has such a name: of "capital: Canberra | cioc: AUS", the first is what "What is the capital
-    of Australia?" asks for. Or else if the row mentions what is asked, but is not about it: its first cell has no word
-    of the question. In other rows, any cell may be the answer.
+    of Australia?" asks for. Names with most of its words come first, those with fewer only if there is but one word:
+    "Senior Programmer" is asked for, and "Programmer" is not. Or else if the row mentions what is asked, but is not
+    about it: its first cell has no word of the question. In other rows, any cell may be the answer.
 
     Args:
         row: The cells, each with its name where it has one: ``Team: Blues | Won: 1``.
@@ -36,22 +39,31 @@ def narrowed(row: str, asked: Collection[str], language: str, *, begins: bool) -
     if len(row) <= _WIDE or len(cells) < _FEWEST:
         return row
     fits = [_fit(cell, asked, language) for cell in cells]
+    named = [_words_of_name(cell, asked, language) for cell in cells]
     mentioned = begins and fits[0] == _OTHER and _MENTIONS in fits
     if _ASKED not in fits[1:] and not mentioned:
         return row
+    most = max(named[1:])
+    wanted = [place for place in range(1, len(cells)) if most < 2 or named[place] == most]
     kept, length = {0}, len(cells[0])
-    for place in sorted(range(1, len(cells)), key=lambda place: (fits[place], place)):
+    for place in sorted(wanted, key=lambda place: (fits[place], place)):
         length += len(cells[place])
-        if fits[place] != _OTHER and (length <= _WIDE or len(kept) == 1):
+        if fits[place] != _OTHER and (length <= (_NAMED if most > 1 else _WIDE) or len(kept) == 1):
             kept.add(place)
     return BETWEEN.join(_with_gaps(cells, sorted(kept)))
 
 
 def _fit(cell: str, asked: Collection[str], language: str) -> int:
-    name, colon, value = cell.partition(": ")
-    if colon and not set(analyze(name, language)).isdisjoint(asked):
+    if _words_of_name(cell, asked, language):
         return _ASKED
+    name, colon, value = cell.partition(": ")
     return _OTHER if set(analyze(value if colon else name, language)).isdisjoint(asked) else _MENTIONS
+
+
+def _words_of_name(cell: str, asked: Collection[str], language: str) -> int:
+    """Return how many words of the question the name of a cell has."""
+    name, colon, _ = cell.partition(": ")
+    return len(set(analyze(name, language)).intersection(asked)) if colon else 0
 
 
 def _with_gaps(cells: Sequence[str], kept: Sequence[int]) -> list[str]:

@@ -53,7 +53,8 @@ def _beginning(passages: Sequence[Passage], title: str, times: int) -> tuple[str
         content = passage.hit.content
         words = [span for span in spans if span.said] or spans  # of source code, the comments
         for span in words if len(text) < times * _ENOUGH else ():
-            of_table, said = is_row(content, span.start), said_by(passage, span, set())
+            of_table = is_row(content, span.start, passage.hit.table_header)
+            said = said_by(passage, span, set())
             more = f"{text}{'; ' if ' | ' in said else ' '}{said}" if text else said
             if text and len(more) > times * _LONGEST:
                 break

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from core.rag.indexing.splitting.breaks import Breaks
 from core.rag.indexing.splitting.markdown import plain_title
 from core.rag.indexing.splitting.packing import Table
-from libs.dataloader.tables import row_cells
+from libs.dataloader.tables import BAR, row_cells, table_row
 
 #: What fields are called that say what a record is about.
 _NAMING = """
@@ -65,6 +65,25 @@ def stretches(
             done = atom + 1
     if done < len(starts):
         yield _part(breaks, starts, done, len(starts)), ""
+
+
+def header_from(header: str, text: str, start: int) -> str:
+    """Return the header of a table for a chunk of its rows: if it begins within a row, only the columns from there on.
+
+    Args:
+        header: The header line; may be empty.
+        text: The whole text.
+        start: Where the chunk begins.
+
+    Returns:
+        A header line; empty if the row has no column with a name from there on.
+    """
+    before = text[text.rfind("\n", 0, start) + 1 : start].strip()
+    if not before:
+        return header
+    passed = len(BAR.findall(before)) - before.startswith("|") + text[start:].lstrip().startswith("|")
+    names = row_cells(header)[passed:]
+    return table_row(name.replace("\\|", "|") for name in names) if names else ""
 
 
 def _part(breaks: Breaks, starts: Sequence[int], first: int, last: int) -> Breaks:

@@ -16,7 +16,7 @@ from core.rag.headings import heading_path
 from core.rag.indexing.splitting.breaks import Breaks, line_breaks, prose_breaks, record_breaks, without_surrogates
 from core.rag.indexing.splitting.code import code_sections
 from core.rag.indexing.splitting.grammars import grammar_versions
-from core.rag.indexing.splitting.long_rows import stretches
+from core.rag.indexing.splitting.long_rows import header_from, stretches
 from core.rag.indexing.splitting.markdown import Outline, markdown_breaks, outline, table_breaks
 from core.rag.indexing.splitting.outdented import outdented_headings
 from core.rag.indexing.splitting.packing import Packer, Table, table_at
@@ -31,7 +31,7 @@ DEFAULT_CHUNK_OVERLAP = 200
 #: ``(start, end, heading, metadata)`` of a chunk; the metadata depend on its position in the document.
 type Span = tuple[int, int, str, dict[str, Any]]
 
-_VERSION = 12  # raised whenever the same settings begin to give other chunks
+_VERSION = 13  # raised whenever the same settings begin to give other chunks
 _SECTION_PLACES = ("slide", "sheet")  # nothing runs on from one of these into the next
 _SAMPLE = 512  # characters by which the length of a token is told
 _PIECES_PER_CHUNK = 4
@@ -55,7 +55,7 @@ class TextSplitter:
       title of the document, unless that is all). Fenced code and tables are kept whole if they fit.
     - ``code:<language>``: along definitions; ``heading`` is ``"class Foo > def bar"``.
     - ``table``: by rows. Chunks after the first have the header line in ``metadata["table_header"]``, also for tables
-      in Markdown.
+      in Markdown. One that begins within a row has the columns from there on.
     - ``records``: between paragraphs, which are not cut if they fit.
       A row or record longer than a chunk is cut by itself; what it is called (by its ``title``, ``name`` …, else by its
       first field) ends the ``heading`` of all its chunks.
@@ -186,7 +186,7 @@ class TextSplitter:
         for start, end, heading, table in self._spans(document):
             extra: dict[str, Any] = {}
             if table is not None:
-                _add_table(extra, rows, start, table, document.format)
+                _add_table(extra, rows, content, start, table, document.format)
             if document.locations:
                 _add_places(extra, document.locations, content, start, end)
             spans.append((start, end, heading, extra))
@@ -332,9 +332,9 @@ class _Rows:
         return self._before + 1
 
 
-def _add_table(metadata: dict[str, Any], rows: _Rows, start: int, table: Table, kind: str) -> None:
-    if start >= table.body and table.header:
-        metadata["table_header"] = table.header
+def _add_table(metadata: dict[str, Any], rows: _Rows, content: str, start: int, table: Table, kind: str) -> None:
+    if start >= table.body and (header := header_from(table.header, content, start)):
+        metadata["table_header"] = header
     if table.header or kind == "table":
         metadata["row"] = rows.number(table.body, max(start, table.body))
 
