@@ -283,7 +283,12 @@ async def test_a_comparison_finds_both_sides_and_both_ends(kb: KnowledgeBase) ->
 
 
 @pytest.mark.parametrize(
-    "question", ["Crane Loader or Tide Gauge for flooding?", "Tide Gauge vs. Crane Loader: flooding"]
+    "question",
+    [
+        "Crane Loader or Tide Gauge for flooding?",
+        "Tide Gauge vs. Crane Loader: flooding",
+        "crane loader or tide gauge for flooding?",
+    ],
 )
 @pytest.mark.parametrize("mode", ["graph", "auto"])
 async def test_of_two_long_documents_that_are_named_both_are_among_the_first(

@@ -32,20 +32,20 @@ def in_order(scores: Mapping[str, float], first: Mapping[str, float], places: Ma
     return dealt
 
 
-def sides(
-    anchors: Mapping[str, tuple[float, str]], asked: Collection[str], doubted: Collection[str]
-) -> list[list[str]]:
+def sides(anchors: Mapping[str, tuple[float, str]], asked: Collection[str], common: Collection[str]) -> list[list[str]]:
     """Return the passages about each thing that a question names, in no particular order.
 
+    A name that is written small may be there by accident, but hardly beside one that is not.
+
     Args:
-        anchors: The passages that the question names, with their strengths and entities.
+        anchors: The passages that the question names, with their strengths and entities; of one at least it is sure.
         asked: Ids of the entities that it names itself, not by another name.
-        doubted: The anchors that may be accidents.
+        common: The anchors whose name is a common word.
     """
     found: dict[str, list[str]] = {}
     strengths: dict[str, float] = {}
     for passage, (strength, entity) in anchors.items():
-        if entity in asked and passage not in doubted:
+        if entity in asked and passage not in common:
             found.setdefault(entity, []).append(passage)
             strengths[entity] = max(strengths.get(entity, 0.0), strength)
     least = _BESIDE * max(strengths.values(), default=0.0)

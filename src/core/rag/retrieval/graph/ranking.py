@@ -177,7 +177,7 @@ class GraphRanking:
             written=max(
                 (around.specificity(entity.id) for entity in named if _is_written(entity, question)), default=0.0
             ),
-            sides=sides(asked, ids.difference(aliases), doubted),
+            sides=sides(asked, ids.difference(aliases), common) if asked.keys() - doubted else [],
         )
         await self._bridge(question, ranked, named, near, texts)
         for passage, score in found.scores.items():
