@@ -11,7 +11,7 @@ from answering.models import talking
 from core.rag import KnowledgeBase
 from core.rag.answering.events import AnalysisEvent, RetrievalEvent
 from core.rag.answering.extracts.composing import LABEL
-from core.rag.answering.overview.asking import asks_for_overview, documents_asked
+from core.rag.answering.overview.asking import asks_for_overview, called, documents_asked
 from core.rag.answering.response import NOTHING_FOUND
 from core.rag.errors import FilterError
 from dbhandler.kit import Engine
@@ -179,6 +179,9 @@ async def test_a_logo_above_the_first_heading_is_not_the_beginning(logo: str) ->
         ("What's in the document grants.csv?", "grants.csv"),
         ("What does survey.pdf say?", "survey.pdf"),
         ("Give me a short summary of the diary", "diary"),
+        ("Summarize chapter-3.xhtml", called("Chapter_3.xhtml")),
+        ("Give me an overview of the severance document", "severance"),
+        ("Worum geht es in dem Mühlen-Dokument?", "mühlen"),
         ("Fasse das Dokument protokoll.docx zusammen", "protokoll.docx"),
         ("Worum geht es in Ebbe und Flut?", "ebbe und flut"),
         ("Résume le fichier notes.txt", "notes.txt"),

@@ -100,6 +100,7 @@ _KIND = re.compile(
     r"(?:document|file|page|paper|article|report|book|dokument|datei|seite|fichier|documento|archivo)"
     r"(?: called| named)? "
 )
+_KIND_BEHIND = re.compile(r" (?:document|file|page|paper|article|report|book)\Z|-(?:dokument|datei|seite)\Z")
 
 
 def asks_for_overview(question: str, *, alone: bool = True) -> bool:
@@ -118,11 +119,11 @@ def asks_for_overview(question: str, *, alone: bool = True) -> bool:
 
 
 def documents_asked(question: str) -> list[str]:
-    """Return what the document may be called that a question is about as a whole, in small letters; else nothing.
+    """Return what the document may be :func:`called` that a question is about as a whole; else nothing.
 
     Example:
-        >>> documents_asked("Please summarize the file minutes.docx!")
-        ['file minutes.docx', 'minutes.docx', 'the file minutes.docx']
+        >>> documents_asked("Please summarize the file minutes-7.docx!")
+        ['file minutes 7.docx', 'minutes 7.docx', 'the file minutes 7.docx']
     """
     asked = _plain(question.strip(" ¿¡?!.")) if len(question) <= _LONGEST else ""
     found = _OF_DOCUMENT.fullmatch(asked)
@@ -130,12 +131,13 @@ def documents_asked(question: str) -> list[str]:
         return []
     whole = next(name for name in found.groups() if name).strip(_AROUND)
     bare = whole[_length(_ARTICLE, whole) :].strip(_AROUND)
-    return sorted({whole, bare, bare[_length(_KIND, bare) :].strip(_AROUND)} - {""})
+    names = {whole, bare, bare[_length(_KIND, bare) :].strip(_AROUND), _KIND_BEHIND.sub("", bare)}
+    return sorted(set(map(called, names)) - {""})
 
 
 def called(name: str) -> str:
-    """Return the name of a document in the form in which a question has it: small, without marks around it."""
-    return _small(name).strip(_AROUND)
+    """Return the name of a document as it is compared: small, without marks around it, in words ("chapter-3")."""
+    return _small(name.replace("-", " ").replace("_", " ")).strip(_AROUND)
 
 
 def _small(text: str) -> str:

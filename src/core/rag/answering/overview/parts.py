@@ -33,7 +33,7 @@ async def parts_of(
 
     Args:
         client: The graph.
-        names: What the name may be: that of a file, also without its extension, or a title, in small letters.
+        names: What the name may be: that of a file, also without its extension, or a title, as :func:`called` has it.
         most: How many parts to choose,
         filters: Only documents that pass.
         tokens: or as many as have so many tokens, if these are more.
@@ -69,7 +69,7 @@ def _fitting(chunks: Sequence[Mapping[str, Any]], tokens: int) -> int:
 
 
 def _called(row: Mapping[str, Any]) -> set[str]:
-    """Return what a document may be called, as :func:`documents_asked` has it."""
+    """Return what a document may be called, as :func:`called` has it."""
     path = PurePosixPath(row["path"] or "")
     names = (row["path"] or "", path.name, path.stem, row["title"] or "")
     return {called(name) for name in names} - {""}
