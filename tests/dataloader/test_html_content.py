@@ -154,6 +154,21 @@ def test_a_title_may_be_a_button() -> None:
 # -- frames --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("group", "heading"),
+    [
+        ("<h2 id='c3'>III</h2><p>The <i>Problem</i></p>", "## III: The Problem\n"),
+        ("<p>Chapter 3:</p><h1>The Problem</h1>", "# Chapter 3: The Problem\n"),
+        ("<h1>Tides</h1><h2>A guide</h2>", "# Tides: A guide\n"),
+        ("<h1>Tides</h1>", "# Tides\n"),
+        (f"<h1>Tides</h1><p>{LONG}</p>", "# Tides\n"),
+        ("<p>A motto</p>", "A motto\n"),
+    ],
+)
+def test_a_heading_and_its_subtitle_are_one(group: str, heading: str) -> None:
+    assert f"{heading}\n{LONG[:20]}" in body(f"<main><hgroup>{group}</hgroup><p>{LONG}</p></main>")
+
+
 def test_frames_are_links() -> None:
     page = html_to_document(
         """<html><head><title>T</title></head><frameset cols="20%,80%"><frame src="menu.html" title="Menu">

@@ -16,6 +16,23 @@ _SITE = re.compile(r"\s+[-–—|·•»«:/~]+\s+|\s*[|»·•]+\s*|:\s+")
 _FRAME = frozenset(("nav", "aside", "footer", "dialog"))
 _NO_PLACE = frozenset(("table", "ul", "ol", "dl", "pre"))
 _LOWER_HEADINGS = ("h2", "h3", "h4", "h5", "h6")
+#: A longer group has a text below its heading.
+_LONGEST_GROUP = 200
+
+
+def join_subtitles(tree: HtmlElement) -> None:
+    """Make one heading of what a page groups as one (``hgroup``): "III: The Problem"."""
+    for group in list(tree.iter("hgroup")):
+        parts = [(node, text) for node in group.iter("h1", *_LOWER_HEADINGS, "p") if (text := inline_text(node))]
+        heading = next((node for node, _ in parts if node.tag != "p"), None)
+        whole = ": ".join(text.rstrip(" :") for _, text in parts)
+        if heading is None or len(parts) == 1 or len(whole) > _LONGEST_GROUP:
+            continue
+        for node, _ in parts:
+            if node is not heading:
+                node.drop_tree()
+        del heading[:]
+        heading.text = whole
 
 
 def heading_of_title(tree: HtmlElement, title: str | None) -> list[HtmlElement]:
