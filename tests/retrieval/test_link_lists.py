@@ -12,6 +12,9 @@ from core.rag.retrieval.link_lists import WORTH, is_link_list, without_lists_in_
 from libs.dataloader import Document
 
 LISTS = [
+    "### SEE ALSO\n\n* [hugo new](/commands/new/)\t - Create new content\n",
+    "## See also:\n\n- Write-Output\n- The mill, and how it is kept in winter\n",
+    "## Siehe auch ##\n1. Mühle\n2. Wehr\n\n3. [Teich](t.md)",
     "## RELATED LINKS\n\n[Write-Host](Write-Host.md)\n\n[Write-Output](Write-Output.md)\n\n[Out-Null](Out-Null.md)\n",
     "- [[Mill]]\n- [[Weir|The weir]]\n- [[Sluice]]\n",
     "# All\n\n* [Mill](a.md)\n  * [Old wheel](w_(old).md 'x')\n  * [Its pond](b.md \"Pond\")\n* [Tides](c.md)",
@@ -20,6 +23,10 @@ LISTS = [
     "1. [![logo](a.png)](https://a.example) [A](https://a.example)\n2. [B](https://b.example)\n3. [C](https://c.example)",
 ]
 TEXTS = [
+    "## See also\n\nThe mill is also shown in the museum of the town, on the first floor.\n",
+    f"## See also\n\n- [The mill](a.md), where {'corn and ' * 10} barley are ground\n",
+    "## Steps\n\n- Close the sluice\n- Stop the wheel\n- Oil it\n",
+    "## See also\n",
     "The mill turns with the ebb.",
     "[One](a.md) and [two](b.md) are the wheels; see [three](c.md) for how the miller stops them at night.",
     "- [Mill](mill.md): where the corn is ground\n- [Weir](weir.md): keeps the water\n- [Sluice](s.md): lets it go",
@@ -45,7 +52,9 @@ def test_any_text_is_told_apart(text: str) -> None:
     assert is_link_list(text) in (True, False)
 
 
-@pytest.mark.parametrize("character", ["[", "](", "[[", "[a](", "![", "https://", '[a](b "'])
+@pytest.mark.parametrize(
+    "character", ["# ", "# a \n", "# See also\n\n", "[", "](", "[[", "[a](", "![", "https://", '[a](b "']
+)
 def test_broken_links_without_end_take_no_time(character: str) -> None:
     assert not is_link_list(character * 30_000 + " the mill")
 

@@ -23,9 +23,37 @@ _LINK = re.compile(
 _HEADING_OR_MARKER = re.compile(r"^\s*(?:#.*$|(?:[-*+]|\d+[.)])\s+)", re.MULTILINE)
 _WORD = re.compile(r"\w+")
 
+#: Headings of lists of what else there is to read, whose links a text may have lost, as that of a web page has.
+_ELSEWHERE: Final = frozenset(
+    """
+see also|also see|related links|related topics|related articles|related documentation|related information
+related resources|related pages|external links|further reading|siehe auch|weblinks|weiterführende links|voir aussi
+liens externes|véase también|ver también|enlaces externos|vedi anche|collegamenti esterni|veja também|ver também
+ligações externas|zie ook|externe links|zobacz też|zobacz także
+""".strip()
+    .replace("\n", "|")
+    .split("|")
+)
+_ITEM = re.compile(r"\s*(?:[-*+•]|\d+[.)]|!?\[)")
+_LONGEST_ITEM = 15  # words, what it says of its link among them
+
 
 def is_link_list(text: str) -> bool:
-    """Return whether a passage has nothing but links, and the headings above them."""
+    """Return whether a passage has nothing but links and headings, or is a list headed "See also"."""
+    return _is_all_links(text) or _is_headed_as_list(text)
+
+
+def _is_headed_as_list(text: str) -> bool:
+    heading, _, rest = text.lstrip().partition("\n")
+    if not heading.startswith("#") or heading.strip("# \t:").casefold() not in _ELSEWHERE:
+        return False
+    lines = [line for line in rest.split("\n") if line.strip()]
+    return bool(lines) and all(
+        _ITEM.match(line) and len(_WORD.findall(_LINK.sub(r"\1", line))) <= _LONGEST_ITEM for line in lines
+    )
+
+
+def _is_all_links(text: str) -> bool:
     if text.count("](") + text.count("][") + text.count("[[") + text.count("://") < _LEAST:  # nearly all
         return False
     body = _HEADING_OR_MARKER.sub("", text)
