@@ -41,6 +41,8 @@ _ORDINAL: Final = re.compile(
 _KINDS: Final = frozenset("arguments commands examples flags operands options parameters switches".split())  # noqa: SIM905
 #: Roman numerals alone, as of centuries and chapters; IV and VI have other meanings.
 _NUMERAL: Final = re.compile(r"X{1,3}(?:I[XV]|V?I{0,3})|V?I{2,3}|IX")
+#: As headings, these are numbers, too.
+_CHAPTER: Final = re.compile(r"(?:IV|VI?|I)\.?")
 
 _HEADINGS: Final = """
 see also|also see|external links|further reading|related links|related topics|related articles|related documentation
@@ -48,6 +50,7 @@ related information|related resources|additional resources|more information|more
 references|bibliography|notes|note|notes and references|remarks|remark|warning|warnings|caution|important|tip|tips|todo
 overview|introduction|intro|summary|abstract|conclusion|conclusions|discussion|background|contents|table of contents|toc
 in this article|on this page|in this section|appendix|acknowledgements|acknowledgments|colophon|preface|foreword
+short description|long description|inputs|outputs
 usage|how it works|when to use it|getting started|next steps|what's next|before you begin|prerequisites|requirements
 frequently asked questions|faq|faqs|name|synopsis|syntax|description|parameters|params|arguments|args|returns|return
 return value|return values|return type|raises|throws|exceptions|errors|bugs|author|authors|copyright|conforming to
@@ -183,7 +186,7 @@ def heads_no_thing(heading: str, name: str) -> bool:
     """
     if heading.endswith(_QUESTION_MARKS) or is_usual_heading(name) or names_nothing(heading, name):
         return True
-    return _COUNTED.fullmatch(name) is not None
+    return _COUNTED.fullmatch(name) is not None or _CHAPTER.fullmatch(heading) is not None
 
 
 @cache
