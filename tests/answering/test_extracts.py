@@ -689,3 +689,22 @@ async def test_a_short_statement_comes_with_the_heading_that_says_what_it_is_abo
 def test_a_sentence_of_spaces_is_shown_at_once() -> None:
     """It took the cube of their number: hours for these."""
     assert shown("The mill" + " " * 20_000 + "turns.") == "The mill turns."
+
+
+async def test_items_of_a_list_that_announce_others_are_shown_with_them() -> None:
+    text = (
+        "The mill has these names for its sluice:\n\n- In all towns:\n  - `gate`\n  - `door`, in winter\n\n"
+        "- In Ulm:\n    - `wehr`\n- Nowhere:\n- At sea.\n"
+    )
+    answer, _ = await extract("Which names does the mill have for its sluice?", "factual", [passage_of(text)], None)
+    assert answer.splitlines()[2:] == [
+        "- The mill has these names for its sluice: [1]",
+        "  - In all towns: `gate`; `door`, in winter",
+        "  - In Ulm: `wehr`",
+        "  - Nowhere:",
+        "  - At sea.",
+    ]
+
+
+def passage_of(text: str) -> Passage:
+    return Passage(1, Hit("1", "d", "d.md", "", "", text, 0, 0, len(text), 1.0))

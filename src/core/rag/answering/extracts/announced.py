@@ -58,6 +58,16 @@ def items_behind(text: str, end: int, most: int, *, headed: bool = False) -> lis
     return _items(text, first, lines, most)
 
 
+def items_within(text: str, start: int, end: int, most: int) -> list[Item]:
+    """Return the items of the list that an item of a list announces ("Windows:"); of a row of a table, none."""
+    items = items_behind(text, end, most)
+    return items if items and _column(text, items[0].start) > _column(text, start) else []
+
+
+def _column(text: str, place: int) -> int:
+    return place - text.rfind("\n", 0, place)
+
+
 def lead_in(text: str, start: int) -> tuple[int, int] | None:
     """Return the place of the sentence that announces the list of the item at a place; ``None`` for other places."""
     line = text.rfind("\n", 0, start) + 1
@@ -102,10 +112,13 @@ def _items(text: str, first: tuple[int, int], lines: Iterator[tuple[int, int]], 
     for start, stop in lines:
         item = _ITEM.match(text, start, stop)
         line = text[start:stop].expandtabs()
-        deeper = len(line) - len(line.lstrip()) > indent + 1
+        own = len(line) - len(line.lstrip())
+        deeper = own > indent + 1
         if not line.strip():
             blank, goes_on = True, False
             continue
+        if own < indent - 1:  # of the list around it
+            break
         if item is not None and not deeper:
             if len(items) == most:
                 break

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection
 
 from core.rag.analysis.language import detect_language
-from core.rag.answering.extracts.announced import announces, items_behind, lead_in
+from core.rag.answering.extracts.announced import announces, items_behind, items_within, lead_in
 from core.rag.answering.extracts.blocks import Block, Shown, block_behind, show
 from core.rag.answering.extracts.code_spans import Span, comment_on, defined_above
 from core.rag.answering.extracts.headed import end_above_list
@@ -145,6 +145,9 @@ def list_behind(passage: Passage, place: Span, *, headed: bool = False) -> str:
     lines = []
     for number, start, stop in items[:_MOST_ITEMS]:
         said = shown(with_head(text, start, stop, passage.hit.table_header), passage, start, _LONGEST_ITEM)
+        if within := items_within(text, start, stop, _MOST_ITEMS):
+            inner = "; ".join(shown(text[item.start : item.end], passage, item.start) for item in within)
+            said = cut(f"{said} {inner}", 2 * _LONGEST_ITEM)
         block = code_behind(text, Span(start, stop, said=True))
         code = show(text, block, depth=2) if block is not None else Shown("", "")
         lines.append(f"\n  {number or '-'} {f'{said} {code.inline}'.rstrip()}{code.below}")
