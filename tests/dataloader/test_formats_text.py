@@ -9,7 +9,8 @@ from filetools import URI, convert, reason
 from hypothesis import given
 from hypothesis import strategies as st
 
-from libs.dataloader.text import clean_text, decode_bytes
+from libs.dataloader.encodings import decode_bytes
+from libs.dataloader.text import clean_text
 
 GERMAN = "Die schöne Müllerin aß Äpfel für 3,50 € – „köstlich“, sagte sie.\n"
 FRENCH = "L'été était très chaud cette année à Besançon. Où est le café ?\n"

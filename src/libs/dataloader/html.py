@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from libs.dataloader.crawl.urls import origin
+from libs.dataloader.encodings import bom_encoding, decode_bytes
 from libs.dataloader.links import LinkCollector, resolve_base, resolve_link
-from libs.dataloader.text import bom_encoding, clean_text, decode_bytes
+from libs.dataloader.text import clean_text
 from libs.dataloader.types import Link
 
 if TYPE_CHECKING:

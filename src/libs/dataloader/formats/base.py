@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from libs.dataloader.text import clean_text, decode_bytes, looks_binary
+from libs.dataloader.encodings import decode_bytes, looks_binary
+from libs.dataloader.text import clean_text
 from libs.dataloader.types import Link
 
 if TYPE_CHECKING:

@@ -11,13 +11,14 @@ from email.message import Message
 from email.utils import parsedate_to_datetime
 from typing import Any
 
+from libs.dataloader.encodings import bom_encoding, decode_bytes, looks_binary
 from libs.dataloader.formats.attachments import Attachments
 from libs.dataloader.formats.base import Content, FileData, UnreadableError, closed, join_lines, lowered
 from libs.dataloader.formats.markdown import trim_url
 from libs.dataloader.formats.registry import MBOX, Format
 from libs.dataloader.html import html_to_document
 from libs.dataloader.links import LinkCollector
-from libs.dataloader.text import bom_encoding, clean_text, decode_bytes, looks_binary
+from libs.dataloader.text import clean_text
 
 _SHOWN = ("From", "To", "Cc", "Date", "Subject")  # the last one is the heading of a message in an archive
 _OF_MAIL = ("To", "Cc", "Bcc", "Received", "Message-ID")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from libs.dataloader.encodings import bom_encoding
 from libs.dataloader.formats.base import Content, FileData, UnreadableError
 from libs.dataloader.formats.registry import Format
 from libs.dataloader.html import LONG_ENOUGH, html_to_document
-from libs.dataloader.text import bom_encoding
 
 
 def read(file: FileData, _kind: Format) -> Content:

@@ -6,10 +6,10 @@ import re
 from posixpath import splitext
 from typing import NamedTuple
 
+from libs.dataloader.encodings import bom_encoding, is_mostly_text
 from libs.dataloader.formats.base import UnreadableError
 from libs.dataloader.formats.binary_kinds import binary_kind, top_names
 from libs.dataloader.formats.compound import SIGNATURE as OLE
-from libs.dataloader.text import bom_encoding, is_mostly_text
 
 
 class Format(NamedTuple):
