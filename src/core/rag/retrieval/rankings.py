@@ -1,0 +1,175 @@
+"""The rankings of chunks for a question, one for each search mode."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from core.rag.analysis import query_terms
+from core.rag.retrieval.bm25 import Bm25
+from core.rag.retrieval.chunk_names import fuzzy_index
+from core.rag.retrieval.fusion import Fused, fuse_hybrid
+from core.rag.retrieval.hits import SearchMode
+from core.rag.retrieval.legs import Legs
+from core.rag.retrieval.link_lists import without_lists_in_front
+from core.rag.retrieval.message import weighed
+from core.rag.retrieval.term_proximity import best, near, proximities
+from core.rag.retrieval.terms import searched_terms
+from core.rag.together import together
+
+if TYPE_CHECKING:
+    from core.rag.dbhandler import MemGraphClient
+    from core.rag.retrieval.dialogue import Dialogue
+    from core.rag.retrieval.graph.searching import GraphSearch
+
+#: Scored candidates: chunk id to (final score, score of each leg).
+Ranking = dict[str, tuple[float, dict[str, float]]]
+
+#: The vector of a text; ``None`` if it has nothing to compare.
+Embed = Callable[[str], Awaitable[Sequence[float] | None]]
+
+
+class Rankings:
+    """Ranks chunks for a question, in the way of one search mode."""
+
+    def __init__(
+        self,
+        client: MemGraphClient,
+        legs: Legs,
+        query: str,
+        mode: SearchMode,
+        *,
+        embed: Embed,
+        vector_weight: float,
+        dialogue: Dialogue | None = None,
+        graph: GraphSearch | None = None,
+    ) -> None:
+        """Prepare the rankings.
+
+        Args:
+            client: The graph.
+            legs: Read what is ranked.
+            query: The question.
+            mode: The search mode.
+            embed: Embeds texts.
+            vector_weight: What the vectors of the embedder weigh in a fusion.
+            dialogue: The messages that the question goes on with.
+            graph: For the modes ``graph`` and ``auto``.
+        """
+        self._client = client
+        self._legs = legs
+        self._query = query
+        self._mode = mode
+        self._embed = embed
+        self._vector_weight = vector_weight
+        self._dialogue = dialogue
+        self._rewritten = None if dialogue is None else dialogue.rewritten
+        self._graph = graph
+        terms = weighed(query, searched_terms)
+        self._terms = terms if dialogue is None else dialogue.terms(terms)
+
+    async def best(self, k: int) -> Ranking:
+        """Rank about this many of the best chunks, or all that match."""
+        if self._graph is not None:
+            return await self._by_graph(self._graph, k)
+        if self._mode == "hybrid":
+            asked = await self._as_asked(k)
+            return asked if self._rewritten is None else _mixed(asked, await self._as_rewritten(self._rewritten, k))
+        if self._mode == "vector":
+            found = await self._legs.vector(await self._direction(), k)
+        elif self._mode == "keyword":
+            found = await self._legs.keyword(self._terms, k)
+        else:
+            index = await fuzzy_index(self._client)
+            found = await asyncio.to_thread(index.rank, self._query, k)
+        return {key: (score, {self._mode: score}) for key, score in found.items()}
+
+    async def among(self, texts: Mapping[str, str]) -> Ranking:
+        """Rank only the given chunks, by id with their analysed words."""
+        if self._graph is not None:
+            self._graph.leave()
+        if self._mode == "fuzzy":
+            return {key: value for key, value in (await self.best(sys.maxsize)).items() if key in texts}
+        found = await self._of(texts, await self._direction(), self._terms, self._dialogue)
+        if self._rewritten is None:
+            return found
+        meant, words = await self._embed(self._rewritten), weighed(self._rewritten, searched_terms)
+        return _mixed(found, await self._of(texts, meant, words, None))
+
+    async def _direction(self) -> Sequence[float] | None:
+        embedding = await self._embed(self._query)
+        return embedding if self._dialogue is None or embedding is None else self._dialogue.vector(embedding)
+
+    async def _as_asked(self, k: int) -> Ranking:
+        return await self._hybrid(await self._direction(), self._terms, k, self._dialogue)
+
+    async def _as_rewritten(self, text: str, k: int) -> Ranking:
+        return await self._hybrid(await self._embed(text), weighed(text, searched_terms), k, None)
+
+    async def _by_graph(self, graph: GraphSearch, k: int) -> Ranking:
+        query, auto = self._query, self._mode == "auto"
+        if (text := self._rewritten) is None:
+            meant, plain = await self._direction(), await self._as_asked(k)
+            return await graph.search(query, query_terms(query), meant, plain, auto=auto)
+        # The names of the rewritten question go with its words and meaning, not with those of "And what of it?".
+        meant, plain = await self._embed(text), await self._as_rewritten(text, k)
+        led = await graph.search(text, query_terms(text), meant, plain, auto=auto)
+        return _mixed(await self._as_asked(k), led)
+
+    async def _hybrid(
+        self, query: Sequence[float] | None, terms: Mapping[str, float], k: int, dialogue: Dialogue | None
+    ) -> Ranking:
+        """Fuse the best of both legs; chunks that only keywords found get their exact cosine."""
+        legs = self._legs
+        vectors, words, sample, total = await together(
+            legs.vector(query, k), legs.keyword(terms, k), legs.sampled_cosines(query), legs.total()
+        )
+        more = {"earlier": dialogue.earlier_leg()} if dialogue is not None and dialogue.earlier else {}
+        others = {*words, *(key for leg in more.values() for key in leg.scores)}
+        exact = await legs.cosines(query, [key for key in others if key not in vectors])
+        weight = self._vector_weight
+        fused = fuse_hybrid({**exact, **vectors}, words, sample=sample, total=total, vector_weight=weight, more=more)
+        # The words of several turns have no reason to stand together.
+        return await self._near(fused, terms if dialogue is None else {})
+
+    async def _of(
+        self,
+        texts: Mapping[str, str],
+        query: Sequence[float] | None,
+        terms: Mapping[str, float],
+        dialogue: Dialogue | None,
+    ) -> Ranking:
+        vectors = await self._legs.cosines(query, texts) if self._mode != "keyword" else {}
+        words = await asyncio.to_thread(_by_words, texts, terms) if self._mode != "vector" else {}
+        sample, weight = vectors.values(), self._vector_weight
+        fused = fuse_hybrid(vectors, words, sample=sample, total=len(texts), vector_weight=weight)
+        if self._mode in {"keyword", "vector"}:
+            return {item.id: (item.score, item.scores) for item in fused}
+        return await self._near(fused, terms if dialogue is None else {})
+
+    async def _near(self, fused: Sequence[Fused], terms: Mapping[str, float]) -> Ranking:
+        """Raise what has the words of the question close together, and lower what only lists links."""
+        scores = {item.id: item.score for item in fused}
+        (words, texts), sample = await together(self._legs.texts(best(scores)), self._legs.sampled_words())
+        scores = near(scores, proximities(words, terms, sample), self._vector_weight)
+        scores = without_lists_in_front(scores, texts)
+        return {item.id: (scores[item.id], item.scores) for item in fused}
+
+
+def _by_words(texts: Mapping[str, str], words: Mapping[str, float]) -> dict[str, float]:
+    return Bm25(texts.items(), only=words.keys()).top(words, len(texts))
+
+
+def _mixed(found: Ranking, rewritten: Ranking) -> Ranking:
+    """Combine the rankings of a question and of the rewritten question; a chunk missing in one scores 0 there."""
+    from core.rag.retrieval.rewriting import REWRITTEN_SHARE
+
+    mixed: Ranking = {}
+    for key in (*found, *(key for key in rewritten if key not in found)):
+        score, scores = found.get(key, (0.0, {}))
+        other, _ = rewritten.get(key, (0.0, {}))
+        total = (1 - REWRITTEN_SHARE) * score + REWRITTEN_SHARE * other
+        mixed[key] = (total, {**scores, "rewritten": other} if key in rewritten else scores)
+    return mixed
