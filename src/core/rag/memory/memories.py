@@ -167,11 +167,11 @@ class Memories:
             InvalidInputError: if nothing says what is wanted, or the limit, a tag or a time is invalid.
             FilterError: if the filter is invalid, or tests anything but metadata.
         """
-        from core.rag.dbhandler.messages.rows import checked_tags, speaker_of
+        from core.rag.dbhandler.messages.rows import checked_tags
         from core.rag.memory.filtering import memory_filter
         from core.rag.memory.period import period_of
         from core.rag.memory.ranking import Ranked
-        from core.rag.memory.recall import latest, recaller_of
+        from core.rag.memory.recall import latest, recaller_of, said_once
         from core.rag.times import utc_now
 
         check_text("A query", query)
@@ -198,40 +198,14 @@ class Memories:
             searched, among = list({row["node_id"]: row for row in said}.values()), frozenset(row["id"] for row in said)
         meaning = await self._meaning(query) if asked else None
         recaller = await recaller_of(self._client)
-        owners = {row["id"]: row["user_id"] for row in scope or ()}
-        wanted = limit
-        while True:
-            ranked = listed[:wanted]
-            if asked:
-                ranked = await recaller.recall(self._client, query, meaning, wanted, searched, period, among)
-            messages = await self._client.messages_by_id([item.id for item in ranked])
-            if scope is None:
-                sessions = await self._client.sessions_of_messages([item.id for item in ranked])
-                owners = {row["session_id"]: sessions[i]["user_id"] for i, row in messages.items() if i in sessions}
-            own: dict[tuple[str, str, str], tuple[str, str, float | None]] = {}
-            reasons = {item.id: item.because for item in ranked}
-            for item in ranked:
-                if message := messages.get(item.id):
-                    speaker = speaker_of(message, owners.get(message["session_id"]))
-                    if person in (None, speaker):
-                        words = (speaker, message["role"], message["content"])
-                        time = period.last_said(message["timestamp"], message["last_said_at"])
-                        last, identifier, relevance = own.get(words, ("", "", item.relevance))
-                        own[words] = (*max((last, identifier), (time, item.id)), relevance)
-            if len(own) >= limit or len(ranked) < wanted:
-                break
-            wanted *= 4  # some of these may be by other speakers, or have the same words
+
+        async def ranked(wanted: int) -> list[Ranked]:
+            if not asked:
+                return listed[:wanted]
+            return await recaller.recall(self._client, query, meaning, wanted, searched, period, among)
+
         now = utc_now() if touch else ""
-        found = [
-            Memory.of(
-                messages[identifier],
-                owners.get(messages[identifier]["session_id"]),
-                relevance,
-                now,
-                reasons[identifier],
-            )
-            for _, identifier, relevance in list(own.values())[:limit]
-        ]
+        found = await said_once(self._client, ranked, limit, scope, period, person, now)
         if touch:
             await self._client.touch_messages([memory.id for memory in found], now)
         return found

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Final
@@ -23,6 +23,7 @@ from core.rag.embedder.likeness import likeness
 from core.rag.memory.dates import date_words, days_named
 from core.rag.memory.period import ALWAYS, Period
 from core.rag.memory.ranking import Meaning, Ranked, Session, embedded, rank, session_of, state_of
+from core.rag.memory.records import Memory
 from core.rag.schema import Label
 from core.rag.together import together
 
@@ -250,6 +251,53 @@ async def latest(
         and metadata.matches(row)
     ]
     return sorted(found, key=lambda row: (times[row["id"]], row["id"]), reverse=True)
+
+
+async def said_once(
+    client: MemGraphClient,
+    ranked: Callable[[int], Awaitable[list[Ranked]]],
+    limit: int,
+    scope: Sequence[Row] | None,
+    period: Period,
+    person: str | None,
+    accessed: str,
+) -> list[Memory]:
+    """Return the best memories, each once: of those in which somebody said the same, the last.
+
+    Args:
+        client: The graph.
+        ranked: Returns about this many memories, best first.
+        limit: Maximum number to return.
+        scope: ``id`` and ``user_id`` of the sessions; ``None``: all.
+        period: Only what was said then.
+        person: Only what this user said; ``None``: what anybody said.
+        accessed: When they were recalled; empty: it does not count.
+    """
+    owners = {row["id"]: row["user_id"] for row in scope or ()}
+    wanted = limit
+    while True:
+        best = await ranked(wanted)
+        messages = await client.messages_by_id([item.id for item in best])
+        if scope is None:
+            sessions = await client.sessions_of_messages([item.id for item in best])
+            owners = {row["session_id"]: sessions[i]["user_id"] for i, row in messages.items() if i in sessions}
+        own: dict[tuple[str, str, str], tuple[str, str, float | None]] = {}
+        for item in best:
+            if message := messages.get(item.id):
+                speaker = speaker_of(message, owners.get(message["session_id"]))
+                if person in (None, speaker):
+                    words = (speaker, message["role"], message["content"])
+                    time = period.last_said(message["timestamp"], message["last_said_at"])
+                    last, identifier, relevance = own.get(words, ("", "", item.relevance))
+                    own[words] = (*max((last, identifier), (time, item.id)), relevance)
+        if len(own) >= limit or len(best) < wanted:
+            break
+        wanted *= 4  # some of these may be by other speakers, or have the same words
+    reasons = {item.id: item.because for item in best}
+    return [
+        Memory.of(messages[i], owners.get(messages[i]["session_id"]), relevance, accessed, reasons[i])
+        for _, i, relevance in list(own.values())[:limit]
+    ]
 
 
 _recallers: WeakKeyDictionary[GraphStore, Recaller] = WeakKeyDictionary()
