@@ -27,64 +27,50 @@ _FAR_BACK: Final = 4
 _FEW_WORDS: Final = 3
 _MAX_CHARS: Final = 20_000
 
+
+def _words_of(*lines: str) -> frozenset[str]:
+    return frozenset(" ".join(lines).split())
+
+
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 #: Pronouns of persons, whom answers name when they first mention them ("The director is Guido Brignone.").
-_PERSONS = frozenset(
-    ["he", "she", "his", "her", "hers", "him", "er", "ihn", "ihm", "seine", "seinen", "seiner", "elle", "él", "ella"]
-)
+_PERSONS = _words_of("he she his her hers him er ihn ihm seine seinen seiner elle él ella")
 #: Words before somebody without a name, to whom a pronoun that follows refers ("My neighbour asks whether he …").
-_SOMEBODY = frozenset(
-    word
-    for line in (
-        "a an my our your any each every anybody anyone everybody everyone somebody someone",
-        "ein eine einen einem einer mein meine meinen meinem meiner jede jeder jemand",
-        "un une mon ma notre chaque quelqu'un una mi nuestro nuestra cada alguien",
-    )
-    for word in line.split()
+_SOMEBODY = _words_of(
+    "a an my our your any each every anybody anyone everybody everyone somebody someone",
+    "ein eine einen einem einer mein meine meinen meinem meiner jede jeder jemand",
+    "un une mon ma notre chaque quelqu'un una mi nuestro nuestra cada alguien",
 )
 #: Pronouns that are the only subject of a short question.
-_PRONOUNS = _PERSONS | frozenset(
-    word
-    for line in (
-        "it its that this they them their theirs those these one ones there",
-        "sie es ihr ihre ihren ihrer sein dieser diese dieses davon damit dort",
-        "il ils elles lui leur leurs celui celle ceux celles y",
-        "ellos ellas suyo aquel eso esto este esta",
-    )
-    for word in line.split()
+_PRONOUNS = _PERSONS | _words_of(
+    "it its that this they them their theirs those these one ones there",
+    "sie es ihr ihre ihren ihrer sein dieser diese dieses davon damit dort",
+    "il ils elles lui leur leurs celui celle ceux celles y",
+    "ellos ellas suyo aquel eso esto este esta",
 )
 #: Words that ask for more of what was spoken of ("Show me an example"),
-_FURTHER = frozenset(
-    word
-    for line in (
-        "another continue detail details elaborate else example examples expand further go more sample samples",
-        "beispiel beispiele genauer mehr noch näher weiter",
-        "autre exemple exemples plus ejemplo ejemplos más otro",
-    )
-    for word in line.split()
+_FURTHER = _words_of(
+    "another continue detail details elaborate else example examples expand further go more sample samples",
+    "beispiel beispiele genauer mehr noch näher weiter",
+    "autre exemple exemples plus ejemplo ejemplos más otro",
 )
 #: and the others of a message that names nothing itself ("Why?").
-_NAMELESS = _FURTHER | frozenset(
-    word
-    for line in (
-        "a about an and any anything again can code could do explain for give have how i in info information is like",
-        "me of on or please say see show so some tell the to us want we what which why with would you your",
-        "bitte das der die du ein eine einen erkläre erzähl gib kannst mir warum was welche welches wie wieso zeig",
-        "zeige",
-        "comment de des donne explique moi montre pourquoi quel quels un une",
-        "cómo como dame dime explica explícame muéstrame por qué",
-    )
-    for word in line.split()
+_NAMELESS = _FURTHER | _words_of(
+    "a about an and any anything again can code could do explain for give have how i in info information is like",
+    "me of on or please say see show so some tell the to us want we what which why with would you your",
+    "bitte das der die du ein eine einen erkläre erzähl gib kannst mir warum was welche welches wie wieso zeig",
+    "zeige",
+    "comment de des donne explique moi montre pourquoi quel quels un une",
+    "cómo como dame dime explica explícame muéstrame por qué",
 )
 _NO_NAMES = frozenset(
     word.capitalize()
-    for line in (
+    for word in _words_of(
         "a an and are but can could did do does for from he her his how i if in is it its my no not of on or our she",
         "so some tell that the their there these they this those to was we were what when where which who whose why",
         "with yes you your das dem den der die ein eine er es ich ist ja nein sie und was wer wie wo",
         "la le les el los las un une",
     )
-    for word in line.split()
 )
 _NAME = re.compile(
     r"(?<![\w.@/])(?:[A-ZÀ-ÖØ-Þ][\w’'-]*)(?:[ \t]+(?:(?:of|the|de|von|van|and|for)[ \t]+)?[A-ZÀ-ÖØ-Þ0-9][\w’'-]*)*"
@@ -116,71 +102,31 @@ _POSITION = re.compile(
     re.IGNORECASE,
 )
 #: Words before an ordinal that refers to something ("and the last?", unlike "how do I first …").
-_ARTICLES = frozenset(
-    [
-        "the",
-        "that",
-        "your",
-        "der",
-        "die",
-        "das",
-        "dem",
-        "den",
-        "le",
-        "la",
-        "l",
-        "el",
-        "los",
-        "las",
-        "and",
-        "or",
-        "und",
-        "oder",
-        "et",
-        "ou",
-        "y",
-        "o",
-    ]
-)
+_ARTICLES = _words_of("the that your der die das dem den le la l el los las and or und oder et ou y o")
 #: Nouns that often have an ordinal ("first name") and so refer to no list item, unless the answer mentions them.
-_COUNTED = frozenset(
-    [
-        "time",
-        "times",
-        "year",
-        "years",
-        "month",
-        "week",
-        "day",
-        "days",
-        "night",
-        "century",
-        "world",
-        "war",
-        "place",
-        "name",
-        "floor",
-        "grade",
-        "person",
-        "half",
-        "hand",
-    ]
+_COUNTED = _words_of(
+    "time times year years month week day days night century world war place name floor grade person half hand"
 )
 _BLANKS = re.compile(r"[ \t]{2,}")
 _LISTED = re.compile(r"^[ \t]*(?:\(?\d{1,2}[.)][ \t]+|[-*•–][ \t]+)(?P<item>\S.*)$", re.MULTILINE)
 _INLINE = re.compile(
     r"(?<![\w.])\(?\d{1,2}[.)][ \t]+(?P<item>.+?)(?=[,;.]?[ \t]+(?:and[ \t]+|or[ \t]+)?\(?\d{1,2}[.)][ \t]|\n|$)"
 )
+#: What stands before the last item of a series.
+_AND = "(?:and|or|und|oder|et|ou|y|o)"
 _SERIES = re.compile(
-    r"(?P<items>[^.;:!?\n,]{1,120}(?:,[ ]+(?!(?:and|or|und|oder|et|ou|y|o)\b)[^.;:!?\n,]{1,120})*,?"
-    r"[ ]{1,9}(?:and|or|und|oder|et|ou|y|o)[ ]{1,9}[^.;:!?\n,]{1,120})"
+    r"(?P<items>[^.;:!?\n,]{1,120}(?:,[ ]+"
+    rf"(?!{_AND}\b)"
+    r"[^.;:!?\n,]{1,120})*,?[ ]{1,9}"
+    rf"{_AND}"
+    r"[ ]{1,9}[^.;:!?\n,]{1,120})"
 )
 #: What no such series goes on behind; and the word before its last item. Looking for one takes time with the square of
 #: what is before that, which in a long list without one is all of it: 20 seconds.
 _STOP = re.compile(r"[.;:!?\n]")
-_LAST = re.compile(r".*[ ](?:and|or|und|oder|et|ou|y|o)[ ]")
+_LAST = re.compile(rf".*[ ]{_AND}[ ]")
 _MAX_SERIES_CHARS: Final = 1_000
-_JOINT = re.compile(r",[ ]+(?:(?:and|or|und|oder|et|ou|y|o)[ ]+)?|[ ]+(?:and|or|und|oder|et|ou|y|o)[ ]+")
+_JOINT = re.compile(rf",[ ]+(?:{_AND}[ ]+)?|[ ]+{_AND}[ ]+")
 
 
 @dataclass(frozen=True, slots=True)
