@@ -13,7 +13,7 @@ name, and in a second step, the way counts by what it gains alone. Measured in d
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Final
@@ -144,34 +144,45 @@ def ways(
         gaining: Only count ways that add something, weighted by what they add.
     """
     found: dict[str, Way] = {}
-    asked = question.weights.keys()
     for seed in seeds:
-        missing = asked - seed.words
-        gains: dict[str, float] = {}
-
-        def gain_of(passage: str, missing: AbstractSet[str] = missing, gains: dict[str, float] = gains) -> float:
-            gain = gains.get(passage)
-            if gain is None:
-                gain = gains[passage] = question.share(missing & words.get(passage, _NO_WORDS))
-            return gain
-
-        def fit(passage: str, gain_of: Callable[[str], float] = gain_of) -> float:
-            return (0.6 + 0.8 * closeness.get(passage, 0.0)) * (1 + COVERAGE * gain_of(passage))
-
+        gains = _Gains(question, seed, words)
         for sentence in seed.sentences:
             for entity in sentence.entities:
-                for passage, share, about in _reached(around, entity, seed, named, fit):
-                    gain = gain_of(passage)
+                for passage, share, about in _reached(around, entity, seed, named, gains, closeness):
+                    gain = gains[passage]
                     factor = COVERAGE * gain + (1.0 if about and not gaining else 0.0)
                     score = seed.score * (CARRY_FURTHER if gaining else CARRY) * sentence.worth * share * factor
-                    score *= 0.6 + 0.8 * closeness.get(passage, 0.0)
+                    score *= _nearness(passage, closeness)
                     if score > 0 and (passage not in found or score > found[passage].score):
                         found[passage] = Way(min(score, 1.0), seed.passage, sentence.text, entity, about, gain)
     return found
 
 
+class _Gains(dict[str, float]):
+    """By passage, the share of the question that it has and a seed lacks; worked out when it is asked for."""
+
+    def __init__(self, question: Question, seed: Seed, words: Mapping[str, AbstractSet[str]]) -> None:
+        super().__init__()
+        self._question = question
+        self._missing = question.weights.keys() - seed.words
+        self._words = words
+
+    def __missing__(self, passage: str) -> float:
+        gain = self[passage] = self._question.share(self._missing & self._words.get(passage, _NO_WORDS))
+        return gain
+
+
+def _nearness(passage: str, closeness: Mapping[str, float]) -> float:
+    return 0.6 + 0.8 * closeness.get(passage, 0.0)
+
+
 def _reached(
-    around: Neighbourhood, entity: str, seed: Seed, named: Collection[str], fit: Callable[[str], float]
+    around: Neighbourhood,
+    entity: str,
+    seed: Seed,
+    named: Collection[str],
+    gains: Mapping[str, float],
+    closeness: Mapping[str, float],
 ) -> list[tuple[str, float, bool]]:
     """Return the passages that an entity leads to: ``(passage, share, whether it is about the entity)``."""
     about = around.subjects.get(entity, {})
@@ -184,7 +195,7 @@ def _reached(
     bearers = max(known.titled, len(by_place), 1)
     for passages in by_place.values():
         # of a long document, the best chunk is probably meant, and the others less
-        passages.sort(key=lambda passage: (-fit(passage), passage))
+        passages.sort(key=lambda passage: (-(_nearness(passage, closeness) * (1 + COVERAGE * gains[passage])), passage))
         reached += [(passage, 1 / math.sqrt(bearers * (rank + 1)), True) for rank, passage in enumerate(passages)]
     if known.is_selective and known.id not in named:
         share = 1 / math.sqrt(max(known.mention_count, 1))
