@@ -11,6 +11,14 @@ from contextlib import aclosing
 from functools import cache
 from typing import TYPE_CHECKING
 
+from libs.dataloader.crawl.arguments import (
+    check_flag,
+    check_number,
+    checked_header,
+    checked_headers,
+    checked_hosts,
+    compiled_pattern,
+)
 from libs.dataloader.crawl.clock import Clock
 from libs.dataloader.crawl.scope import Scope
 from libs.dataloader.crawl.urls import host_and_port, normalize_url, path_of, split_credentials, without_www
@@ -25,7 +33,6 @@ if TYPE_CHECKING:
     from libs.dataloader.crawl.cache import AnswerCache
     from libs.dataloader.crawl.crawler import Crawler
     from libs.dataloader.crawl.guard import GuardedBackend
-    from libs.dataloader.crawl.pattern import UrlPattern
     from libs.dataloader.crawl.visit import Visitor
 
 
@@ -39,9 +46,6 @@ DEFAULT_USER_AGENT = "memgraph-rag/0.1 (document loader)"
 _ACCEPT = "text/html, application/xhtml+xml, text/markdown, application/pdf;q=0.9, text/plain;q=0.9, */*;q=0.5"
 _LEAST_LOOKAHEAD = 32
 _LOOKAHEAD = 8  # pages that may wait to be processed, for each concurrent request
-_SHOWN = 200  # characters of a pattern in an error
-_HEADER_NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
-_HEADER_VALUE = re.compile(r"[\t\x20-\x7e]*")
 
 
 @cache
@@ -163,22 +167,28 @@ class WebLoader:
             shown = re.sub(r"(?<=://).*@", "", bare, flags=re.DOTALL)  # a password with / in it is no user info
             raise InvalidSourceError(shown, f"{error}; write a URL like https://example.org/page") from None
         self.url_pattern = url_pattern
-        self._pattern = self._compile(url_pattern)
+        self._pattern = None if url_pattern is None else compiled_pattern(self.url, url_pattern)
         self._everywhere = Scope(self.url, same_host=False, allowed_hosts=(), pattern=self._pattern)
-        self._check("max_urls", max_urls, 1)
-        self._check("concurrency", concurrency, 1)
-        self._check("delay", delay, 0)
-        self._check("max_bytes", max_bytes, 1)
-        self._check("timeout", timeout, 0.001)
-        self._check("max_redirects", max_redirects, 0)
-        self._check("max_depth", max_depth or 0, 0)
-        self._check("retries", retries, 0)
-        self._check("chunk_size", 1 if chunk_size is None else chunk_size, 1)
-        self._check("chunk_overlap", chunk_overlap or 0, 0)
-        self._check_flag("same_host", same_host)
-        self._check_flag("respect_robots", respect_robots)
-        self._check_flag("use_sitemap", use_sitemap)
-        self._check_flag("allow_private", allow_private)
+        for name, value, least in (
+            ("max_urls", max_urls, 1),
+            ("concurrency", concurrency, 1),
+            ("delay", delay, 0),
+            ("max_bytes", max_bytes, 1),
+            ("timeout", timeout, 0.001),
+            ("max_redirects", max_redirects, 0),
+            ("max_depth", max_depth or 0, 0),
+            ("retries", retries, 0),
+            ("chunk_size", 1 if chunk_size is None else chunk_size, 1),
+            ("chunk_overlap", chunk_overlap or 0, 0),
+        ):
+            check_number(self.url, name, value, least)
+        for name, flag in (
+            ("same_host", same_host),
+            ("respect_robots", respect_robots),
+            ("use_sitemap", use_sitemap),
+            ("allow_private", allow_private),
+        ):
+            check_flag(self.url, name, flag)
         if transport is not None and not allow_private:
             raise InvalidSourceError(self.url, "a transport of your own cannot be kept to public addresses")
         self.max_urls = max_urls
@@ -187,7 +197,7 @@ class WebLoader:
         self.chunk_size = int(DEFAULT_CHUNK_SIZE if chunk_size is None else chunk_size)
         self.chunk_overlap = int(DEFAULT_CHUNK_OVERLAP if chunk_overlap is None else chunk_overlap)
         self._same_host = same_host
-        self._allowed_hosts = self._check_hosts(allowed_hosts)
+        self._allowed_hosts = checked_hosts(self.url, allowed_hosts)
         self._trusted = Scope(self.url, same_host=True, allowed_hosts=self._allowed_hosts, pattern=None)
         self._concurrency = concurrency
         self._delay = delay
@@ -198,10 +208,8 @@ class WebLoader:
         self._respect_robots = respect_robots
         self._use_sitemap = use_sitemap
         self._retries = retries
-        self._user_agent = self._check_header("User-Agent", user_agent) or DEFAULT_USER_AGENT
-        if not isinstance(headers, Mapping | None):
-            raise InvalidSourceError(self.url, f"headers must be a mapping of names to values, not {headers!r:.100}")
-        self._headers = {name: self._check_header(name, value) for name, value in (headers or {}).items()}
+        self._user_agent = checked_header(self.url, "User-Agent", user_agent) or DEFAULT_USER_AGENT
+        self._headers = checked_headers(self.url, headers)
         self._allow_private = allow_private
         self._transport = transport
         self._cache = cache
@@ -359,43 +367,3 @@ class WebLoader:
             return self._headers
         pair = ":".join(self._credentials).encode()
         return {"Authorization": "Basic " + b64encode(pair).decode("ascii"), **self._headers}
-
-    def _compile(self, text: str | None) -> UrlPattern | None:
-        if text is None:
-            return None
-        from libs.dataloader.crawl.pattern import UrlPattern
-
-        try:
-            return UrlPattern(text)
-        except TypeError as error:
-            raise InvalidSourceError(self.url, f"url_pattern must be text, not {type(text).__name__}") from error
-        except ValueError as error:
-            hint = "; it looks like a glob: in a regular expression .* stands for any characters" if "*" in text else ""
-            shown = repr(text if len(text) <= _SHOWN else text[:_SHOWN] + "…")
-            raise InvalidSourceError(
-                self.url, f"url_pattern {shown} is not a regular expression ({error}){hint}"
-            ) from error
-
-    def _check(self, name: str, value: float, least: float) -> None:
-        if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value < float("inf"):
-            raise InvalidSourceError(self.url, f"{name} must be a number of at least {least:g}, not {value!r}")
-
-    def _check_flag(self, name: str, value: bool) -> None:
-        if not isinstance(value, bool):  # the text "false" would count as true
-            raise InvalidSourceError(self.url, f"{name} must be True or False, not {value!r:.100}")
-
-    def _check_header(self, name: str, value: str) -> str:
-        if not isinstance(name, str) or not isinstance(value, str):
-            raise InvalidSourceError(self.url, f"the header {name!r} and its value must be text, not {value!r:.100}")
-        if not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(value):
-            raise InvalidSourceError(self.url, f"the header {name!r} has a name or value that cannot be sent")
-        return value
-
-    def _check_hosts(self, hosts: Iterable[str]) -> tuple[str, ...]:
-        checked = (hosts,) if isinstance(hosts, str) else tuple(hosts)
-        for host in checked:
-            if not isinstance(host, str) or not host.strip() or "/" in host or "*" in host.removeprefix("*."):
-                raise InvalidSourceError(
-                    self.url, f"allowed_hosts has {host!r}; write docs.example.org, example.org:8080 or *.example.org"
-                )
-        return checked
