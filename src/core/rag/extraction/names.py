@@ -10,32 +10,27 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from html import unescape
 from typing import Final
 
 from core.rag.analysis.language import detect_language
 from core.rag.extraction import patterns
 from core.rag.extraction.acronyms import is_acronym
-from core.rag.extraction.code_blocks import block_before, is_data
 from core.rag.extraction.dates import is_before_number, is_in_date
 from core.rag.extraction.long_forms import long_forms, without_form
+from core.rag.extraction.marked import MASK, without_marked
 from core.rag.extraction.openers import begins_title, is_key
 from core.rag.extraction.phrases import MAX_WORDS, Phrase, function_words, phrase_of
 from core.rag.extraction.places import begins_link, begins_sentence
 from core.rag.extraction.shouting import without_shouts
-from core.rag.extraction.unnamed import (
-    heads_no_thing,
-    is_literal,
-    is_usual_heading,
-    names_nothing,
-)
+from core.rag.extraction.unnamed import heads_no_thing, is_literal, names_nothing
 from core.rag.extraction.words import is_unspaced, normalize_name
 from core.rag.extraction.wrapping import unwrapped
 from core.rag.headings import last_heading
 
 #: Maximum number of names of a chunk that are not titles; the first ones are kept.
 MAX_NAMES: Final = 48
-_MAX_CODE_CHARS: Final = 60
 
 _YEAR: Final = re.compile(r"1[0-9]{3}|20[0-9]{2}")
 _CODE: Final = re.compile(
@@ -55,18 +50,11 @@ _DEFINITION: Final = re.compile(
 #: The same for what is called: only where the text has it with what it is called with (``function grind``, but not
 #: ``function keys``).
 _CALLED: Final = re.compile(r"(?:function|method|constructor|macro|delegate) ([\w.:$]+)")
-#: What is said, not called so, in a script in which a sentence has no spaces that could be counted.
-_SPEECH: Final = re.compile("[。！？，；…]")
-_MAX_UNSPACED_CHARS: Final = 30
-_ENDS_SPEECH: Final = frozenset(".,;:?-–—…")
-#: In reStructuredText, where a link leads, after what it says: `Jinja <https://…>`_, :doc:`here <page>`.
-_TARGET: Final = re.compile(r"\s*<[^<>]*>$")
 #: A name as only products have it: PowerShell, GitHub.
 _HUMP: Final = re.compile(r"[^\W\d_][a-z]+[A-Z]")
 #: The dot that a name begins with: .NET, .NET Framework.
 _DOT: Final = re.compile(r"(?<![^\s(\[\"'/])\.(?=[A-Z])")
 _SIGNS: Final = frozenset(".-")
-_MASK: Final = "\x00"
 
 
 @dataclass(slots=True)
@@ -95,7 +83,7 @@ def names_in(text: str, heading: str = "") -> dict[str, Found]:
     found: dict[str, Found] = {}
     if "&" in text and ";" in text:
         text = unescape(text)
-    rest = _explicit(text, found)
+    rest = without_marked(text, partial(_add, found))
     if "\n" in rest:
         rest = unwrapped(rest)
     language = detect_language(rest.split())
@@ -120,7 +108,7 @@ def _with_long_forms(text: str, language: str, found: dict[str, Found]) -> str:
     for form, acronym in long_forms(text, language).items():
         if name := normalize_name(form):
             found[name] = Found(" ".join(form.split()), text.count(form))
-        text = without_form(text, form, _MASK)
+        text = without_form(text, form, MASK)
         if acronym.lower() in function_words(language):
             found.setdefault(acronym.lower(), Found(acronym, 0))
     return text
@@ -148,75 +136,6 @@ def type_of(name: str) -> str:
     if patterns.ACRONYM.fullmatch(name):
         return "acronym"
     return "name" if any(map(str.isupper, name)) else "term"
-
-
-def _explicit(text: str, found: dict[str, Found]) -> str:
-    """Add names that are marked as terms; return the text with these blanked out, of the same length."""
-
-    def code(match: re.Match[str]) -> str:
-        inside = match[1] or match[2]
-        if inside is not None:
-            if inside[0].isspace() != inside[-1].isspace():
-                return match[0]  # `so' and `on': these are quotation marks
-            start, end = match.span()
-            if match[2] and (text[start - 1 : start] == ":" or text[end : end + 1] == "_"):
-                inside = _TARGET.sub("", inside).lstrip("~.!")
-            words = inside.split()
-            term = " ".join(words)
-            if 1 < len(term) <= _MAX_CODE_CHARS and len(words) <= MAX_WORDS and any(map(str.isalpha, term)):
-                _add(found, term)
-        return _MASK * len(match[0])
-
-    def usual(match: re.Match[str]) -> str:
-        # See Also is no name, nor are Attributes and Elements, of which the words would be two.
-        return _MASK * len(match[0]) if is_usual_heading(normalize_name(match[1])) else match[0]
-
-    def quoted(match: re.Match[str]) -> str:
-        term = (match[1] or match[2]).strip("*_ ")
-        directed = match[1] is not None
-        if _MASK in term or len(term) < 2:
-            return match[0]
-        few = term.count(" ") < (4 if directed else 6)
-        if is_unspaced(term) and (len(term) > _MAX_UNSPACED_CHARS or _SPEECH.search(term)):
-            return match[0]
-        # Between plain marks may stand what is between two quotations: a term among them begins with a capital.
-        if not few or not (term[0].isupper() or directed) or term[-1] in _ENDS_SPEECH:
-            return match[0]
-        if term[-1] == "!" and any(word[0].islower() for word in term.split()):
-            return match[0]  # “Very strange!”, but not “Mamma Mia!”
-        _add(found, term)
-        return _MASK * len(match[0])
-
-    if is_data(text):
-        return _MASK * len(text)
-    if "`" in text:
-        if begun := block_before(text):
-            text = _MASK * begun + text[begun:]
-        text = patterns.CODE.sub(code, text)
-    if "#" in text:
-        text = patterns.HEADING.sub(usual, text)
-    if "</" in text or "/>" in text:
-        text = patterns.COMPONENTS.sub(lambda match: _MASK * len(match[0]), text)
-    if text.count("$") > 1:
-        text = patterns.FORMULA.sub(lambda match: _MASK * len(match[0]), text)
-    if "://" in text or "](" in text:
-        text = patterns.ADDRESSES.sub(lambda match: _MASK * len(match[0]), text)
-    if "_" in text or "()" in text or patterns.HUMP.search(text):
-
-        def identifier(match: re.Match[str]) -> str:
-            _add(found, match[0])
-            return _MASK * len(match[0])
-
-        if max(map(len, text.split()), default=0) >= patterns.SHORTEST_ENCODED:  # a third of the time of looking for it
-            text = patterns.ENCODED.sub(lambda match: _MASK * len(match[0]), text)
-        text = (patterns.identifier_unspaced() if is_unspaced(text) else patterns.IDENTIFIER).sub(identifier, text)
-    if "»" in text:
-        text = patterns.with_marks_outward(text)
-    if '"' in text or not text.isascii() or "[[" in text:
-        text = patterns.QUOTED.sub(quoted, text)
-        if not text.isascii():
-            text = patterns.QUOTED_IN_EAST_ASIA.sub(quoted, patterns.READING.sub("", text))
-    return text
 
 
 class _Capitalised:
