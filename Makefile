@@ -130,7 +130,8 @@ bench-drift: $(VENV)/.dev ## Measure DRIFT RAG on 100,000 edges
 	@$(BIN)/python -m benchmarks drift $(ARGS)
 
 .PHONY: constraints
-constraints: $(VENV)/.dev ## Pin the versions that are installed now in constraints.txt
+constraints: $(VENV)/.bench $(VENV)/.containers ## Pin the versions that are installed now in constraints.txt
+	@$(PIP) install --constraint constraints.txt hatchling editables # what pip builds packages with, apart from these
 	@./scripts/pin $(BIN)/python > constraints.new && mv constraints.new constraints.txt
 
 .PHONY: clean

@@ -11,6 +11,7 @@ from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 from core.rag.settings import Settings
 
@@ -57,6 +58,17 @@ def test_what_is_declared_is_used(distributions: dict[str, set[str]]) -> None:
     words = {word for source in SOURCES for word in re.findall(r"\w+", source)}  # some are imported by their names
     used = {name for module, names in distributions.items() if module in words for name in names}
     assert REQUIRED - used == set()
+
+
+def test_what_is_declared_is_pinned_to_a_version_that_is_allowed() -> None:
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    pinned = {normalized(line): line.partition("==")[2] for line in lines if "==" in line}
+    declared = [
+        *PROJECT["dependencies"],
+        *(name for extra in PROJECT["optional-dependencies"].values() for name in extra),
+    ]
+    needed = [Requirement(name) for name in declared if normalized(name) != PROJECT["name"]]
+    assert [str(one) for one in needed if not one.specifier.contains(pinned.get(normalized(one.name), ""))] == []
 
 
 def test_the_example_has_every_variable_and_no_other() -> None:
