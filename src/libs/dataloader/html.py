@@ -130,15 +130,7 @@ def html_to_document(
     told = next((href for node in tree.iter("base") if (href := node.get("href"))), None)
     base = resolve_base(told, base_url, root_url) if told else base_url
     page_links = _links(tree, base, root_url, follow_only=True)
-    canonical = None
-    relatives: dict[str, Link] = {}
-    for node in tree.iter("link"):
-        words = frozenset(node.get("rel", "").lower().split())
-        target = resolve_link(node.get("href", ""), base, root_url) if words & _RELATIONS else None
-        if target is not None and _leads_to_a_page(node, words):
-            relatives[target] = Link(target)
-        if canonical is None and "canonical" in words:
-            canonical = target
+    canonical, relatives = _relatives(tree, base, root_url)
     write_notation(tree)
     as_plain_html(tree)  # what it drops are links all the same
     meta = _meta(tree)
@@ -163,7 +155,7 @@ def html_to_document(
         markdown=html_to_markdown(content),
         # With a base elsewhere it is not known before which links lead to the page itself.
         links=tuple(link for link in _links(content, base, root_url) if link.target != base_url),
-        page_links=(*page_links, *relatives.values()),
+        page_links=(*page_links, *relatives),
         frames=tuple(
             link for node in tree.iter("frame") if (link := resolve_link(node.get("src", ""), base, root_url))
         ),
@@ -242,6 +234,20 @@ def _flattened(html: str) -> str:
     """Return the page with everything that can nest replaced by paragraphs."""
     html = _SCRIPT.sub(" ", html)
     return _TAG.sub(lambda tag: tag[0] if tag[1].lower() in _FLAT else "<p>", html)
+
+
+def _relatives(tree: HtmlElement, base: str | None, root_url: str | None) -> tuple[str | None, tuple[Link, ...]]:
+    """Return the canonical URL that the head of a page names, and the pages that it leads to, each once."""
+    canonical = None
+    relatives: dict[str, Link] = {}
+    for node in tree.iter("link"):
+        words = frozenset(node.get("rel", "").lower().split())
+        target = resolve_link(node.get("href", ""), base, root_url) if words & _RELATIONS else None
+        if target is not None and _leads_to_a_page(node, words):
+            relatives[target] = Link(target)
+        if canonical is None and "canonical" in words:
+            canonical = target
+    return canonical, tuple(relatives.values())
 
 
 def _leads_to_a_page(node: HtmlElement, words: frozenset[str]) -> bool:
