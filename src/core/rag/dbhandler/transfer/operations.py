@@ -1,18 +1,12 @@
-"""Moves a graph between engines: exports and imports a namespace as JSON lines.
-
-Second labels and indexes are not written: they belong to the engine and are recreated on import, so neither side needs
-an embedding call.
-"""
+"""Moves a graph between engines: imports a namespace that was exported as JSON lines (``exporting.py``)."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 from collections.abc import Iterable, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
-from itertools import groupby
 from typing import Any
 
 from core.rag.dbhandler.batches import batches, run_for_ids
@@ -24,21 +18,12 @@ from core.rag.dbhandler.knowledge.edge_direction import EdgeKind, directed
 from core.rag.dbhandler.knowledge.validity import has_times, mark_dated
 from core.rag.dbhandler.messages.interactions import renumber_messages
 from core.rag.dbhandler.store import Row, Transaction
-from core.rag.dbhandler.transfer.file import (
-    ExportReader,
-    ExportWriter,
-    TransferReport,
-    check_export,
-    reading_export,
-    writing_export,
-)
+from core.rag.dbhandler.transfer.exporting import PAGE, ExportOperations
+from core.rag.dbhandler.transfer.file import ExportReader, TransferReport, check_export, reading_export
 from core.rag.dbhandler.transfer.joining import join_edges, join_nodes, turned, with_guests
-from core.rag.dbhandler.vectors import VectorStoreOperations
 from core.rag.errors import BackupError, StoreConflictError
 from core.rag.schema import Label, TextIndex, VectorIndex, check_name, text_partition
 from core.rag.times import utc_now
-
-_PAGE = 500
 
 # Number of replaced documents in one transaction; small, as they may have many chunks.
 _DOCUMENTS = 100
@@ -50,20 +35,8 @@ _IMPORTING = "importing"
 TEXT_LABELS = frozenset({Label.CHUNK, Label.INTERACTION, Label.RECORD})
 
 
-class TransferOperations(VectorStoreOperations):
+class TransferOperations(ExportOperations):
     """Export and import of one namespace."""
-
-    async def export_graph(self, file: str | os.PathLike[str]) -> TransferReport:
-        """Write everything in the namespace to a file (compressed if its name ends in ``.gz``).
-
-        The file is created only when it is complete. Writers to an embedded graph wait meanwhile; on a server nothing
-        should write to the namespace.
-
-        Raises:
-            BackupError: if the file exists or cannot be written, or the namespace was written to meanwhile.
-        """
-        with writing_export(check_file(file)) as out:
-            return await self.write_section(out)
 
     async def import_graph(self, file: str | os.PathLike[str]) -> TransferReport:
         """Import everything in an export, updating what exists; it can be repeated.
@@ -88,21 +61,6 @@ class TransferOperations(VectorStoreOperations):
                 for _ in reader.sections():
                     await step(reader)
         return found[self._namespace]
-
-    async def write_section(self, out: ExportWriter) -> TransferReport:
-        """Write everything in the namespace as a section of a file.
-
-        Raises:
-            BackupError: if the namespace is written to meanwhile, which is impossible on an embedded graph.
-        """
-        store = await self.connect()
-        async with store.undisturbed():
-            out.begin(self._namespace)
-            await self._write_nodes(out)
-            await self._write_edges(out)
-            for label in Label:
-                out.check_there(label, await self._ids(label))
-            return out.end()
 
     async def check_ids(self, reader: ExportReader) -> None:
         """Check that no node of a section is in the graph as one of another namespace; nothing is written.
@@ -160,7 +118,7 @@ class TransferOperations(VectorStoreOperations):
                 if this[:2] == ("node", Label.CONVERSATION.value) and entry["id"] in owners:
                     continued.append(entry["id"])
                 concepts |= this[:2] == ("node", Label.CONCEPT.value)
-                if pending and (this != kind or len(pending) >= 2 * _PAGE):
+                if pending and (this != kind or len(pending) >= 2 * PAGE):
                     await self._put_in(kind, pending, indexes)
                     pending = []
                 if this != kind and this[0] == "node" and this[1] in TEXT_LABELS:
@@ -214,50 +172,6 @@ class TransferOperations(VectorStoreOperations):
 
         graph = await self.connect()
         await removing.enter_async_context(graph.removing_texts(TextIndex(label, self._namespace), there))
-
-    async def _write_nodes(self, out: ExportWriter) -> None:
-        for label in Label:
-            ids = await self._ids(label)
-            targets = await self._vector_targets() if label is Label.VECTOR and ids else {}
-            for page in batches(ids, max_rows=_PAGE):
-                rows = await self.read(
-                    f"UNWIND $ids AS i MATCH (n:{label} {{id: i}}) RETURN n.id AS id, properties(n) AS props", ids=page
-                )
-                for row in sorted(rows, key=lambda row: row["id"]):
-                    of = {"of": targets.get(row["id"], Label.CHUNK.value)} if label is Label.VECTOR else {}
-                    out.node(label, row["id"], row["props"], **of)
-
-    async def _ids(self, label: Label) -> list[str]:
-        """Return the sorted ids of all nodes of a label, in one scan; each page by ``id >`` would need its own."""
-        rows = await self.read(f"MATCH (n:{label}) WHERE n.namespace = $namespace RETURN n.id AS id")
-        return sorted(row["id"] for row in rows)
-
-    async def _vector_targets(self) -> dict[str, str]:
-        """Return the label of the node that each vector embeds, for vectors that do not embed chunks."""
-        found: dict[str, str] = {}
-        for label in (Label.INTERACTION, Label.ENTITY, Label.CONCEPT):
-            rows = await self.read(
-                f"MATCH (v:Vector)-[:EMBEDDING_OF]->(t:{label}) WHERE v.namespace = $namespace "
-                "RETURN DISTINCT v.id AS id"
-            )
-            found |= {row["id"]: label.value for row in rows}
-        return found
-
-    async def _write_edges(self, out: ExportWriter) -> None:
-        for label in Label:
-            for page in batches(await self._ids(label), max_rows=_PAGE):
-                rows = await self.read(
-                    f"UNWIND $ids AS i MATCH (a:{label} {{id: i}})-[r]->(b) "
-                    "RETURN type(r) AS type, a.id AS a, b.id AS b, labels(b) AS labels, properties(r) AS props",
-                    ids=page,
-                )
-                for row in rows:
-                    row["label"] = _main_label(row["labels"])
-                for _, same in groupby(sorted(rows, key=_edge), key=_edge):
-                    row, *others = same
-                    if others:  # there twice by mistake; an import makes one of it
-                        row = min([row, *others], key=lambda row: json.dumps(row["props"], sort_keys=True))
-                    out.edge(row["type"], [label.value, row["a"]], [row["label"], row["b"]], row["props"])
 
     async def _put_in(
         self,
@@ -368,12 +282,3 @@ def _grouped(entries: list[dict[str, Any]], key: Any) -> Iterable[tuple[str, lis
     for entry in entries:
         groups.setdefault(key(entry), []).append(entry)
     return groups.items()
-
-
-def _edge(row: Row) -> tuple[str, ...]:
-    """Return what there is one edge of."""
-    return row["type"], row["label"], row["a"], row["b"], row["props"].get("key", "")
-
-
-def _main_label(labels: list[str]) -> str:
-    return next(label for label in labels if label in Label)
