@@ -1,6 +1,6 @@
 """Function words of the main European languages, by Snowball's language names.
 
-Two uses: they are left out of the keyword index, and their mix tells the language of a text (``analysis.py``). Words
+Two uses: they are left out of the keyword index, and their mix tells the language of a text (``language.py``). Words
 are lower case with accents; the analysis folds them. A word stands here only if it hardly ever is what somebody looks
 for: names of months, numbers and common nouns stay out.
 """

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -245,17 +245,17 @@ def rank(
     # The first one gets the best fit of all as its relevance; the others are scaled by their scores.
     best = float(min(max(fit.max(), 0.0), 1.0))
     fits = own + TAG_BONUS * _units(tagged)
-    reasons: list[RecallReason] = []
-    for number in order:
-        reason: Literal["words", "tags", "meaning"] = "words" if words[number] > 0 else "meaning"
+
+    def because(number: int) -> RecallReason:
         around = _strongest_around(fits, place, number)
         if around is not None and fits[number] < NEAR * fits[around]:
-            reasons.append(RecallReason("near", ids[around]))
-        else:
-            reasons.append(RecallReason("tags" if tagged[number] > 0 else reason))
+            return RecallReason("near", ids[around])
+        if tagged[number] > 0:
+            return RecallReason("tags")
+        return RecallReason("words" if words[number] > 0 else "meaning")
+
     return [
-        Ranked(ids[number], round(best * scores[number] / scores[order[0]], 6), reason)
-        for number, reason in zip(order, reasons, strict=True)
+        Ranked(ids[number], round(best * scores[number] / scores[order[0]], 6), because(number)) for number in order
     ]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -79,23 +79,7 @@ class RewritingOperations(ErasureOperations):
         indexes = await self.message_indexes(rows)
         node = str(uuid.uuid4()) if unlink else row["node_id"]
         session = node if unlink else row["id"]
-        props = [
-            {
-                "id": message.id,
-                "props": {
-                    **message.properties,
-                    "id": new[message.id],
-                    "compacted_into": new.get(
-                        message.properties["compacted_into"], message.properties["compacted_into"]
-                    ),
-                    "session_id": session,
-                    "token": "",
-                    "words_id": None,
-                    **({} if message.searched else {"terms": ""}),
-                },
-            }
-            for message in messages
-        ]
+        props = [{"id": message.id, "props": _properties(message, new, session)} for message in messages]
         cut = [
             {"id": message.id, "resource": resource_id(self._namespace, uri)}
             for message in messages
@@ -138,6 +122,26 @@ class RewritingOperations(ErasureOperations):
 
         await self._write(work)
         return str(session)
+
+
+def _properties(message: Rewritten, new: Mapping[str, str], session: str) -> Row:
+    """Return what is written of a message.
+
+    Args:
+        message: The message.
+        new: The new ids of all messages, by those that they have.
+        session: The id of their conversation.
+    """
+    summary = message.properties["compacted_into"]
+    return {
+        **message.properties,
+        "id": new[message.id],
+        "compacted_into": new.get(summary, summary),
+        "session_id": session,
+        "token": "",
+        "words_id": None,
+        **({} if message.searched else {"terms": ""}),
+    }
 
 
 async def _cut(tx: Transaction, rows: Sequence[Row]) -> None:
