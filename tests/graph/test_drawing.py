@@ -7,6 +7,7 @@ import io
 import re
 import shutil
 import subprocess
+import sys
 import xml.etree.ElementTree as ElementTree
 from html import escape, unescape
 from itertools import combinations
@@ -196,3 +197,10 @@ def test_in_a_large_drawing_the_nearer_nodes_are_further_in_and_none_covers_anot
         assert abs(cmath.phase((points[node.id] - middle) / (points[near[number % 60].id] - middle))) < 0.2
     cells = {(point.real // 10, point.imag // 10) for point in points.values()}
     assert len(cells) > 0.98 * len(points)
+
+
+@pytest.mark.parametrize("size", [499, 500])
+def test_a_drawing_of_any_size_is_made_without_scipy(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "scipy", None)  # which networkx wants for springs between 500 nodes
+    names = [f"Mill {number}" for number in range(size)]
+    assert f"Mill {size - 1}" in to_html(star(names))

@@ -33,7 +33,6 @@ class Bm25:
             only: The words that it will be asked for, which takes much less time and memory; ``None``: any.
         """
         import numpy as np
-        from scipy.sparse import csc_matrix
 
         self.ids: list[str] = []
         vocabulary: dict[str, int] = {}
@@ -51,13 +50,17 @@ class Bm25:
             self.ids.append(identifier)
         self._vocabulary = vocabulary
         total = len(self.ids)
-        documents = np.bincount(np.array(columns, dtype=np.int64), minlength=len(vocabulary))
+        row, column = np.array(rows, dtype=np.int64), np.array(columns, dtype=np.int64)
+        documents = np.bincount(column, minlength=len(vocabulary))
         rarity = np.log1p((total - documents + 0.5) / (documents + 0.5))
         length = np.array(lengths, dtype=np.float64)
         norm = k1 * (1 - b + b * length / (length.mean() if length.sum() else 1.0)) if total else length
         tf = np.array(counts, dtype=np.float64)
-        data = rarity[columns] * tf * (k1 + 1) / (tf + norm[rows]) if counts else tf
-        self._matrix = csc_matrix((data, (rows, columns)), shape=(total, len(vocabulary)))
+        # By word: the rows of the documents that have it, and what it counts there.
+        order = np.argsort(column, kind="stable")
+        self._ends = np.cumsum(documents)
+        self._rows = row[order]
+        self._parts = (rarity[column] * tf * (k1 + 1) / (tf + norm[row]))[order]
 
     def scores(self, terms: Iterable[str] | Mapping[str, float]) -> NDArray[np.float64]:
         """Return the score of every document, in the order of ``ids``.
@@ -68,11 +71,12 @@ class Bm25:
         import numpy as np
 
         weights = terms if isinstance(terms, Mapping) else Counter(terms)
-        known = {self._vocabulary[word]: weight for word, weight in weights.items() if word in self._vocabulary}
-        if not known:
-            return np.zeros(len(self.ids))
-        found: NDArray[np.float64] = self._matrix[:, list(known)] @ np.array(list(known.values()), dtype=np.float64)
-        return found
+        scores = np.zeros(len(self.ids))
+        for word, weight in weights.items():
+            if (place := self._vocabulary.get(word)) is not None:
+                of_word = slice(self._ends[place - 1] if place else 0, self._ends[place])
+                scores[self._rows[of_word]] += self._parts[of_word] * weight
+        return scores
 
     def top(self, terms: Iterable[str] | Mapping[str, float], k: int) -> dict[str, float]:
         """Return the ``k`` best documents with any of the words: score by id, best first, ties by id."""

@@ -11,8 +11,9 @@ from core.rag.graph.parts import Piece
 
 Point = tuple[float, float]
 
-#: The most nodes that springs are computed for: every node is compared with every other one in each of the rounds.
-MOST_WITH_SPRINGS: Final = 500
+#: The most nodes that springs are computed for: every node is compared with every other one in each of the rounds. For
+#: more, networkx would need SciPy.
+MOST_WITH_SPRINGS: Final = 499
 
 _ROUNDS: Final = 80
 _GOLDEN: Final = (math.sqrt(5) - 1) / 2
@@ -22,7 +23,7 @@ def places(piece: Piece) -> dict[str, Point]:
     """Return where the nodes of a piece stand in a square with sides of 1, the same every time."""
     if not piece.nodes:
         return {piece.start.id: (0.5, 0.5)}
-    found = _by_springs(piece) if len(piece.nodes) < MOST_WITH_SPRINGS else _by_distance(piece)
+    found = _by_springs(piece) if len(piece.nodes) + 1 <= MOST_WITH_SPRINGS else _by_distance(piece)
     low = (min(x for x, _ in found.values()), min(y for _, y in found.values()))
     reach = (max(x for x, _ in found.values()) - low[0] or 1.0, max(y for _, y in found.values()) - low[1] or 1.0)
     return {key: ((x - low[0]) / reach[0], (y - low[1]) / reach[1]) for key, (x, y) in found.items()}
