@@ -2,8 +2,7 @@
 
 Two arrangements of each data set: every passage a document as it is, and passages joined (shuffled, 20 at a time) into
 long documents, in which the chunk that holds the relevant passage has to be found. Ranking is that of the hybrid
-search: half z-scores each of BM25 (k1 1.5, b 0.75) over the project's own words and of cosine over the default
-embedder's vectors.
+search: half z-scores each of BM25 over the project's own words and of cosine over the default embedder's vectors.
 
 Larger chunks win on the first five hits by sheer volume. So the same is measured at equal volume: the hits in their
 order until so many characters are reached (the last one cut off), as they would fill the context of a model.
@@ -22,27 +21,25 @@ import argparse
 import asyncio
 import random
 import statistics
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_matrix
 
 from benchmarks.data import SETS, DataSet, load, recall
 from core.rag.analysis import index_terms, query_terms
 from core.rag.embedder import WordLlamaEmbedding
 from core.rag.indexing import TextSplitter
 from core.rag.indexing.texts import embedding_text
+from core.rag.retrieval.bm25 import Bm25
 from libs.dataloader import Document, DocumentChunk
 
 SIZES = (64, 96, 128, 192, 256, 384, 512, 768, 1024)
 SHARES = (0.0, 0.125, 0.25)
 BUDGETS = (2000, 4000, 8000)
 PASSAGES_PER_DOCUMENT = 20
-K1, B = 1.5, 0.75
 
 #: A document's number, and a stretch of its text.
 Stretch = tuple[int, int, int]
@@ -87,26 +84,12 @@ class Ranking:
 
     def __init__(self, chunks: list[DocumentChunk], vectors: Any) -> None:
         self._vectors = vectors
-        counts = [Counter(index_terms(chunk.title, chunk.heading, chunk.content).split()) for chunk in chunks]
-        self._vocabulary: dict[str, int] = {}
-        rows, columns, values = [], [], []
-        for row, terms in enumerate(counts):
-            for term, count in terms.items():
-                rows.append(row)
-                columns.append(self._vocabulary.setdefault(term, len(self._vocabulary)))
-                values.append(count)
-        frequency = np.array(values, dtype=np.float64)
-        lengths = np.array([sum(terms.values()) for terms in counts], dtype=np.float64)
-        norm = K1 * (1 - B + B * lengths / lengths.mean())
-        documents = np.bincount(columns, minlength=len(self._vocabulary))
-        idf = np.log(1 + (len(chunks) - documents + 0.5) / (documents + 0.5))
-        weights = idf[columns] * frequency * (K1 + 1) / (frequency + norm[rows])
-        self._weights = csr_matrix((weights, (rows, columns)), shape=(len(chunks), len(self._vocabulary))).tocsc()
+        texts = (index_terms(chunk.title, chunk.heading, chunk.content) for chunk in chunks)
+        self._words = Bm25((str(number), text) for number, text in enumerate(texts))
 
     def scores(self, query: str, vector: Any) -> dict[str, Any]:
         """The score of every chunk, by each leg and by their fusion."""
-        columns = [self._vocabulary[term] for term in query_terms(query) if term in self._vocabulary]
-        keyword = np.asarray(self._weights[:, columns].sum(axis=1)).ravel()
+        keyword = self._words.scores(query_terms(query))
         dense = self._vectors @ vector
         return {"keyword": keyword, "vector": dense, "hybrid": _z(keyword) + _z(dense)}
 
