@@ -1,4 +1,4 @@
-"""The retriever: runs the legs, fuses and filters their results, and reads the hits."""
+"""The retriever: has chunks ranked, filters them, and reads the hits."""
 
 from __future__ import annotations
 
