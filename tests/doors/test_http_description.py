@@ -63,7 +63,12 @@ async def test_the_description_is_enough_for_a_generated_client() -> None:
             if not elsewhere:
                 said = operation["responses"]["200"]["content"]["application/json"]["schema"]
                 assert said and said.get("additionalProperties") is not True, (method, path)
+            for response in operation["responses"].values():
+                for media in response.get("content", {}).values():
+                    assert media.keys() <= {"schema", "example", "examples", "encoding"}, "what OpenAPI 3.1 has"
+        assert described["openapi"].startswith("3.1.")
         schemas = described["components"]["schemas"]
+        assert not [name for name in schemas if name.startswith("_")]
         assert schemas["Passages"]["properties"]["hits"]["items"] == {"$ref": "#/components/schemas/Hit"}
         assert schemas["Hit"]["properties"]["score"]["type"] == "number"
         assert {"text", "citations", "found"} <= schemas["Answer"]["properties"].keys()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from core.rag.errors import ConfigurationError, MissingDependencyError, NotFoundError
 
@@ -77,7 +77,7 @@ def build_app(
             " MGRAG_API_KEYS."
         )
     routes, paths = _routes(access.open)
-    app = FastAPI(
+    app = _Application(
         title="memgraph-rag",
         version=__version__,
         description=_DESCRIPTION,
@@ -104,6 +104,21 @@ def build_app(
     app.add_middleware(RequestIds)
     app.add_middleware(Measured, metrics=app.state.metrics)
     return app
+
+
+class _Application(FastAPI):
+    """An application whose description is of the version of OpenAPI that it names."""
+
+    def openapi(self) -> dict[str, Any]:
+        """Describe the events of a stream as text: FastAPI uses a word of OpenAPI 3.2, which 3.1 does not allow."""
+        described = super().openapi()
+        for methods in described["paths"].values():
+            for operation in methods.values():
+                for response in operation["responses"].values():
+                    if (stream := response.get("content", {}).get("text/event-stream")) is not None:
+                        stream.pop("itemSchema", None)
+                        stream["schema"] = {"type": "string"}
+        return described
 
 
 @cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
-from fastapi import Depends, Query, Request
+from fastapi import Depends, Path, Query, Request
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
@@ -119,12 +119,22 @@ def _is_list(annotation: Any) -> bool:
     return list in (get_origin(annotation), *map(get_origin, get_args(annotation)))
 
 
-async def _reading(namespace: str, request: Request) -> KnowledgeBase:
+#: The namespace in a path; whether it is allowed, the library checks.
+_Namespace = Annotated[
+    str,
+    Path(
+        description="Of the graph: 1 to 200 printable characters, no slash.",
+        json_schema_extra={"minLength": 1, "maxLength": 200},
+    ),
+]
+
+
+async def _reading(namespace: _Namespace, request: Request) -> KnowledgeBase:
     caller_of(request).check(namespace, writing=False)
     return bases_of(request).of(namespace)
 
 
-async def _writing(namespace: str, request: Request) -> KnowledgeBase:
+async def _writing(namespace: _Namespace, request: Request) -> KnowledgeBase:
     caller_of(request).check(namespace, writing=True)
     return bases_of(request).of(namespace)
 

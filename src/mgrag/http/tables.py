@@ -11,19 +11,20 @@ from mgrag.http.results import RecordFields
 
 router = APIRouter(tags=["records"])
 
-type _Names = str | list[str] | None
+#: One or several names of fields or measures.
+OneOrSeveral = str | list[str] | None
 
 
 class TableQuestion(Body):
     """What is asked of the records of a collection. A single text counts as a list of one."""
 
     filters: Filters | None = Field(default=None, description="Only records that match: 'team=Sales salary>60000'.")
-    group_by: _Names = Field(default=None, description="One row for each value of these fields.")
-    measures: _Names = Field(
+    group_by: OneOrSeveral = Field(default=None, description="One row for each value of these fields.")
+    measures: OneOrSeveral = Field(
         default=None, description="count, or count, distinct, sum, avg, min or max with a field: avg:salary."
     )
-    fields: _Names = Field(default=None, description="Columns of single records; all without it.")
-    order_by: _Names = Field(default=None, description="Columns; -salary: the largest first.")
+    fields: OneOrSeveral = Field(default=None, description="Columns of single records; all without it.")
+    order_by: OneOrSeveral = Field(default=None, description="Columns; -salary: the largest first.")
     limit: int = Field(default=100, ge=1, le=1000)
 
 
