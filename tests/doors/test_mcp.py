@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import json
 import os
 import subprocess
@@ -17,8 +18,10 @@ from mcp import Client, StdioServerParameters
 
 from answering.models import talking
 from core.rag import KnowledgeBase
+from core.rag.graph.parts import GraphEdge, GraphNode
 from fakes.openai_chat import Stream
 from libs.dataloader import Document
+from mgrag.mcp.edges import named
 from mgrag.mcp.lease import Lease
 from mgrag.mcp.server import build_server
 
@@ -31,7 +34,8 @@ READING = {
     "recall", "list_memories", "status", "describe_records", "query_records",
 }  # fmt: skip
 WRITING = {
-    "add_document", "ingest", "remember", "add_facts", "rate", "delete_document", "revise", "forget", "remove_facts",
+    "add_document", "ingest", "add_records", "remember", "add_facts", "rate",
+    "delete_document", "delete_record", "revise", "forget", "remove_facts",
 }  # fmt: skip
 
 
@@ -99,6 +103,20 @@ async def test_all_rows_of_a_table_are_asked(tmp_path: Path) -> None:
         assert "there are: budget, name, team" in await agent.fails(
             "query_records", collection="projects", group_by=["tem"]
         )
+
+
+async def test_an_agent_keeps_a_table() -> None:
+    async with serving("embedded::memory:") as agent:
+        bills = [{"id": 1, "shop": "Quay Bakery", "amount": 12}, {"id": 2, "shop": "Quay Bakery", "amount": 30}]
+        ids = (await agent("add_records", collection="bills", records=bills))["ids"]
+        again = await agent("add_records", collection="bills", records={**bills[1], "amount": 28})
+        assert again["ids"] == ids[1:]
+        asked = {"collection": "bills", "measures": "sum:amount"}
+        assert (await agent("query_records", **asked))["rows"] == [{"sum:amount": 40}]
+        assert await agent("delete_record", record_id=ids[0]) == {"deleted": ids[0]}
+        assert (await agent("query_records", collection="bills"))["ids"] == ids[1:]
+        assert "no record with the id" in await agent.fails("delete_record", record_id=ids[0])
+        assert "at least 1 item" in await agent.fails("add_records", collection="bills", records=[])
 
 
 async def test_what_is_stored_is_found_read_and_answered() -> None:
@@ -184,12 +202,29 @@ async def test_the_graph_is_walked() -> None:
         assert "add_facts stored no such fact" in await agent.fails("remove_facts", **ends)
         near = await agent("neighbors", node="Maria Lindqvist")
         assert "Kestrel Trust" in {node["name"] for node in near["nodes"]}
+        works_for = {"source": "Maria Lindqvist", "type": "works_for", "target": "Kestrel Trust", "origin": "caller"}
+        assert works_for in near["edges"]
         way = await agent("find_path", start="Maria Lindqvist", end="Kestrel Trust")
         assert [node["name"] for node in way["path"]["nodes"]] == ["Maria Lindqvist", "Kestrel Trust"]
         none = await agent("graph_context", question="Who works for the Kestrel Trust?", filters="path:elsewhere/")
         assert none["contextChunks"] == [] and "Hull" not in str(none)
         context = await agent("graph_context", question="Who works for the Kestrel Trust?")
         assert "works_for" in context["contextChunks"][0]["text"] or "Maria" in context["contextChunks"][0]["text"]
+
+
+def test_ends_of_an_edge_with_the_same_name_are_told_by_their_ids() -> None:
+    nodes = [GraphNode("1", "Mercury", "Entity"), GraphNode("2", "Mercury", "Concept"), GraphNode("3", "Sun", "Entity")]
+    edges = [GraphEdge("1", "3", "orbits"), GraphEdge("3", "2", "heats", weight=2.0)]
+    assert named(edges, nodes) == [
+        {"source": "1", "type": "orbits", "target": "Sun"},
+        {"source": "Sun", "type": "heats", "target": "2", "weight": 2.0},
+    ]
+
+
+async def test_tools_are_described_without_the_indentation_of_the_code() -> None:
+    async with serving("embedded::memory:") as agent:
+        for name, tool in (await agent.tools()).items():
+            assert tool.description and tool.description == inspect.cleandoc(tool.description), name
 
 
 async def test_facts_end_and_stay_as_history() -> None:
@@ -208,7 +243,16 @@ async def test_facts_end_and_stay_as_history() -> None:
             lines = [chunk["text"] for chunk in context["contextChunks"]]
             assert any("from 2018-01-01 until 2021-05-01" in line for line in lines) == bool(told)
         way = await agent("find_path", start="Maria Lindqvist", end="Kestrel Trust", at="2020-01-01")
-        assert way["path"]["edges"][0]["type"] == "works_for"
+        assert way["path"]["edges"] == [
+            {
+                "source": "Maria Lindqvist",
+                "type": "works_for",
+                "target": "Kestrel Trust",
+                "origin": "caller",
+                "valid_from": "2018-01-01T00:00:00.000000Z",
+                "valid_to": "2021-05-01T00:00:00.000000Z",
+            }
+        ]
 
 
 async def test_memory_is_kept_recalled_and_forgotten() -> None:
@@ -435,7 +479,7 @@ async def test_an_agent_that_may_only_read(tmp_path: Path) -> None:
     # What is asked in a conversation is recorded there.
     assert {name for name, tool in tools.items() if tool.annotations.read_only_hint} == READING - {"ask"}
     destructive = {name for name, tool in tools.items() if tool.annotations.destructive_hint}
-    assert destructive == {"delete_document", "revise", "forget", "remove_facts"}
+    assert destructive == {"delete_document", "delete_record", "revise", "forget", "remove_facts"}
     assert all(tool.description and tool.input_schema["additionalProperties"] is False for tool in tools.values())
     async with serving("embedded::memory:", writing=False) as agent:
         tools = await agent.tools()

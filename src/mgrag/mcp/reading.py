@@ -9,10 +9,12 @@ from pydantic import Field
 
 from core.rag.retrieval.hits import SearchMode
 from mgrag.mcp.arguments import ONE_OR_SEVERAL
+from mgrag.mcp.edges import named
 from mgrag.mcp.lease import Lease
 from mgrag.pages import documents_page
 
 _Limit = Annotated[int, Field(ge=1, le=50, description="At most this many.")]
+_Passages = Annotated[int, Field(ge=1, le=50, description="At most this many passages.")]
 _Filters = Annotated[
     str | None,
     Field(
@@ -72,7 +74,7 @@ class ReadingTools:
     async def search(
         self,
         query: Annotated[str, Field(description="What to look for: a question, words or names.")],
-        k: _Limit = 5,
+        k: _Passages = 5,
         mode: Annotated[
             SearchMode,
             Field(description="Normally auto; fuzzy finds misspelt titles and names."),
@@ -97,7 +99,7 @@ class ReadingTools:
     async def ask(
         self,
         question: Annotated[str, Field(description="The question, as a whole sentence.")],
-        k: _Limit = 5,
+        k: _Passages = 5,
         filters: _Filters = None,
         conversation_id: _Conversation = None,
         user_id: Annotated[str | None, Field(description="Who asks, in a conversation of several people.")] = None,
@@ -256,13 +258,14 @@ class ReadingTools:
     ) -> dict[str, Any]:
         """List what an entity or a document is connected to in the graph, and how; "next" is empty at the end."""
         async with self._lease.use() as kb:
-            return (await kb.neighbors(node, relations=relations, limit=limit, after=after, at=at)).to_dict()
+            page = await kb.neighbors(node, relations=relations, limit=limit, after=after, at=at)
+        return {**page.to_dict(), "edges": named(page.edges, [page.node, *page.nodes])}
 
     async def find_path(self, start: _Node, end: _Node, at: _At = None) -> dict[str, Any]:
         """Find the shortest connection between two entities or documents; null if there is none."""
         async with self._lease.use() as kb:
             path = await kb.shortest_path(start, end, at=at)
-        return {"path": None if path is None else path.to_dict()}
+        return {"path": None if path is None else {**path.to_dict(), "edges": named(path.edges, path.nodes)}}
 
     async def recall(
         self,

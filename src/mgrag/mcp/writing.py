@@ -59,11 +59,11 @@ class WritingTools:
 
     def all(self) -> tuple[Callable[..., Awaitable[dict[str, Any]]], ...]:
         """The tools, as an agent is told of them."""
-        return (self.add_document, self.ingest, self.remember, self.add_facts, self.rate)
+        return (self.add_document, self.ingest, self.add_records, self.remember, self.add_facts, self.rate)
 
     def destructive(self) -> tuple[Callable[..., Awaitable[dict[str, Any]]], ...]:
         """Those that remove what cannot be had again."""
-        return (self.delete_document, self.revise, self.forget, self.remove_facts)
+        return (self.delete_document, self.delete_record, self.revise, self.forget, self.remove_facts)
 
     async def add_document(
         self,
@@ -96,6 +96,28 @@ class WritingTools:
         admitted, options = self._allowed.admit(source, max_pages=max_pages, url_pattern=url_pattern)
         async with self._lease.use(create=True) as kb:
             return _outcome(await kb.ingest(admitted, **options))
+
+    async def add_records(
+        self,
+        collection: Annotated[str, Field(description="The collection that they belong to, such as expenses.")],
+        records: Annotated[
+            list[dict[str, Any]],
+            ONE_OR_SEVERAL,
+            Field(min_length=1, max_length=500, description="JSON objects; one with the same id is replaced."),
+        ],
+    ) -> dict[str, Any]:
+        """Store rows of a table or other JSON objects, for query_records to filter, count and sum."""
+        async with self._lease.use(create=True) as kb:
+            return {"ids": [one.id for one in await kb.insert_many(collection, records)]}
+
+    async def delete_record(
+        self, record_id: Annotated[str, Field(description="Its id, as add_records and query_records give it.")]
+    ) -> dict[str, Any]:
+        """Remove a record; one that was read from a file comes back when the file changes."""
+        async with self._lease.use() as kb:
+            if not await kb.delete_record(record_id):
+                raise InvalidInputError(f"There is no record with the id {record_id[:100]!r}.")
+        return {"deleted": record_id}
 
     async def delete_document(
         self, path: Annotated[str, Field(description="Its whole path or URL.")]
