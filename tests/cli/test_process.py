@@ -254,12 +254,37 @@ def test_a_terminal_shows_what_may_take_long(
     assert shown.encode() not in done.stdout
 
 
+@pytest.mark.skipif(os.name == "nt", reason="there are no pseudo-terminals")
+def test_ctrl_c_at_a_question_is_an_interruption(ingested: Path, tmp_path: Path) -> None:
+    graph = shutil.copyfile(ingested / "graph.grafeo", tmp_path / "graph.grafeo")
+    ours, terminal = os.openpty()
+    asking = subprocess.Popen(
+        [MGRAG, "delete", "--prefix", "corpus/", "--db", graph],
+        cwd=tmp_path,
+        stdin=terminal,
+        stderr=subprocess.PIPE,
+        env=environment(),
+    )
+    assert asking.stderr is not None
+    told = b""
+    while not told.endswith(b"[y/N]:"):
+        byte = asking.stderr.read(1)
+        assert byte, told
+        told += byte
+    asking.send_signal(signal.SIGINT)
+    assert asking.stderr.read() == b"\nmgrag: Nothing was done.\n"
+    assert asking.wait(60) == 130
+    asking.stderr.close()
+    os.close(terminal)
+    os.close(ours)
+
+
 def test_completion(tmp_path: Path) -> None:
     def complete(words: str) -> list[str]:
         more = {"_MGRAG_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
         return run(folder=tmp_path, **more).stdout.decode().split()
 
-    assert complete("mgrag re") == ["records", "restore", "reembed"]
+    assert complete("mgrag re") == ["records", "record", "restore", "reembed"]
     assert complete("mgrag search --mode ") == ["auto", "graph", "hybrid", "vector", "keyword", "fuzzy"]
     assert "--expand" in complete("mgrag search --")
 

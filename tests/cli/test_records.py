@@ -36,7 +36,7 @@ def test_collections_and_their_fields_are_listed(staff: Command) -> None:
 def test_rows_are_filtered_and_sorted(staff: Command) -> None:
     done = staff("records", "staff", "--filter", "team:Backend", "-f", "name", "-f", "salary", "-o", "-salary")
     assert lines(done.out) == [["name", "salary"], ["Alice", "$70,000"], ["Bob", "$62,500"]]
-    fewer = staff("records", "staff", "-n", "1", "--order-by", "name", "--field", "name")
+    fewer = staff("records", "staff", "-k", "1", "--order-by", "name", "--field", "name")
     assert lines(fewer.out) == [["name"], ["Alice"]]
     assert fewer.err == "1 of 3 rows; --limit shows more.\n"
     assert staff("records", "staff", "--filter", "city=Rome").out == "No records match.\n"
@@ -74,3 +74,41 @@ def test_what_is_wrong_is_said(staff: Command, arguments: tuple[str, ...], code:
 def test_an_empty_graph_has_no_records(staff: Command) -> None:
     assert staff("delete", "staff.csv", "--yes").code == 0
     assert staff("records").out == "No records.\n"
+
+
+def test_single_records_are_inserted_shown_and_deleted(mgrag: Command) -> None:
+    (mgrag.folder / "bill.json").write_text('{\n  "id": 1,\n  "shop": "Quay Bakery",\n  "amount": 12\n}\n')
+    bill = mgrag("record", "insert", "bills", "bill.json").out.strip()
+    assert mgrag("record", "show", bill, "--json").json == {
+        "id": bill,
+        "collection": "bills",
+        "data": {"id": 1, "shop": "Quay Bakery", "amount": 12},
+    }
+    assert lines(mgrag("record", "show", bill).out) == [
+        ["bills"],
+        ["amount", "12"],
+        ["id", "1"],
+        ["shop", "Quay", "Bakery"],
+    ]
+    assert mgrag("graph", "stats").out.splitlines()[-1].startswith("0 mentions, 1 record, 0 concepts, ")
+    two = '{"id": 1, "shop": "Quay Bakery", "amount": 14}\n{"id": 2, "shop": "Ferry", "amount": 5}\n'
+    inserted = mgrag("record", "insert", "bills", "-", "--json", stdin=two).json
+    assert inserted[0]["id"] == bill, "it is replaced"
+    assert mgrag("records", "bills", "-m", "sum:amount", "--json").json["rows"] == [{"sum:amount": 19}]
+    gone = mgrag("record", "delete", bill, "nix")
+    assert (gone.code, gone.out) == (4, "Deleted: 1 record.\n") and "'nix'" in gone.err
+    assert mgrag("record", "show", bill).code == 4
+    assert mgrag("records", "bills", "--json").json["ids"] == [inserted[1]["id"]]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("3", "record 1 of 'bills' is a int"),
+        ("[{]", "Standard input is neither a JSON array nor JSON lines"),
+        ("x", "nor"),
+    ],
+)
+def test_what_is_no_record_is_not_inserted(mgrag: Command, given: str, said: str) -> None:
+    done = mgrag("record", "insert", "bills", "-", stdin=given)
+    assert done.code == 2 and said in done.err and "insert_many" not in done.err

@@ -208,6 +208,10 @@ def test_conversations_users_and_feedback(tmp_path: Path, monkeypatch: pytest.Mo
     assert [(row["id"], row["conversations"]) for row in rest] == [("bob", 1)]
     assert "ann@example.org" in run(tmp_path, "conversation", "show", "s")[1]
     assert run(tmp_path, "conversation", "show", "nowhere")[0] == 4
+    renamed = json.loads(run(tmp_path, "conversation", "rename", "t", "What Bob said", "--json")[1])
+    assert (renamed["id"], renamed["title"]) == ("t", "What Bob said")
+    assert run(tmp_path, "conversation", "list", "--user", "bob")[1].endswith("  What Bob said\n")
+    assert run(tmp_path, "conversation", "rename", "nowhere", "x")[0] == 4
     assert run(tmp_path, "conversation", "delete", "t")[0] == 2, "nobody can be asked"
     assert json.loads(run(tmp_path, "conversation", "delete", "t", "--yes", "--json")[1])["memories"] == 1
     assert run(tmp_path, "conversation", "delete", "t", "--yes")[0] == 4

@@ -26,6 +26,7 @@ MODULES: Final = {
     "show": "documents",
     "delete": "documents",
     "records": "records",
+    "record": "record",
     "status": "state",
     "doctor": "state",
     "backup": "copies",

@@ -28,7 +28,9 @@ def register(app: typer.Typer) -> None:
 def list_documents(
     context: typer.Context,
     prefix: Annotated[str, typer.Option(metavar="PATH", help="Only documents whose path starts with this.")] = "",
-    limit: Annotated[int | None, typer.Option(metavar="N", help="Maximum number of documents. Default: all.")] = None,
+    limit: Annotated[
+        int | None, typer.Option("-k", "--limit", metavar="N", help="Maximum number of documents. Default: all.")
+    ] = None,
     after: Annotated[
         str, typer.Option(metavar="PATH", help="Start after this path (the last one of the previous page).")
     ] = "",

@@ -75,14 +75,15 @@ def stats(
     if chosen.json:
         print_json(found)
         return
-    for key, name in (("nodes", "type"), ("edges", "relation")):
-        line(f"{found[key]:,} {'entities' if key == 'nodes' else key} by {name}:")
+    of_type = (("nodes", "entity", "entities", "type"), ("edges", "edge", "edges", "relation"))
+    for key, one, several, by in of_type:
+        line(f"{counted(found[key], one, several)} by {by}:")
         for kind, count in sorted(found[f"{key}_by_type"].items(), key=lambda item: (-item[1], item[0])):
             line(f"  {count:>8,}  {kind}")
     if found["past"]:
         line(f"{counted(found['past'], 'fact')} of other times: mgrag graph edges --at ever")
     rest = ("mentions", "records", "concepts", "concept_edges", "topics")
-    line(", ".join(f"{found[key]:,} {key.replace('_', ' ')}" for key in rest))
+    line(", ".join(counted(found[key], key.removesuffix("s").replace("_", " ")) for key in rest))
 
 
 @commands.command()

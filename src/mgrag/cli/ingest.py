@@ -43,7 +43,9 @@ def ingest(
     url_pattern: Annotated[
         str | None, typer.Option(metavar="REGEX", help="Only web pages whose address matches.")
     ] = None,
-    max_urls: Annotated[int | None, typer.Option(metavar="N", help="Fetch at most N pages of each site.")] = None,
+    max_urls: Annotated[
+        int | None, typer.Option("--max-urls", "--max-pages", metavar="N", help="Fetch at most N pages of each site.")
+    ] = None,
     prune: Annotated[
         bool, typer.Option("--prune", help="Delete documents that are no longer in these sources.")
     ] = False,

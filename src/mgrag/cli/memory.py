@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -18,7 +17,7 @@ from mgrag.cli.options import (
     metadata_of,
 )
 from mgrag.cli.output import counted, print_either
-from mgrag.cli.runtime import EXIT_FAILED, EXIT_NOT_FOUND, EXIT_USAGE, confirm, fail, text_or_input, with_kb
+from mgrag.cli.runtime import EXIT_NOT_FOUND, confirm, objects_in, text_or_input, with_kb
 
 if TYPE_CHECKING:
     from core.rag.memory.records import Forgotten, Memory
@@ -43,7 +42,8 @@ def remember(
     tag: Annotated[list[str] | None, typer.Option(metavar="TAG", help="Keyword to find it by; repeatable.")] = None,
     user: UserOption = None,
     at: Annotated[
-        str | None, typer.Option(metavar="TIME", help="When it was said (ISO 8601).", show_default="now")
+        str | None,
+        typer.Option("--timestamp", "--at", metavar="TIME", help="When it was said (ISO 8601).", show_default="now"),
     ] = None,
     metadata: MetadataOption = None,
     db: DbOption = None,
@@ -82,7 +82,7 @@ def remember_all(
 ) -> None:
     """Store all messages of a session, in order; exact repeats are counted."""
     chosen = common(context, db, namespace, as_json)
-    messages = _messages(file)
+    messages = objects_in(file)
     ids = with_kb(
         chosen,
         lambda kb: kb.remember_all(session, messages, user_id=user),
@@ -232,25 +232,6 @@ def print_forgotten(chosen: Common, gone: Forgotten, *, named: bool = True) -> N
     print_either(chosen.json, gone.to_dict(), f"Forgotten: {', '.join(counts)}.")
     if named and not any(gone.to_dict().values()):
         raise typer.Exit(EXIT_NOT_FOUND)
-
-
-def _messages(file: str) -> Any:
-    """The messages in a file: a JSON array, or one object on each line."""
-    import json
-
-    if file == "-":
-        text = text_or_input(file)
-    else:
-        try:
-            text = Path(file).read_text(encoding="utf-8-sig")
-        except (OSError, ValueError) as error:  # ValueError: not UTF-8, or no name of a file
-            fail(f"{file} cannot be read: {getattr(error, 'strerror', None) or error}.", EXIT_FAILED)
-    try:
-        if text.lstrip().startswith("["):
-            return json.loads(text)
-        return [json.loads(line) for line in text.split("\n") if line.strip()]
-    except (ValueError, RecursionError) as error:
-        fail(f"{file} is neither a JSON array nor JSON lines: {error}.", EXIT_USAGE)
 
 
 def _lines(memories: list[Memory]) -> list[str]:

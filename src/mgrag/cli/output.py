@@ -103,10 +103,8 @@ def clean(text: str) -> str:
     return _CONTROL.sub("�", text)
 
 
-def size(count: int | None) -> str:
+def size(count: int) -> str:
     """Return a number of bytes as text for people."""
-    if count is None:
-        return "unknown size"
     value, unit = float(count), "bytes"
     for larger in ("kB", "MB", "GB", "TB"):
         if value < 1000:

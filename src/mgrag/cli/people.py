@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from core.rag.knowledge_base import KnowledgeBase
 
 users = typer.Typer(help="List users; see, export, anonymize or delete data about one.", no_args_is_help=True)
-conversations = typer.Typer(help="List, show, anonymize or delete conversations.", no_args_is_help=True)
+conversations = typer.Typer(help="List, show, rename, anonymize or delete conversations.", no_args_is_help=True)
 
 UserArgument = Annotated[str, typer.Argument(metavar="USER", help="The id of the user.")]
 ConversationArgument = Annotated[str, typer.Argument(metavar="ID", help="The id of the conversation or session.")]
@@ -211,6 +211,26 @@ def show_conversation(
             line("  ", text.expandtabs(4))
         for reference in message["references"]:
             line("  -> ", reference)
+
+
+@conversations.command("rename")
+def rename_conversation(
+    context: typer.Context,
+    conversation: ConversationArgument,
+    title: Annotated[str, typer.Argument(metavar="TITLE", help="What it is called from now on.")],
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Give a conversation a title."""
+    chosen = common(context, db, namespace, as_json)
+
+    async def work(kb: KnowledgeBase) -> dict[str, Any]:
+        await kb.client.rename_conversation(conversation, title)
+        return (await _conversation(kb, conversation, 1))[0]
+
+    found = with_kb(chosen, work)
+    print_either(chosen.json, found, f"Renamed: {found['title']}")
 
 
 @conversations.command("delete")

@@ -49,7 +49,7 @@ def records(
         list[str] | None,
         typer.Option("--order-by", "-o", metavar="COLUMN", help="Sort by it; -COLUMN: the largest first. Repeatable."),
     ] = None,
-    limit: Annotated[int, typer.Option("--limit", "-n", metavar="N", help="Maximum number of rows.")] = 20,
+    limit: Annotated[int, typer.Option("-k", "-n", "--limit", metavar="N", help="Maximum number of rows.")] = 20,
     fields: Annotated[bool, typer.Option("--fields", help="Describe the fields instead.")] = False,
     db: DbOption = None,
     namespace: NamespaceOption = None,

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
@@ -43,6 +44,7 @@ EXIT_INTERRUPTED = 130
 _FOR_COMMANDS = {
     "start it with create_conversation.": "mgrag ask --conversation ID begins one.",
     "session_id, memory_id, user_id or before.": "--session, --memory, --user or --before.",
+    " insert takes a single record, insert_many several.": "",
     "content, tags or metadata.": "what it says from now on, --tag or --metadata.",
     "name them as relations.": "name them with --relation.",
     "max_depth is": "--depth is",
@@ -195,7 +197,12 @@ def confirm(question: str, *, yes: bool) -> None:
         return
     if not sys.stdin.isatty():
         fail(f"{question} Repeat with --yes to confirm.", EXIT_USAGE)
-    if not typer.confirm(clean(question), err=True):
+    try:
+        sure = typer.confirm(clean(question), err=True)
+    except typer.Abort:  # Ctrl-C, or Ctrl-D
+        note("")
+        fail("Nothing was done.", EXIT_INTERRUPTED)
+    if not sure:
         fail("Nothing was done.", EXIT_FAILED)
 
 
@@ -210,6 +217,30 @@ def text_or_input(text: str) -> str:
         return data.decode("utf-8-sig").rstrip("\r\n")
     except UnicodeDecodeError:
         fail("Standard input is not text in UTF-8.", EXIT_USAGE)
+
+
+def objects_in(file: str) -> list[Any]:
+    """Return what a file has (``-``: standard input): a JSON array, JSON lines, or a single object."""
+    import json
+
+    if file == "-":
+        text, name = text_or_input(file), "Standard input"
+    else:
+        name = file
+        try:
+            text = Path(file).read_text(encoding="utf-8-sig")
+        except (OSError, ValueError) as error:  # ValueError: not UTF-8, or no name of a file
+            fail(f"{file} cannot be read: {getattr(error, 'strerror', None) or error}.", EXIT_FAILED)
+    try:
+        try:
+            given = json.loads(text)
+        except ValueError:
+            if text.lstrip().startswith("["):
+                raise
+            given = [json.loads(line) for line in text.split("\n") if line.strip()]
+    except (ValueError, RecursionError) as error:
+        fail(f"{name} is neither a JSON array nor JSON lines: {error}.", EXIT_USAGE)
+    return given if isinstance(given, list) else [given]
 
 
 def stop_on_interrupt() -> asyncio.Event:

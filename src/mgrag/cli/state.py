@@ -37,8 +37,9 @@ def status(
         for store in found["vector_stores"]
     ]
     dimension = f" ({model['dimension']} dimensions)" if model["dimension"] else ""
+    room = "" if found["bytes"] is None else f", {size(found['bytes'])}"  # of a server, only it knows
     facts = {
-        "graph": f"{found['location']} ({engine['engine']} {engine['version']}, {size(found['bytes'])})",
+        "graph": f"{found['location']} ({engine['engine']} {engine['version']}{room})",
         "namespace": found["namespace"],
         "model": f"{model['model']}{dimension}",
         "vectors": "; ".join(stores) or "none",
