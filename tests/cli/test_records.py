@@ -107,6 +107,7 @@ def test_single_records_are_inserted_shown_and_deleted(mgrag: Command) -> None:
         ("3", "record 1 of 'bills' is a int"),
         ("[{]", "Standard input is neither a JSON array nor JSON lines"),
         ("x", "nor"),
+        ("", "There are no records to insert."),
     ],
 )
 def test_what_is_no_record_is_not_inserted(mgrag: Command, given: str, said: str) -> None:

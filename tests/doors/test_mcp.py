@@ -378,6 +378,9 @@ async def test_what_a_model_means_by_an_argument_is_understood() -> None:
         assert len((await agent("list_documents", prefix=None, limit=None, after=None))["documents"]) == 2
         await agent("remember", session_id="s1", content="Ada prefers tea.", role=None, tags="drink", user_id=None)
         assert (await agent("recall", query=None, tags="drink"))["memories"][0]["tags"] == ["drink"]
+        assert len((await agent("search", query="Who leads Project Heron?", limit=1))["hits"]) == 1
+        assert len((await agent("list_documents", k=1))["documents"]) == 1
+        assert "no argument 'limit'" in await agent.fails("search", query="Heron", k=1, limit=2)
         owns = {"subject": "Kestrel Trust", "relation": "owns", "object": "Tide Mill"}
         assert await agent("add_facts", facts=owns) == {"stored": 1}
         near = await agent("neighbors", node="Kestrel Trust", relations="owns")

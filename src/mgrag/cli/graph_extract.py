@@ -40,7 +40,9 @@ def extract(
         ),
     ] = None,
     again: Annotated[bool, typer.Option("--again", help="Also read the chunks that were read before.")] = False,
-    limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Read at most N chunks.")] = None,
+    limit: Annotated[
+        int | None, typer.Option("-k", "--limit", min=1, metavar="N", help="Read at most N chunks.")
+    ] = None,
     db: DbOption = None,
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,

@@ -8,7 +8,7 @@ import typer
 
 from mgrag.cli.options import DbOption, JsonOption, NamespaceOption, common
 from mgrag.cli.output import as_text, counted, line, note, print_either, print_json
-from mgrag.cli.runtime import EXIT_NOT_FOUND, fail, objects_in, with_kb
+from mgrag.cli.runtime import EXIT_NOT_FOUND, EXIT_USAGE, fail, objects_in, with_kb
 
 if TYPE_CHECKING:
     from core.rag.knowledge_base import KnowledgeBase
@@ -38,6 +38,8 @@ def insert(
     """Insert records; one with the same _id or id is replaced."""
     chosen = common(context, db, namespace, as_json)
     records = objects_in(file)
+    if not records:
+        fail("There are no records to insert.", EXIT_USAGE)
     done = with_kb(chosen, lambda kb: kb.insert_many(collection, records), create=True, doing="Inserting …")
     told = done[0].id if len(done) == 1 else f"Inserted: {counted(len(done), 'record')}."
     print_either(chosen.json, [one.to_dict() for one in done], told)

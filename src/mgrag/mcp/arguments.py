@@ -19,6 +19,17 @@ def without_nulls(arguments: Mapping[str, Any], known: Mapping[str, Parameter]) 
     }
 
 
+def with_known_names(arguments: dict[str, Any], known: Mapping[str, Parameter]) -> dict[str, Any]:
+    """The arguments, with ``limit`` as ``k`` where a tool has that, and the other way round.
+
+    How many are wanted is ``k`` of a search and ``limit`` of a list, and models take one for the other.
+    """
+    for given, meant in (("limit", "k"), ("k", "limit")):
+        if given in arguments and given not in known and meant in known and meant not in arguments:
+            return {meant if name == given else name: value for name, value in arguments.items()}
+    return arguments
+
+
 def _several(given: Any) -> Any:
     return given if given is None or isinstance(given, list) else [given]
 

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from core.rag.errors import MGRagError, MissingDependencyError, StreamCutError
 from mgrag import __version__
-from mgrag.mcp.arguments import without_nulls
+from mgrag.mcp.arguments import with_known_names, without_nulls
 from mgrag.mcp.lease import Lease
 from mgrag.mcp.reading import ReadingTools
 from mgrag.mcp.writing import WritingTools
@@ -75,6 +75,7 @@ class _Server(MCPServer[None]):
     ) -> CallToolResult | InputRequiredResult:
         if (known := self.arguments.get(name)) is None:
             return await super().call_tool(name, arguments, context)
+        arguments = with_known_names(arguments, known)
         # The SDK ignores them, and what was meant to restrict a search, or what to forget, would not.
         if unknown := [argument for argument in arguments if argument not in known]:
             there = f"there are {', '.join(known)}" if known else "it has none"

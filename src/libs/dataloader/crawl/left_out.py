@@ -22,7 +22,7 @@ _IN_SHORT = {
     "limit": "beyond the limit of pages",
 }
 _AT_LENGTH = {
-    "limit": "beyond the limit of pages to fetch; raise it (--max-urls, max_urls) to fetch more",
+    "limit": "beyond the limit of pages to fetch; raise it (--max-urls, max_urls; of a server max_pages) to fetch more",
     "trap": (
         "pages that look like a calendar or another endless trap are not followed for ever; to include a page, name it"
         " as a source"
