@@ -315,10 +315,10 @@ async def test_the_graph_is_walked_and_edited() -> None:
         )
         walk = await ok(await client.post("/db/wiki/graph/traverse", json={"start": "Platform Core", "depth": 2}))
         assert {node["name"] for node in walk["nodes"]} >= {"TechCorp", "Alice Johnson"}
-        path = await ok(
-            await client.post("/db/wiki/graph/path", json={"from": "Platform Core", "to": "Backend", "maxDepth": 4})
-        )
-        assert [node["name"] for node in path["path"]["nodes"]] == ["Platform Core", "TechCorp", "Backend"]
+        ends = {"from": "Platform Core", "to": "Backend"}
+        for limit, nodes in (({"maxDepth": 4}, ["Platform Core", "TechCorp", "Backend"]), ({"depth": 1}, None)):
+            path = (await ok(await client.post("/db/wiki/graph/path", json={**ends, **limit})))["path"]
+            assert (path and [node["name"] for node in path["nodes"]]) == nodes
         node = await ok(await client.get("/db/wiki/graph/node/Platform Core"))
         assert [other["name"] for other in node["nodes"]] == ["TechCorp"]
         both = {"relation": ["works_at", link["type"]]}
@@ -515,6 +515,7 @@ async def test_namespaces_are_apart_listed_and_removed() -> None:
         ("PUT", "/db/default/documents", {"documents": []}, 405, "PUT /db/default/documents"),
         ("POST", "/db/default/ingest", {"sources": ["/etc/hostname"]}, 400, "--root"),
         ("POST", "/db/default/ingest", {"sources": ["a"], "facts": True}, 400, "MGRAG_LLM_MODEL"),
+        ("POST", "/db/default/ingest", {"sources": ["a"], "max_urls": 0}, 422, "greater than or equal to 1"),
         (
             "POST",
             "/db/default/memory/remember",

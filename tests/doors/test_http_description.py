@@ -88,6 +88,22 @@ async def test_the_description_is_enough_for_a_generated_client() -> None:
         assert "securitySchemes" not in (await ok(await client.get("/openapi.json")))["components"]
 
 
+async def test_every_field_of_a_request_is_described() -> None:
+    async with serving() as client:
+        described = await ok(await client.get("/openapi.json"))
+    bodies = {
+        name
+        for methods in described["paths"].values()
+        for operation in methods.values()
+        for name in re.findall(r"#/components/schemas/(\w+)", json.dumps(operation.get("requestBody", {})))
+    }
+    assert {"ChunkSearch", "Triples", "SessionMemory"} <= bodies
+    schemas = described["components"]["schemas"]
+    for name in bodies | {"NewDocument", "Triple"}:
+        for field, said in schemas[name]["properties"].items():
+            assert said.get("description"), (name, field)
+
+
 async def test_responses_have_all_that_the_results_have() -> None:
     """What the description did not name would be left out of a response."""
     async with serving() as client, KnowledgeBase.open("embedded::memory:") as kb:

@@ -54,14 +54,20 @@ class NewDocument(Body):
 class NewDocuments(Body):
     """Texts to be stored."""
 
-    documents: list[NewDocument] = Field(min_length=1, max_length=_AT_ONCE)
+    documents: list[NewDocument] = Field(min_length=1, max_length=_AT_ONCE, description="Each with a path of its own.")
 
 
 class Sources(Body):
     """What to load."""
 
     sources: list[Words] = Field(min_length=1, max_length=100, description="URLs; or files, if the server allows them.")
-    max_pages: int = Field(default=50, ge=1, le=10_000, description="Maximum number of pages of a site.")
+    max_pages: int = Field(
+        default=50,
+        ge=1,
+        le=10_000,
+        validation_alias=AliasChoices("maxPages", "max_pages", "maxUrls", "max_urls"),
+        description="Maximum number of pages of a site.",
+    )
     url_pattern: str | None = Field(
         default=None, max_length=1000, description="Only pages whose URL matches this regular expression."
     )
@@ -78,28 +84,38 @@ class Sources(Body):
 class ChunkSearch(Body):
     """What to search passages for."""
 
-    query: Words
-    k: int = Field(default=5, ge=1, le=1000, validation_alias=AliasChoices("k", "limit"))
-    mode: SearchMode = "auto"
+    query: Words = Field(description="A question, words or names.")
+    k: int = Field(
+        default=5, ge=1, le=1000, validation_alias=AliasChoices("k", "limit"), description="Maximum number of hits."
+    )
+    mode: SearchMode = Field(default="auto", description="auto chooses graph or hybrid; fuzzy finds misspelt titles.")
     filters: Filters | None = Field(
         default=None,
         description="Such as path:docs/ updated>=2026-01-01, where the path begins like those of GET /documents.",
     )
     expand: int = Field(default=0, ge=0, le=20, description="Neighbouring passages to add on either side.")
-    conversation_id: Short | None = None
-    user_id: Short | None = None
+    conversation_id: Short | None = Field(
+        default=None, description="It has to exist: its messages tell what the query refers to."
+    )
+    user_id: Short | None = Field(default=None, description="Who searches: their own ratings count first.")
     rerank: bool = Field(default=True, description="False: leave the reranker out, if the server has one.")
 
 
 class Question(Body):
     """A question to answer."""
 
-    question: Words
-    strategy: StrategyName = "auto"
-    k: int = Field(default=5, ge=1, le=MAX_PASSAGES, validation_alias=AliasChoices("k", "limit"))
-    filters: Filters | None = None
+    question: Words = Field(description="As a whole sentence.")
+    strategy: StrategyName = Field(default="auto", description="How the material for the answer is found.")
+    k: int = Field(
+        default=5,
+        ge=1,
+        le=MAX_PASSAGES,
+        validation_alias=AliasChoices("k", "limit"),
+        description="Maximum number of passages to answer from.",
+    )
+    filters: Filters | None = Field(default=None, description="Only passages of documents that pass.")
     conversation_id: Short | None = Field(default=None, description="Question and answer are recorded in it.")
-    user_id: Short | None = None
+    user_id: Short | None = Field(default=None, description="Who asks, in a conversation of several people.")
     record: bool = Field(default=True, description="False: the conversation has to exist, and is only read.")
     extracts: bool = Field(default=False, description="Answer with sentences of the passages, not by the model.")
     instructions: str | None = Field(default=None, description="What else the model is told about its answer.")

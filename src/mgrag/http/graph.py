@@ -33,9 +33,9 @@ _Relations = Annotated[list[str], described(minItems=1)]
 class KnowledgeSearch(Body):
     """What to search records and documents for."""
 
-    query: Words
-    mode: KnowledgeMode = "hybrid"
-    limit: int = Field(default=10, ge=1, le=1000)
+    query: Words = Field(description="A question, words or names.")
+    mode: KnowledgeMode = Field(default="hybrid", description="By words, by the graph around what is named, or both.")
+    limit: int = Field(default=10, ge=1, le=1000, description="Maximum number of results.")
     at: str | None = Field(default=None, description=_WHEN)
     filters: Filters | None = Field(default=None, description=_WHICH)
 
@@ -43,9 +43,9 @@ class KnowledgeSearch(Body):
 class ContextQuestion(Body):
     """A question for a language model of the caller's."""
 
-    question: Words
-    context_depth: int = Field(default=2, ge=0, le=4)
-    limit: int = Field(default=5, ge=1, le=100)
+    question: Words = Field(description="A question, or the names that it is about.")
+    context_depth: int = Field(default=2, ge=0, le=4, description="How many steps to follow in the graph.")
+    limit: int = Field(default=5, ge=1, le=100, description="Maximum number of passages and records.")
     at: str | None = Field(default=None, description=_WHEN)
     filters: Filters | None = Field(default=None, description=_WHICH)
 
@@ -54,12 +54,18 @@ class Walk(Body):
     """Where to walk."""
 
     start: Words = Field(description="Name or id.", validation_alias=AliasChoices("start", "startNode", "nodeId"))
-    depth: int = Field(default=2, ge=1, le=64, validation_alias=AliasChoices("depth", "maxDepth"))
+    depth: int = Field(
+        default=2,
+        ge=1,
+        le=64,
+        validation_alias=AliasChoices("depth", "maxDepth"),
+        description="Maximum number of steps.",
+    )
     edge_types: _EdgeTypes | None = Field(default=None, description="Only these edges.")
     relations: _Relations | None = Field(default=None, description="Only edges of these relations.")
-    direction: Direction = "both"
-    limit: int = Field(default=100, ge=1, le=10_000)
-    after: str = ""
+    direction: Direction = Field(default="both", description="Edges that lead away from a node, to it, or both.")
+    limit: int = Field(default=100, ge=1, le=10_000, description="Maximum number of nodes.")
+    after: str = Field(default="", description="The next of the page before.")
     at: str | None = Field(default=None, description=_WHEN)
 
 
@@ -68,8 +74,14 @@ class Ends(Body):
 
     start: Words = Field(description="Name or id.", validation_alias=AliasChoices("start", "from", "source"))
     end: Words = Field(description="Name or id.", validation_alias=AliasChoices("end", "to", "target"))
-    weighted: bool = False
-    max_depth: int = Field(default=6, ge=1, le=64)
+    weighted: bool = Field(default=False, description="Each edge counts 1 / weight, so that heavy edges are short.")
+    max_depth: int = Field(
+        default=6,
+        ge=1,
+        le=64,
+        validation_alias=AliasChoices("maxDepth", "max_depth", "depth"),
+        description="Maximum number of edges.",
+    )
     edge_types: _EdgeTypes | None = Field(default=None, description="Only these edges.")
     relations: _Relations | None = Field(default=None, description="Only edges of these relations.")
     at: str | None = Field(default=None, description=_WHEN)
@@ -80,9 +92,9 @@ class Link(Body):
 
     source: Name = Field(description="Name or id.", validation_alias=AliasChoices("source", "from"))
     target: Name = Field(description="Name or id.", validation_alias=AliasChoices("target", "to"))
-    relation: Name = "related"
+    relation: Name = Field(default="related", description="Such as works_at.")
     fact: str = Field(default="", description="The same in words.")
-    weight: float = Field(default=1.0, gt=0)
+    weight: float = Field(default=1.0, gt=0, description="How strong it is.")
     create: bool = Field(default=False, description="Make entities that are not there.")
     valid_from: str | None = Field(default=None, description=_VALID_FROM)
     valid_to: str | None = Field(default=None, description=_VALID_TO)
@@ -122,14 +134,14 @@ class Split(Body):
 class Triple(Body):
     """A fact."""
 
-    subject: Name
-    relation: Name
-    object: Name
-    subject_type: str = ""
-    object_type: str = ""
-    fact: str = ""
-    weight: float = Field(default=1.0, gt=0)
-    chunk_ids: list[str] = Field(default_factory=list)
+    subject: Name = Field(description="Name of an entity.")
+    relation: Name = Field(description="Such as works_at.")
+    object: Name = Field(description="Name of another entity.")
+    subject_type: str = Field(default="", description="Type of the subject; without one, an entity keeps its own.")
+    object_type: str = Field(default="", description="Type of the object, likewise.")
+    fact: str = Field(default="", description="The same in words.")
+    weight: float = Field(default=1.0, gt=0, description="How strong it is.")
+    chunk_ids: list[str] = Field(default_factory=list, description="It is removed with the last of these chunks.")
     valid_from: str | None = Field(default=None, description=_VALID_FROM)
     valid_to: str | None = Field(default=None, description=_VALID_TO)
 
@@ -137,7 +149,7 @@ class Triple(Body):
 class Triples(Body):
     """Facts to be stored."""
 
-    triples: list[Triple] = Field(min_length=1, max_length=1000)
+    triples: list[Triple] = Field(min_length=1, max_length=1000, description="Entities that are not there are made.")
 
 
 #: A body that may be missing, but is not null.

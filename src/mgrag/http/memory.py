@@ -49,18 +49,20 @@ def _as_stored(value: object) -> object:
 
 
 _Time = Annotated[datetime, BeforeValidator(_as_stored)]
+_ROLE = "Who said it: user, assistant or another."
+_WHEN = "When it was said (ISO 8601); now by default."
 _Session = AliasChoices("sessionId", "session_id", "agentId", "agent_id")
 
 
 class NewMemory(Body):
     """What to remember in the session of the path."""
 
-    role: Short = "user"
-    content: Words
-    tags: list[Short] = Field(default_factory=list)
-    metadata: dict[str, Any] | None = None
+    role: Short = Field(default="user", description=_ROLE)
+    content: Words = Field(description="What was said.")
+    tags: list[Short] = Field(default_factory=list, description="Words by which to find it.")
+    metadata: dict[str, Any] | None = Field(default=None, description="Values for the filters of recall.")
     user_id: Short | None = Field(default=None, description="To recall it in other sessions.")
-    timestamp: _Time | None = None
+    timestamp: _Time | None = Field(default=None, description=_WHEN)
 
 
 def _number(body: object) -> str:
@@ -78,15 +80,15 @@ _NewMemories = Annotated[
 class SessionMemory(NewMemory):
     """What to remember, and where."""
 
-    session_id: Short = Field(validation_alias=_Session)
+    session_id: Short = Field(validation_alias=_Session, description="Begins with its first memory.")
 
 
 class Recall(Body):
     """What to recall."""
 
     query: str = Field(default="", description="Without one: what the rest says, the latest first.")
-    limit: int = Field(default=5, ge=1, le=1000)
-    user_id: Short | None = None
+    limit: int = Field(default=5, ge=1, le=1000, description="Maximum number of memories.")
+    user_id: Short | None = Field(default=None, description="Only of this user.")
     tags: list[Short] = Field(default_factory=list, description="Only what has all of these tags.")
     since: Moment | None = Field(
         default=None, description="Only what was said then or later (ISO 8601); a year or month: from its first day on."
@@ -98,14 +100,14 @@ class Recall(Body):
 class SessionRecall(Recall):
     """What to recall, and from where; without a session: of the user, or everything."""
 
-    session_id: Short | None = Field(default=None, validation_alias=_Session)
+    session_id: Short | None = Field(default=None, validation_alias=_Session, description="Only of this session.")
 
 
 class Revision(Body):
     """What a memory says from now on; what is left out stays as it is."""
 
-    memory_id: Words
-    content: Words | None = None
+    memory_id: Words = Field(description="Its memoryId.")
+    content: Words | None = Field(default=None, description="Instead of its text.")
     tags: list[Short] | None = Field(default=None, description="Instead of those that it has.")
     metadata: dict[str, Any] | None = Field(default=None, description="Instead of those that it has.")
 
@@ -113,7 +115,7 @@ class Revision(Body):
 class Compaction(Body):
     """The session whose older memories a summary replaces."""
 
-    session_id: Short = Field(validation_alias=_Session)
+    session_id: Short = Field(validation_alias=_Session, description="A session, or the id of a conversation.")
     keep: int = Field(default=20, ge=0, description="How many of the last memories stay as they are.")
 
 
@@ -126,16 +128,16 @@ class Anonymizing(Body):
 class NewTitle(Body):
     """How a conversation is called from now on."""
 
-    title: Short
+    title: Short = Field(description="Its title.")
 
 
 class Feedback(Body):
     """How helpful something was."""
 
     target: Words = Field(description="Id of a chunk, or path of a document.")
-    value: float = Field(ge=-1, le=1)
-    query: str | None = None
-    user_id: Short | None = None
+    value: float = Field(ge=-1, le=1, description="From -1 (wrong) to 1 (exactly right); 0 withdraws a rating.")
+    query: str | None = Field(default=None, description="The question that it was found for.")
+    user_id: Short | None = Field(default=None, description="Who says so: for them, it counts more.")
 
 
 class Viewed(Body):
@@ -147,18 +149,18 @@ class Viewed(Body):
 class NewConversation(Body):
     """A conversation to begin."""
 
-    title: Short | None = None
-    user_id: Short | None = None
-    conversation_id: Short | None = None
+    title: Short | None = Field(default=None, description="Without one, its first message stands for it in lists.")
+    user_id: Short | None = Field(default=None, description="Whose it is.")
+    conversation_id: Short | None = Field(default=None, description="Its id; without one, it gets a new one.")
 
 
 class NewMessage(Body):
     """A message of a conversation."""
 
-    content: str
-    role: Short = "user"
-    user_id: Short | None = None
-    timestamp: _Time | None = None
+    content: str = Field(description="What was said.")
+    role: Short = Field(default="user", description=_ROLE)
+    user_id: Short | None = Field(default=None, description="Who said it, in a conversation of several people.")
+    timestamp: _Time | None = Field(default=None, description=_WHEN)
     references: list[Words] = Field(default_factory=list, description="Documents or resources that it refers to.")
 
 

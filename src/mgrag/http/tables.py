@@ -25,7 +25,7 @@ class TableQuestion(Body):
     )
     fields: OneOrSeveral = Field(default=None, description="Columns of single records; all without it.")
     order_by: OneOrSeveral = Field(default=None, description="Columns; -salary: the largest first.")
-    limit: int = Field(default=100, ge=1, le=1000)
+    limit: int = Field(default=100, ge=1, le=1000, description="Maximum number of rows.")
 
 
 @router.post("/collections/{collection:name}/table")
