@@ -227,6 +227,12 @@ def test_what_is_not_known_exits_with_2(arguments: tuple[str, ...], mgrag: Comma
     assert "Error" in done.err
 
 
+def test_a_value_that_is_none_of_those_there_are(mgrag: Command) -> None:
+    done = mgrag("graph", "show", "x", "--direction", "up")
+    assert done.code == 2
+    assert done.err.endswith("Error: Invalid value for '--direction': 'up' is not one of 'both', 'out', 'in'.\n")
+
+
 def test_alone_it_prints_what_there_is(mgrag: Command) -> None:
     done = mgrag()
     assert done.code == 0

@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 from typer.main import get_group
 
 if TYPE_CHECKING:
-    from typer._click import Command
+    from typer._click import Command, Context
 
 #: The module of each command, in the order of ``mgrag --help``.
 MODULES: Final = {
@@ -53,6 +53,14 @@ class Commands(TyperGroup):
         """Make a group of the commands of this package; ``commands``, which Typer collects, is empty."""
         super().__init__(commands=commands, **attributes)
         self.commands = cast("MutableMapping[str, Command]", _Made())
+
+    def invoke(self, ctx: Context) -> Any:
+        """Run a command; what is wrong with a value is told without the words that pydantic puts before it."""
+        try:
+            return super().invoke(ctx)
+        except typer.BadParameter as error:
+            error.message = error.message.removeprefix("Value error, ")
+            raise
 
 
 class _Made(Mapping[str, "Command"]):
