@@ -480,3 +480,12 @@ def test_what_is_called_a_paywall_may_be_the_article() -> None:
 def test_posts_that_a_script_shows_are_read_from_beside_it() -> None:
     post = f"<script type='text/template'><p>{LONG}</p></script><noscript><p>{LONG}</p></noscript>"
     assert body(f"<main><h1>Title</h1><div class='post'>{post}</div></main>") == f"# Title\n\n{LONG.strip()}"
+
+
+def test_articles_side_by_side_are_all_text() -> None:
+    posts = "".join(f"<article><h2>Post {n}</h2><p>{LONG[: 1000 // n]}</p></article>" for n in (3, 1, 6))
+    text = body(f"<nav>{LINKS}</nav><div id='thread'>{posts}</div><footer>© 2024</footer>")
+    assert [line for line in text.split("\n") if line.startswith("#")] == ["## Post 3", "## Post 1", "## Post 6"]
+    assert "Entry" not in text and "©" not in text
+    teaser = "<article><a href='/next'>The next post</a></article>"
+    assert "next" not in body(f"<div><article><h1>Post</h1><p>{LONG}</p></article>{teaser}</div>")

@@ -183,3 +183,71 @@ def test_a_page_of_honkit() -> None:
 def test_a_line_of_very_many_links_to_editors_is_read_at_once() -> None:
     links = "<a href='https://github.com/a/b/edit/x'>e</a>" * 20_000
     assert html_to_document(f"<main><h1>Title</h1><p>{LONG}</p><div>{links}</div>", BASE).markdown.startswith("# Title")
+
+
+@pytest.mark.parametrize(
+    ("block", "language"),
+    [
+        ("<div class='sourceCode'><pre class='sourceCode bash code-with-copy'><code class='sourceCode bash'>", "bash"),
+        ("<pre class='sourceCode numberSource python number-lines'><code class='sourceCode python'>", "python"),
+        ("<figure><pre data-language='sh'><code>", "sh"),  # Expressive Code (Starlight), Nextra
+        ("<figure class='highlight'><pre><code data-lang='ruby'>", "ruby"),  # Jekyll
+        ("<pre class='prism-code language-undefined'><code>", ""),  # Docusaurus
+        ("<pre data-language='plaintext'><code>", ""),
+    ],
+)
+def test_the_language_of_code_by_the_generator(block: str, language: str) -> None:
+    page = html_to_document(f"<main><p>{LONG}</p>{block}make all</code></pre></main>", BASE)
+    assert page.markdown.endswith(f"\n\n```{language}\nmake all\n```")
+
+
+def test_a_page_of_nextra_has_neither_its_path_nor_the_next_page() -> None:
+    page = html_to_document(
+        f"""<article><main><div class="nextra-breadcrumb _flex"><span title="Guide">Guide</span></div>
+        <h1>Guide</h1><p>{LONG}</p><div class="_flex _border-t print:_hidden"><a href="/ref">Reference</a></div>
+        </main></article>""",
+        BASE,
+    )
+    assert page.markdown == f"# Guide\n\n{LONG.strip()}"
+
+
+def test_the_home_page_of_vitepress() -> None:
+    page = html_to_document(
+        '<main><div class="VPHero VPHomeHero"><h1 class="heading"><span class="name clip">Acme</span>'
+        '<span class="text">Fast things</span></h1></div></main>',
+        BASE,
+    )
+    assert page.markdown == "# Acme Fast things"
+
+
+@pytest.mark.parametrize(
+    ("part", "text"),
+    [
+        (
+            "<hr><p><a href='/x.py' style='float:right; font-size:smaller'>source</a></p><h3>run</h3>",
+            "### run",
+        ),  # nbdev
+        ("<div class='listing-no-matching d-none'>No matching items</div>", ""),  # Quarto
+        ("<div class='d-none d-md-block'>For larger screens</div>", "For larger screens"),
+        ("<div class='noprint'><a href='/edit'>Change</a></div>", ""),
+        ("<div class='d-print-none'>A sentence that says something.</div>", "A sentence that says something."),
+    ],
+)
+def test_what_is_not_shown_or_leads_elsewhere_is_no_text(part: str, text: str) -> None:
+    page = html_to_document(f"<main><h1>Title</h1><p>{LONG}</p>{part}</main>", BASE)
+    assert page.markdown == f"# Title\n\n{LONG.strip()}\n\n{text}".strip()
+
+
+@pytest.mark.parametrize(
+    ("part", "text"),
+    [
+        ("<figure><img alt='The old bridge'><figcaption>The old\n bridge</figcaption></figure>", "The old bridge"),
+        ("<a href='/ida'><img alt='Ida Holm'></a><div><a href='/ida'>Ida Holm</a></div>", "Ida Holm"),
+        ("<img alt='Typed code'><h3>Typed code</h3>", "### Typed code"),
+        ("<figure><img alt='A bridge'><figcaption>Built 1890</figcaption></figure>", "A bridge\n\nBuilt 1890"),
+        ("<p><img alt='A bridge'></p><p>Text.</p><p>A bridge</p>", "A bridge\n\nText.\n\nA bridge"),
+    ],
+)
+def test_the_description_of_an_image_that_the_text_repeats_is_said_once(part: str, text: str) -> None:
+    page = html_to_document(f"<main><h1>Title</h1><p>{LONG}</p>{part}</main>", BASE)
+    assert page.markdown == f"# Title\n\n{LONG.strip()}\n\n{text}"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from libs.dataloader.html_names import Naming, naming
-from libs.dataloader.html_panels import is_panel, label_panels
+from libs.dataloader.html_panels import is_hidden, label_panels
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -41,7 +41,6 @@ _SECTIONING = frozenset(("article", "main", "section"))
 
 _NAMED = frozenset("div section aside header footer ul ol li dl form table tr figure fieldset center details".split())  # noqa: SIM905
 _NAMED_INLINE = frozenset(("span", "a"))  # only of names that are always left out
-_HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 
 _MAIN_PATHS = (
     "descendant-or-self::main",
@@ -130,7 +129,7 @@ def _add_notes(body: HtmlElement, main: HtmlElement) -> None:
 
 def _drop_hidden(body: HtmlElement, sizes: _Sizes) -> bool:
     """Drop hidden parts, and return whether any were dropped. If most of the page is hidden, a script shows it."""
-    hidden = [node for node in body.iter() if isinstance(node.tag, str) and _is_hidden(node)]
+    hidden = [node for node in body.iter() if isinstance(node.tag, str) and is_hidden(node)]
     if not hidden or sum(sizes.text[node] for node in hidden) >= _HIDDEN_SHARE * sizes.text[body]:
         return False
     _drop(hidden)
@@ -175,8 +174,17 @@ def _main_element(body: HtmlElement) -> HtmlElement:
     for path in _MAIN_PATHS:
         found: list[HtmlElement] = [node for node in body.xpath(path) if _length(node) >= _MAIN_SHARE * available]
         if found:
-            return max(found, key=_length)
+            return _with_siblings(max(found, key=_length))
     return body
+
+
+def _with_siblings(main: HtmlElement) -> HtmlElement:
+    """Return the element around articles that stand side by side, as the posts of a thread or a blog do."""
+    around = main.getparent()
+    if main.tag != "article" or around is None:
+        return main
+    others = (node for node in around.iterchildren("article") if node is not main)
+    return around if any(_length(node) >= _OWN_TEXT_CHARS for node in others) else main
 
 
 def _drop(nodes: list[HtmlElement]) -> None:
@@ -268,15 +276,6 @@ class _Sizes:
 
 def _leads_into_page(node: HtmlElement) -> bool:
     return all(link.get("href", "").startswith("#") for link in node.iter("a"))
-
-
-def _is_hidden(node: HtmlElement) -> bool:
-    if is_panel(node):
-        return False
-    if node.get("hidden") is not None and node.get("hidden") != "until-found":
-        return True
-    style = node.get("style")
-    return style is not None and _HIDDEN.search(style) is not None
 
 
 def _is_chrome(node: HtmlElement, sizes: _Sizes) -> bool:

@@ -59,13 +59,19 @@ def as_plain_html(tree: HtmlElement) -> None:
         link.drop_tree()
     for name in tree.xpath(".//div[starts-with(@class, 'language-')]/span[@class='lang']"):  # VitePress
         name.drop_tree()
-    for link in tree.xpath(".//a[@class='srclink'][.='[src]' or .='source']"):  # gi-docgen, rustdoc
+    for link in tree.xpath(
+        ".//a[@class='srclink' or starts-with(@style, 'float:right')][.='[src]' or .='source']"
+    ):  # gi-docgen, rustdoc, nbdev
         if (before := link.getprevious()) is not None and (before.tail or "").strip() == "·":
             before.tail = ""
         link.drop_tree()
     for arrow in tree.xpath(".//h1/span[@class='sep'][not(node())]"):  # gi-docgen: a style sheet shows it
         if not (arrow.tail or "").startswith(":"):
             arrow.text = "."
+    for name in tree.xpath(".//div[contains(@class, 'VPHero')]//h1/span[following-sibling::span]"):  # VitePress
+        name.tail = " "  # each of them is a line
+    for pages in tree.xpath(".//div[contains(@class, 'breadcrumb')][following-sibling::*[1][self::h1]]"):  # Nextra
+        pages.drop_tree()
     for box in tree.xpath(".//aside[contains(@class, 'sidebar')][p[contains(@class, 'sidebar-title')]]"):  # Docutils
         box.tag, box.attrib["class"] = "div", "topic"  # a box of the text, not what is beside the page
     for icon in tree.xpath(".//i[contains(@class, 'material-')] | .//span[contains(@class, 'material-')]"):

@@ -24,7 +24,11 @@ _SPACES = re.compile(
 )
 _LIKE_MARKUP = re.compile(r"(#{1,6}\s|```|~~~)")
 _PERMALINKS = frozenset(("#", "¶", "§", "🔗", "◆", "", "link", "permalink"))
-_LANGUAGE = re.compile(r"(?:^|\s)(?:language-|lang-|highlight-(?:source-)?|brush:\s*)([A-Za-z0-9+#_.-]+)")
+# Of highlight.js and Prism, GitHub, SyntaxHighlighter; of Pandoc and Quarto (class="sourceCode bash").
+_LANGUAGE = re.compile(
+    r"(?:^|\s)(?:language-|lang-|highlight-(?:source-)?|brush:\s*|sourceCode\s+(?!number))([A-Za-z0-9+#_.-]+)"
+)
+_NO_LANGUAGES = frozenset("default none plaintext text txt notranslate undefined code-with-copy".split())  # noqa: SIM905
 _LAYOUT_ROW_CHARS = 240
 _HEADING_CHARS = 300
 # Each line says of all of them. Nobody nests so many, but where "</ul>" or "</blockquote>" is forgotten all of the page
@@ -247,9 +251,11 @@ def _code_language(node: HtmlElement) -> str:
             candidates.append(parent)
             parent = parent.getparent()
     for candidate in candidates:
-        if match := _LANGUAGE.search(candidate.get("class", "")):
-            name = match[1].lower()
-            return "" if name in ("default", "none", "plaintext", "text", "notranslate") else name
+        match = _LANGUAGE.search(candidate.get("class", ""))
+        # Shiki and Expressive Code (Starlight, Nextra), Rouge (Jekyll) and Chroma (Hugo) have an attribute for it.
+        name = match[1] if match else candidate.get("data-language") or candidate.get("data-lang") or ""
+        if name:
+            return "" if name.lower() in _NO_LANGUAGES else name.lower()
     return ""
 
 

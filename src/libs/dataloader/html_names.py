@@ -40,7 +40,7 @@ _LINKS = re.compile(
     r"""\b(?:
       menu|submenu|topbar|rail|toc|table\sof\scontents|widgets?|(?<!tsd\s)tags?|tag\s(?:list|cloud)|
       shar(?:e|es|ing)|addthis|social|socials|follow\sus|related|recommended|recommendations?|teasers?|
-      more\sstories|most\sread|you\smay
+      more\sstories|most\sread|you\smay|print\shidden|d\sprint\snone|no\s?print
     )\b""",
     re.VERBOSE,
 )

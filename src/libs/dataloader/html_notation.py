@@ -41,6 +41,13 @@ def write_notation(tree: HtmlElement) -> None:
         name = image.get("alt").rpartition("/")[2]
         if "." in name and image.get("src").endswith(name):
             image.set("alt", "")  # the name of its file, which Sphinx and editors write for want of words
+    _repeated_descriptions(tree)
+
+
+def _repeated_descriptions(tree: HtmlElement) -> None:
+    """Drop the description of an image that is its caption, or the text behind it: a name beside a portrait."""
+    from lxml import etree
+
     captions: dict[HtmlElement, set[str]] = {}
     for image in tree.xpath(".//img[@alt][ancestor::figure]"):
         figure = next(image.iterancestors("figure"))
@@ -48,6 +55,16 @@ def write_notation(tree: HtmlElement) -> None:
             captions[figure] = {_one_line(caption.text_content()) for caption in figure.iter("figcaption")}
         if _one_line(image.get("alt", "")) in captions[figure]:
             image.set("alt", "")
+    last: HtmlElement | None = None  # with no text behind it so far
+    for event, node in etree.iterwalk(tree, events=("start", "end")):
+        if event == "start" and node.tag == "img":
+            last = node if node.get("alt") else None
+            continue
+        text = node.text if event == "start" else node.tail
+        if last is not None and text and (text := _one_line(text)):
+            if text == _one_line(last.get("alt", "")):
+                last.set("alt", "")
+            last = None
 
 
 def _formulas(tree: HtmlElement) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -9,6 +10,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
+_HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+# What Bootstrap hides (d-none) may be shown on larger screens: "d-none d-md-block".
+_SHOWN = re.compile(r"\bd-(?:sm|md|lg|xl|xxl)-(?!none)")
 _TITLES = ("h1", "h2", "h3", "h4", "h5", "h6", "summary", "dt", "legend")
 
 
@@ -16,6 +20,18 @@ def is_panel(node: HtmlElement) -> bool:
     """Return whether an element is shown when its tab or its heading is clicked."""
     role = node.get("role")
     return role == "tabpanel" or (role == "region" and node.get("aria-labelledby") is not None)
+
+
+def is_hidden(node: HtmlElement) -> bool:
+    """Return whether an element is not shown, by its attribute, style or Bootstrap's name; panels count as shown."""
+    if is_panel(node):
+        return False
+    if node.get("hidden") is not None and node.get("hidden") != "until-found":
+        return True
+    if "d-none" in (name := node.get("class", "")) and _SHOWN.search(name) is None and "d-none" in name.split():
+        return True
+    style = node.get("style")
+    return style is not None and _HIDDEN.search(style) is not None
 
 
 def unwrap_titles(root: HtmlElement) -> None:
