@@ -132,6 +132,29 @@ async def test_pages_deeper_than_a_crawl_went_are_not_pruned(kb: KnowledgeBase) 
         assert (report.documents.deleted, await paths(kb), report.warnings) == (2, ["/", "/a", "/b"], [])
 
 
+async def test_pages_of_hosts_that_a_crawl_leaves_out_are_not_pruned(kb: KnowledgeBase) -> None:
+    async with WebServer({"/there": page("/there/1", text="there"), "/there/1": page(text="1")}) as other:
+        async with WebServer(site("/a", "/gone")) as server:
+            server.pages["/"] = page("/a", "/gone", other.url("/there"))
+            await kb.ingest(WebLoader(server.url(), allowed_hosts=[other.url().split("/")[2]]))
+            assert await paths(kb) == ["/", "/a", "/gone", "/there", "/there/1"]
+            server.pages["/"] = page("/a", other.url("/there"))
+            report = await kb.ingest(WebLoader(server.url()), prune=True)
+            assert (report.documents.deleted, await paths(kb)) == (1, ["/", "/a", "/there", "/there/1"])
+            other.pages["/there"] = page(text="there")
+            await kb.ingest(WebLoader(server.url(), same_host=False), prune=True)
+            assert await paths(kb) == ["/", "/a", "/there"]
+
+
+async def test_vanished_pages_of_the_host_that_a_start_page_redirects_to_are_pruned(kb: KnowledgeBase) -> None:
+    async with WebServer(site("/a", "/gone")) as new, WebServer({"/": redirect(new.url())}) as old:
+        await kb.ingest(WebLoader(old.url()))
+        assert await paths(kb) == ["/", "/a", "/gone"]
+        new.pages["/"] = page("/a")
+        await kb.ingest(WebLoader(old.url()), prune=True)
+        assert await paths(kb) == ["/", "/a"]
+
+
 async def test_pages_that_robots_txt_newly_forbids_are_kept_with_what_they_lead_to_and_told(kb: KnowledgeBase) -> None:
     pages = {"/": page("/shut/", "/a"), "/shut/": page("/shut/1", "/open"), "/shut/1": page(text="1")}
     async with WebServer(pages | {"/a": page(text="a"), "/open": page(text="open")}) as server:

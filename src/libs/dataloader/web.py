@@ -168,7 +168,6 @@ class WebLoader:
             raise InvalidSourceError(shown, f"{error}; write a URL like https://example.org/page") from None
         self.url_pattern = url_pattern
         self._pattern = None if url_pattern is None else compiled_pattern(self.url, url_pattern)
-        self._everywhere = Scope(self.url, same_host=False, allowed_hosts=(), pattern=self._pattern)
         for name, value, least in (
             ("max_urls", max_urls, 1),
             ("concurrency", concurrency, 1),
@@ -223,13 +222,16 @@ class WebLoader:
         return SourceInfo(host_and_port(self.url) + path_of(self.url).rstrip("/"), "web", self.url)
 
     def covers(self, uri: str) -> bool:
-        """Return whether a page matches the pattern of this crawl; its result says nothing about other pages."""
-        try:
-            return self._everywhere.matches(uri)
+        """Return whether a page is of the hosts and pattern of this crawl; it says nothing about other pages."""
+        try:  # the scope is that of the host that the start URL redirects to
+            return (self._trusted.allows_host(uri) or self._scope.allows_host(uri)) and self._scope.matches(uri)
         except InvalidSourceError:  # the pattern takes too long to tell
             return False
 
     def _forget(self) -> None:
+        self._scope = Scope(
+            self.url, same_host=self._same_host, allowed_hosts=self._allowed_hosts, pattern=self._pattern
+        )
         self.complete = False
         self.why_incomplete: str | None = "it was not read"
         self.moved: frozenset[str] = frozenset()
@@ -308,14 +310,13 @@ class WebLoader:
         from libs.dataloader.crawl.names import Names
         from libs.dataloader.crawl.traps import TrapDetector
 
-        scope = Scope(self.url, same_host=self._same_host, allowed_hosts=self._allowed_hosts, pattern=self._pattern)
         traps = TrapDetector()
         left_out = LeftOut()
-        frontier = Frontier(scope, traps, self.max_urls, self._max_depth, left_out)
+        frontier = Frontier(self._scope, traps, self.max_urls, self._max_depth, left_out)
         return Crawler(
             start=self.url,
-            visitor=self._visitor(client, scope, frontier.claim, known, retries=self._retries),
-            scope=scope,
+            visitor=self._visitor(client, self._scope, frontier.claim, known, retries=self._retries),
+            scope=self._scope,
             frontier=frontier,
             names=Names(frontier.claim),
             traps=traps,
