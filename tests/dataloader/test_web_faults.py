@@ -170,7 +170,7 @@ async def test_time_is_limited_for_the_whole_page(reply: Reply) -> None:
     async with WebServer({"/": page("/a", "/b"), "/a": reply, "/b": page()}) as server:
         found, loader, _ = await load(server, timeout=0.3, retries=1)
     assert list(found.documents) == ["/", "/b"]
-    assert found.failures == {"/a": "no complete answer within 0.3 seconds (2 attempts)"}
+    assert found.failures == {"/a": "no complete answer within 0.3 s (2 attempts)"}
     assert not loader.complete
 
 
@@ -178,7 +178,21 @@ async def test_time_is_limited_for_the_whole_page(reply: Reply) -> None:
 async def test_a_page_that_drips_is_asked_for_twice(reply: Reply, attempts: int) -> None:
     async with WebServer({"/": page("/a"), "/a": reply}) as server:
         found, _, _ = await load(server, timeout=0.2, retries=3)
-    assert found.failures == {"/a": f"no complete answer within 0.2 seconds ({attempts} attempts)"}
+    assert found.failures == {"/a": f"no complete answer within 0.2 s ({attempts} attempts)"}
+
+
+async def test_a_site_that_sets_a_cookie_for_each_page_gets_no_endless_header() -> None:
+    sent: list[str] = []
+
+    def answer(request: Request) -> Reply:
+        sent.append(request.headers.get("cookie", ""))
+        name = f"seen{len(sent)}={'x' * 60}; Path=/"
+        return Reply(page(title=request.path), headers={"Set-Cookie": name})
+
+    async with WebServer({"/": page(*(f"/p/{'a' * n}" for n in range(1, 150))), **NO_EXTRAS}, fallback=answer) as server:
+        found, _, _ = await load(server)
+    assert not found.failures and len(found.documents) == 150
+    assert max(map(len, sent)) < 8192 and "seen1=" in sent[1] + sent[20]
 
 
 async def test_a_host_that_stops_answering_is_given_up() -> None:

@@ -25,6 +25,7 @@ FIRST_BACKOFF = 0.5
 TIRED_AFTER = 10
 SILENT_AFTER = 30
 LEFT_ALONE_AFTER = 3
+MOST_COOKIES = 100  # browsers keep 180 of a site; servers refuse requests with more than 8 kB of them
 
 _REDIRECTS = frozenset((301, 302, 303, 307, 308))
 _PERMANENT_REDIRECTS = frozenset((301, 308))
@@ -280,7 +281,7 @@ class Fetcher:
                     begun = True
                     return await self._answer(url, response, check, limit, truncate=truncate)
             except (TimeoutError, httpx.TimeoutException):
-                reason = f"no complete answer within {self.timeout:g} seconds"
+                reason = f"no complete answer within {self.timeout:g} s"
                 return _Failure(FetchError(reason), retry=True, dripped=begun)
             except BlockedAddressError as error:
                 return _Failure(BlockedError(str(error)), retry=False)
@@ -294,6 +295,8 @@ class Fetcher:
     async def _answer(
         self, url: str, response: httpx.Response, check: Check | None, limit: int, *, truncate: bool
     ) -> Fetched | _Failure:
+        if len(self.client.cookies.jar) > MOST_COOKIES:  # a site may set one for each page
+            self.client.cookies.clear()
         status = response.status_code
         if status in _REDIRECTS and (location := response.extensions.get("location")):
             return Fetched(url, status, response.headers, location=location)
