@@ -27,7 +27,7 @@ curl [not](a-link.md) https://not.example.org/
 [shortcut]: https://short.example.org/
 """
     document = convert("sub/page.md", text)
-    assert document.content == text
+    assert document.content == text.replace("<!-- [nor](this.md) -->", "")
     assert document.format == "markdown"
     assert document.mime_type == "text/markdown"
     assert document.title == "The title with code"
@@ -300,3 +300,24 @@ def test_tables_in_html_become_tables_of_markdown() -> None:
 @pytest.mark.parametrize("piece", ["<table>\n", "<table></table>\n", "\n<table><tr><td>", "</table>\n"])
 def test_tables_in_html_take_linear_time(piece: str) -> None:
     check_growth(lambda size: convert("a.md", "x\n" + piece * size), 2_000)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("<!-- SPDX: MIT -->\n\n# Mills\n\nWords.\n", "# Mills\n\nWords.\n"),
+        ("One.\n\n<!--\nTODO: rewrite\n\nthis -->\n\nTwo.\n", "One.\n\nTwo.\n"),
+        ("One <!-- not --> two.\n", "One  two.\n"),
+        ("- One\n  <!-- not -->\n- Two\n", "- One\n- Two\n"),
+        ("```html\n<!-- code -->\n```\n\n`<!-- code -->`\n", "```html\n<!-- code -->\n```\n\n`<!-- code -->`\n"),
+        ("Code:\n\n    <!-- code -->\n", "Code:\n\n    <!-- code -->\n"),
+        ("One <!-- no end\n\nTwo.\n", "One <!-- no end\n\nTwo.\n"),
+        ("One.\n\n<!-- at the end -->", "One.\n\n"),
+    ],
+)
+def test_comments_are_no_text(text: str, shown: str) -> None:
+    assert convert("a.md", text).content == shown
+
+
+def test_very_many_comments_are_read_at_once() -> None:
+    assert convert("a.md", "a" + "<!---->" * 20_000).content == "a"

@@ -1,14 +1,17 @@
-"""Tables in HTML within Markdown, as GitBook and GitHub have them, become tables of Markdown."""
+"""HTML within Markdown: tables, as GitBook and GitHub have them, become tables of Markdown; comments are left out."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from libs.dataloader.tables import markdown_table
 
 _OPENS = re.compile(r"^ {0,3}<table\b", re.MULTILINE | re.IGNORECASE)
 #: What the target of a link is put in angle brackets for.
 _ODD = re.compile(r"[\s()]")
+# With the empty line below: there is one above.
+_LINE_END = re.compile(r"[ \t]*(?:\n(?:[ \t]*\n)?|\Z)")
 _CLOSES = re.compile(r"</table\s*>[ \t]*$", re.MULTILINE | re.IGNORECASE)
 
 
@@ -28,6 +31,34 @@ def with_plain_tables(text: str, prose: str) -> str:
         made = _plain(text[opens.start() : closes.end()])
         parts += [text[position : opens.start()], f"\n{made}\n" if made else text[opens.start() : closes.end()]]
         position = closes.end()
+    return "".join([*parts, text[position:]])
+
+
+def comments(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the spans of comments; one that does not end is none."""
+    start = text.find("<!--")
+    while start >= 0 and (end := text.find("-->", start + 4)) >= 0:
+        yield start, end + 3
+        start = text.find("<!--", end + 3)
+
+
+def without_comments(text: str, prose: str) -> str:
+    """Return Markdown without comments, which its readers do not see: licences, settings of linters, notes to editors.
+
+    Args:
+        text: Markdown.
+        prose: The same with all code blanked out.
+    """
+    parts: list[str] = []
+    position = 0
+    for start, end in comments(prose):
+        before = text[text.rfind("\n", 0, start) + 1 : start]
+        if not before.strip() and before.expandtabs().startswith("    "):
+            continue  # it may be code
+        if not before.strip() and (below := _LINE_END.match(text, end)) is not None:
+            start, end = start - len(before), below.end()
+        parts.append(text[position:start])
+        position = end
     return "".join([*parts, text[position:]])
 
 

@@ -1,4 +1,4 @@
-"""Markdown: kept as it is, except for front matter, the bars of tables, and tables in HTML."""
+"""Markdown: kept as it is, except for front matter, comments, the bars of tables, and tables in HTML."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from libs.dataloader.formats.bare_tables import with_outer_bars
 from libs.dataloader.formats.base import Content, FileData, fences
 from libs.dataloader.formats.front_matter import COMMON_FIELDS, fields_metadata, split_front_matter
-from libs.dataloader.formats.html_in_markdown import with_plain_tables
+from libs.dataloader.formats.html_in_markdown import comments, with_plain_tables, without_comments
 from libs.dataloader.formats.preamble import preamble_title, split_preamble
 from libs.dataloader.formats.registry import Format
 from libs.dataloader.links import LinkCollector, reference_name
@@ -81,6 +81,8 @@ def read(file: FileData, _kind: Format) -> Content:
     fields, properties, text = _fields_at_top(text)
     metadata = fields_metadata(fields)
     text = _with_lead(text, metadata.get("description"))
+    if "<!--" in text:
+        text = without_comments(text, _without_spans(_without_fences(text)))
     if "::" in text:
         text = _without(_BLOCK_PROPERTY, text)
     if file.path.lower().endswith(".mdx"):
@@ -117,10 +119,15 @@ def without_code(text: str) -> str:
     return _without_spans(_without_blocks(text))
 
 
-def _without_blocks(text: str) -> str:
+def _without_fences(text: str) -> str:
     if "```" in text or "~~~" in text:
-        text = _blanked(text, ((start, end) for start, end, _ in fences(text)))
-    return _blanked(text, _comments(text)) if "<!--" in text else text
+        return _blanked(text, ((start, end) for start, end, _ in fences(text)))
+    return text
+
+
+def _without_blocks(text: str) -> str:
+    text = _without_fences(text)
+    return _blanked(text, comments(text)) if "<!--" in text else text
 
 
 def _without_spans(text: str) -> str:
@@ -343,13 +350,6 @@ def _page_properties(body: str) -> tuple[dict[str, Any], str]:
         else:
             others.append(line)
     return fields, "".join(others)
-
-
-def _comments(text: str) -> Iterator[tuple[int, int]]:
-    start = text.find("<!--")
-    while start >= 0 and (end := text.find("-->", start + 4)) >= 0:
-        yield start, end + 3
-        start = text.find("<!--", end + 3)
 
 
 def _code_spans(text: str) -> Iterator[tuple[int, int]]:
