@@ -214,6 +214,18 @@ async def test_loaders_that_have_parts_of_one_source_do_not_prune_each_other(kb:
         assert (report.documents.deleted, len(await kb.documents())) == (deleted, 5 - deleted)
 
 
+async def test_documents_without_text_are_told_as_files_without_are(kb: KnowledgeBase) -> None:
+    report = await kb.ingest(
+        [Document("empty", ""), Document("blank", " \n\t\n", title="Blank"), Document("a", "Mills.")]
+    )
+    assert report.documents.added == 1
+    assert [(item.path, item.reason) for item in report.documents.failed] == [
+        ("empty", "it has no text"),
+        ("blank", "it has no text"),
+    ]
+    assert [hit.path for hit in await kb.search("blank", k=5)] == ["a"]
+
+
 async def test_documents_without_a_source_are_not_pruned(kb: KnowledgeBase) -> None:
     await kb.ingest([Document("a", "One."), Document("b", "Two.")])
     report = await kb.ingest([Document("a", "One.")], prune=True)

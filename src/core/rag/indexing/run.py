@@ -373,13 +373,17 @@ class Run:
 
 
 def _storable(result: LoadResult) -> LoadResult:
-    """Return the result with its document made storable; one that cannot be stored becomes a :class:`LoadFailure`."""
+    """Return the result with its document made storable; one that cannot be stored becomes a :class:`LoadFailure`.
+
+    So does one without text, as a file: no search could find it.
+    """
     if not isinstance(result, Document):
         return result
     try:
-        return storable(result)
+        document = storable(result)
     except InvalidInputError as error:
         return LoadFailure(str(result.path), str(error))
+    return document if document.content.strip() else LoadFailure(document.path, "it has no text")
 
 
 def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
