@@ -626,3 +626,41 @@ def test_a_language_without_a_grammar_is_cut_at_blank_lines() -> None:
     chunks = split(code, "unknown", 128)
     assert all(chunk.content.endswith("4\n\n") for chunk in chunks[:-1])
     assert len(chunks) > 5
+
+
+WORKFLOW = """name: Checks
+on: [push]
+jobs:
+  # What every change must pass.
+  lint:
+    runs-on: ubuntu-latest
+    steps:
+    - uses: actions/checkout@v4
+    - name: Find what nobody would write by hand
+      run: |
+        key: this is a text and no key of the file, however much it looks like one of those
+        ruff check --select ALL --output-format concise src tests benchmarks examples scripts
+    - name: "Look at the types"
+      env:
+        {% if strict %}MYPY_FLAGS: --strict --warn-unreachable --enable-error-code ignore-without-code{% endif %}
+      run: mypy src tests benchmarks examples scripts --show-error-context --pretty --no-error-summary
+  test:
+    runs-on: ubuntu-latest
+    timeout-minutes: 5
+"""
+
+
+def test_the_larger_keys_of_yaml_are_headings() -> None:
+    document = Document(path="checks.yml", content=WORKFLOW, format="code:yaml")
+    chunks = TextSplitter(chunk_size=100, chunk_overlap=0).split(document)
+    assert "".join(chunk.content for chunk in chunks) == WORKFLOW
+    assert [(chunk.heading, chunk.content.split("\n")[0]) for chunk in chunks] == [
+        ("", "name: Checks"),
+        ("jobs > lint", "jobs:"),
+        ("jobs > lint > steps", "    steps:"),
+        ("jobs > lint > steps > Find what nobody would write by hand", "    - name: Find what nobody would write by hand"),
+        ("jobs > lint > steps > Look at the types", '    - name: "Look at the types"'),
+        ("jobs", "  test:"),
+    ]
+    (whole,) = TextSplitter(chunk_size=1000, chunk_overlap=0).split(document)
+    assert (whole.heading, whole.content) == ("", WORKFLOW)

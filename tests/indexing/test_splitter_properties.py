@@ -15,7 +15,8 @@ from core.rag.indexing.splitting.tokens import even_tokens
 from libs.dataloader.types import Document, DocumentChunk
 
 EXAMPLES = 120
-FORMATS = ["text", "markdown", "table", "records", "rst", "code:python", "code:typescript", "code:c", "code:kotlin"]
+FORMATS = ["text", "markdown", "table", "records", "rst", "code:python", "code:typescript", "code:c", "code:kotlin",
+           "code:yaml"]  # fmt: skip
 
 FRAGMENTS = [
     "word ", "Wörter, ", "a", "b", " ", "  ", "\t", "\n", "\n\n", "\r\n", "\r", "\n   \n", "\f", "\u2028",
