@@ -72,7 +72,7 @@ def test_a_wide_table_below_a_running_head(angle: int) -> None:
     assert convert("a.pdf", stream.getvalue()).content.split("\n")[-11:] == rows[1:]
 
 
-def glyphs_of(*glyphs: str) -> bytes:
+def glyphs_of(*glyphs: str, font: str = "Helvetica") -> bytes:
     """A page with one line, given from left to right, by what its font says each glyph stands for."""
     codes = "".join(f"<{code:02x}> <{glyph.encode('utf-16-be').hex()}>\n" for code, glyph in enumerate(glyphs, 65))
     words = f"1 begincodespacerange <00> <ff> endcodespacerange\n{len(glyphs)} beginbfchar\n{codes}endbfchar\n"
@@ -82,7 +82,7 @@ def glyphs_of(*glyphs: str) -> bytes:
         "<</Type/Pages/Kids[3 0 R]/Count 1>>",
         "<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Contents 4 0 R/Resources<</Font<</F 5 0 R>>>>>>",
         f"<</Length {len(shown)}>>\nstream\n{shown}\nendstream",
-        "<</Type/Font/Subtype/Type1/BaseFont/Helvetica/ToUnicode 6 0 R>>",
+        f"<</Type/Font/Subtype/Type1/BaseFont/{font}/ToUnicode 6 0 R>>",
         f"<</Length {len(words)}>>\nstream\n{words}\nendstream",
     ]
     body = "".join(f"{number} 0 obj\n{text}\nendobj\n" for number, text in enumerate(objects, 1))
@@ -101,6 +101,13 @@ def test_arabic_ligatures() -> None:
 @pytest.mark.parametrize("bullet", ["\uf0b7", "\uf0a7", "\x84", "•"])
 def test_bullets_of_symbol_fonts_are_bullets(bullet: str) -> None:
     assert convert("a.pdf", glyphs_of(bullet, *" Item")).content == "• Item"
+
+
+@pytest.mark.parametrize(
+    ("font", "shown"), [("Symbol", "x ≤±"), ("ABCDEF+SymbolMT", "x ≤±"), ("Wingdings-Regular", "x \uf0a3\uf0b1")]
+)
+def test_symbols_of_a_font_of_symbols(font: str, shown: str) -> None:
+    assert convert("a.pdf", glyphs_of(*"x \uf0a3\uf0b1", font=font)).content == shown
 
 
 def test_signs_before_words_that_are_no_bullets_stay() -> None:

@@ -189,7 +189,9 @@ async def test_a_site_that_sets_a_cookie_for_each_page_gets_no_endless_header() 
         name = f"seen{len(sent)}={'x' * 60}; Path=/"
         return Reply(page(title=request.path), headers={"Set-Cookie": name})
 
-    async with WebServer({"/": page(*(f"/p/{'a' * n}" for n in range(1, 150))), **NO_EXTRAS}, fallback=answer) as server:
+    async with WebServer(
+        {"/": page(*(f"/p/{'a' * n}" for n in range(1, 150))), **NO_EXTRAS}, fallback=answer
+    ) as server:
         found, _, _ = await load(server)
     assert not found.failures and len(found.documents) == 150
     assert max(map(len, sent)) < 8192 and "seen1=" in sent[1] + sent[20]

@@ -658,7 +658,10 @@ def test_the_larger_keys_of_yaml_are_headings() -> None:
         ("", "name: Checks"),
         ("jobs > lint", "jobs:"),
         ("jobs > lint > steps", "    steps:"),
-        ("jobs > lint > steps > Find what nobody would write by hand", "    - name: Find what nobody would write by hand"),
+        (
+            "jobs > lint > steps > Find what nobody would write by hand",
+            "    - name: Find what nobody would write by hand",
+        ),
         ("jobs > lint > steps > Look at the types", '    - name: "Look at the types"'),
         ("jobs", "  test:"),
     ]

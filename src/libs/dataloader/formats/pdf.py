@@ -20,7 +20,7 @@ from libs.dataloader.formats.base import (
     sensible_title,
 )
 from libs.dataloader.formats.markdown import first_heading
-from libs.dataloader.formats.pdf_accents import with_accents
+from libs.dataloader.formats.pdf_accents import with_accents, with_symbols
 from libs.dataloader.formats.pdf_annotations import read_annotations
 from libs.dataloader.formats.pdf_layout import Bookmark, Line, to_markdown
 from libs.dataloader.formats.pdf_lines import HYPHEN, read_lines
@@ -195,7 +195,7 @@ def _page(document: Any, index: int, *, is_tagged: bool) -> _Page:
                 textpage = page.get_textpage()
             # A soft hyphen within a line is one that is seen: fonts often have one character for both.
             text = with_accents(_with_ligatures(textpage.get_text_range(), textpage), textpage).replace("\xad", "-")
-            text = _BULLET.sub("•", text)
+            text = with_symbols(_BULLET.sub("•", text), textpage)
             lines = read_lines(textpage, text, find_tables(page, textpage, text, is_tagged=is_tagged))
         finally:
             textpage.close()

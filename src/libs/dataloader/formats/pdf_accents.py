@@ -1,10 +1,13 @@
-"""Joins letters and accents that a PDF draws one over the other, as older TeX does: ``Schro¨dinger``."""
+"""Joins letters and accents that a PDF draws one over the other, as older TeX does, and tells symbols by their font."""
 
 from __future__ import annotations
 
+import ctypes
 import re
 import unicodedata
 from typing import Any
+
+from libs.dataloader.formats.symbols import symbol
 
 _COMBINING = {
     "`": "\u0300",
@@ -24,8 +27,27 @@ _COMBINING = {
 }
 _ACCENT = re.compile(f"[{re.escape(''.join(_COMBINING))}]")
 _WITHOUT_DOT = {"ı": "i", "ȷ": "j"}
+_PLACE_IN_FONT = re.compile("[\uf020-\uf0ff]")
+_FONT = re.compile(rb"(?:[A-Z]{6}\+)?(Symbol|Wingdings)(?:MT|-Regular|,\w+)?")
 #: Stands for an accent that became part of a letter, because positions in the text must stay; cleaning drops it.
 _GONE = "\x00"
+
+
+def with_symbols(text: str, textpage: Any) -> str:
+    """Return the text of a page with the symbols that Word and MathType write as places in a font: ``=``, ``≤``."""
+    if _PLACE_IN_FONT.search(text) is None:
+        return text
+
+    def shown(match: re.Match[str]) -> str:
+        from pypdfium2 import raw
+
+        index = raw.FPDFText_GetCharIndexFromTextIndex(textpage, match.start())
+        flags, name = ctypes.c_int(), ctypes.create_string_buffer(100)
+        raw.FPDFText_GetFontInfo(textpage, index, name, len(name), flags)
+        font = _FONT.fullmatch(name.value)
+        return (symbol(font[1].decode(), ord(match[0])) if font is not None else "") or match[0]
+
+    return _PLACE_IN_FONT.sub(shown, text)
 
 
 def with_accents(text: str, textpage: Any) -> str:
