@@ -61,6 +61,23 @@ async def test_copies_are_hits_if_there_is_room(kb: KnowledgeBase, mode: SearchM
     assert {hit.path for hit in six} > OTHERS.keys()
 
 
+@pytest.mark.parametrize("mode", BY_CONTENT)
+async def test_the_only_hit_names_its_copies(kb: KnowledgeBase, mode: SearchMode) -> None:
+    (hit,) = await kb.search("the wheel is built of oak and turns eleven times a minute", k=1, mode=mode)
+    assert sorted([hit.path, *hit.also_in]) == sorted(["docs/wheel.md", *COPIES])
+
+
+@pytest.mark.parametrize("mode", ["auto", "hybrid", "keyword"])
+async def test_hundreds_of_copies_leave_room_for_others(engine: Engine, mode: SearchMode) -> None:
+    async with engine.knowledge() as kb:
+        many = [Document(path=f"packages/{number}/wheel.md", content=WHEEL, title="Wheel") for number in range(240)]
+        await kb.ingest([*many, *_few()])
+        hits = await kb.search("the wheel of the mill", k=4, mode=mode)
+        wheel = next(hit for hit in hits if hit.content == WHEEL)
+        assert {hit.path for hit in hits if hit is not wheel} == OTHERS.keys()
+        assert len(wheel.also_in) == 240 + len(COPIES)
+
+
 async def test_only_copies_that_pass_a_filter_are_named(kb: KnowledgeBase) -> None:
     first, second = await kb.search("the wheel of the mill", k=2, mode="keyword", filters="path:backup/")
     assert {first.path, second.path} == {"backup/wheel.md", "backup/2019/wheel.md"}

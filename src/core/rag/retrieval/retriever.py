@@ -31,8 +31,11 @@ Scored = tuple[str, tuple[float, dict[str, float]]]
 _FIRST_CANDIDATES = 100
 #: Of so many chunks that pass a filter all are ranked, where none or few of them are among the best of the corpus.
 _MOST_PASSING = 100_000
-#: So many times the hits that are wanted are looked at for others than copies.
-_SEARCHED_FOR_OTHERS = 10
+#: Fewer hits than this are looked at together with those behind them, which may be copies of them.
+_LOOKED_AT = 10
+#: So many times as many are looked at for others than copies, and then so many more: a licence may be in each package.
+_FURTHER = 10
+_MOST_COPIES = 2_000
 
 #: The modes whose hits a reranker puts in order. The others show what one leg finds.
 _RERANKED = frozenset({"auto", "graph", "hybrid"})
@@ -168,18 +171,18 @@ class Retriever:
 
     async def _best(self, legs: Legs, ranked: Callable[[int], Awaitable[list[Scored]]], size: int) -> list[Hit]:
         """Read the best hits; copies of a better hit are among them only if there are too few others."""
-        found = await ranked(size)
-        hits = await self._hits(found[:size])
+        looked = max(size, _LOOKED_AT)
+        found = await ranked(looked)
+        hits = await self._hits(found[:looked])
         others, copies = apart(hits)
-        if copies and len(hits) == size:
-            most = min(_SEARCHED_FOR_OTHERS * size, MAX_K, await legs.total())
-            if len(found) < most:
-                found, hits, others = await ranked(most), [], []
-            for start in range(len(hits), min(most, len(found)), size):
-                if len(others) >= size:
-                    break
-                hits += await self._hits(found[start : start + size])
-                others, _ = apart(hits)
+        for more in (_FURTHER * looked, _FURTHER * looked + _MOST_COPIES) if copies else ():
+            if len(others) >= size:
+                break
+            depth = min(more, MAX_K, await legs.total())
+            if len(found) < depth:
+                found = await ranked(depth)
+            hits = await self._hits(found[:depth])
+            others, _ = apart(hits)
         return preferring_others(hits, size)
 
     async def _hits(self, top: Sequence[Scored]) -> list[Hit]:
