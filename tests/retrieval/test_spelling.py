@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.embedders import HashEmbedder
 
-from core.rag import KnowledgeBase
+from core.rag import DRIFTRAG, BasicRAG, KnowledgeBase, KnowledgeRAGFlow
 from core.rag.retrieval.hits import SearchMode
 from core.rag.retrieval.spelling import applied, is_corrected
 from core.rag.schema import Label, TextIndex
@@ -131,6 +131,30 @@ async def test_an_answer_says_what_was_searched_for(kb: KnowledgeBase) -> None:
     assert answer.details["corrected"] == {"kestrles": "Kestrels"}
     streamed = [event async for event in kb.ask_stream(question)]
     assert "".join(event.text for event in streamed if event.type == "token") == answer.text
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What are these documnets about?",
+        "sumarize the documents",
+        "Worum geht es in den Dokumeten?",
+        "overveiw of the files",
+    ],
+)
+async def test_a_question_about_all_documents_may_be_mistyped(kb: KnowledgeBase, question: str) -> None:
+    answer = await kb.ask(question)
+    assert (answer.question, answer.strategy) == (question, "overview")
+    assert "corrected" in answer.details
+
+
+async def test_the_classes_correct_and_tell_it_too(kb: KnowledgeBase) -> None:
+    answer = await BasicRAG(kb).query("Where do kestrles nest?")
+    assert answer.text.startswith("Searched for “Kestrels” instead of “kestrles”.\n\n")
+    assert (await KnowledgeRAGFlow(kb).run("Where do kestrles nest?")).text == answer.text
+    result = await DRIFTRAG(kb).query("Where do kestrles nest?")
+    assert "chimney of the granary" in str(result)
+    assert result.notes[0] == "Searched for “Kestrels” instead of “kestrles”."
 
 
 async def test_a_conversation_has_the_question_as_it_was_typed(kb: KnowledgeBase) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import AsyncGenerator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args, overload
 
 from core.rag.dbhandler.checks import check_flags, check_number, check_optional, check_text
@@ -11,8 +11,6 @@ from core.rag.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from core.rag.answering.events import Event
-    from core.rag.answering.recording import Strategy
-    from core.rag.answering.services import Services
     from core.rag.answering.types import Answer
     from core.rag.dbhandler import MemGraphClient
     from core.rag.llm import LanguageModel
@@ -229,7 +227,9 @@ class Answers:
     ) -> AsyncGenerator[Event, None]:
         """Check the arguments, and return the events; ``told``: whether the asker gets to see them."""
         from core.rag.answering.context import TOKEN_BUDGET
+        from core.rag.answering.recording import recorded
         from core.rag.answering.services import Services
+        from core.rag.answering.strategies import chosen_events
         from core.rag.dbhandler.messages.rows import checked_name
         from core.rag.llm.base import checked_model
         from core.rag.retrieval.filters import parse_filter
@@ -251,27 +251,9 @@ class Answers:
             instructions=self._settings.answer_instructions if instructions is None else instructions,
         )
         question = question.encode("utf-8", "replace").decode().strip()
-        return _answering(question, strategy, services, conversation_id, user_id, record=record, told=told)
-
-
-async def _answering(
-    question: str,
-    strategy: StrategyName,
-    services: Services,
-    conversation_id: str | None,
-    user_id: str | None,
-    *,
-    record: bool,
-    told: bool,
-) -> AsyncGenerator[Event, None]:
-    from core.rag.answering.recording import recorded
-    from core.rag.answering.strategies import chosen_strategy
-
-    answering: Strategy = await chosen_strategy(strategy, question, services.kb.client)
-    recording = recorded(answering, question, services, conversation_id, user_id, record=record, told=told)
-    async with contextlib.aclosing(recording) as events:
-        async for event in events:
-            yield event
+        # Which strategy "auto" is follows from the question that was meant, without typing errors.
+        answering = partial(chosen_events, strategy)
+        return recorded(answering, question, services, conversation_id, user_id, record=record, told=told)
 
 
 def _check(question: str, strategy: str, k: int, token_budget: int | None) -> None:

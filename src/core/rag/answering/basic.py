@@ -11,6 +11,7 @@ from core.rag.answering.events import AnalysisEvent, Event, final_answer
 from core.rag.answering.intents import intent_of
 from core.rag.answering.metrics import Metrics
 from core.rag.answering.pipeline import answered
+from core.rag.answering.recording import recorded
 from core.rag.answering.relevant import judge
 from core.rag.answering.services import AnsweringBase, Services, checked_base, checked_instructions
 from core.rag.answering.types import Analysis, Answer, Knowledge
@@ -55,14 +56,15 @@ class BasicRAG:
         )
 
     async def query(self, question: str) -> Answer:
-        """Answer a question.
+        """Answer a question; typing errors are corrected, and told, as by :meth:`core.rag.KnowledgeBase.ask`.
 
         Raises:
             InvalidInputError: if the question is empty or not text.
             LanguageModelError: if the model fails.
             StoreError: if the graph database fails.
         """
-        return await final_answer(basic_events(check_text("The question", question), self._services))
+        question = check_text("The question", question)
+        return await final_answer(recorded(basic_events, question, self._services, conversation_id=None))
 
 
 async def basic_events(question: str, services: Services) -> AsyncGenerator[Event, None]:

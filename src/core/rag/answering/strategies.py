@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import AsyncGenerator
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -13,11 +15,21 @@ from core.rag.answering.overview.asking import asks_for_overview, documents_aske
 from core.rag.answering.overview.events import overview_events
 
 if TYPE_CHECKING:
+    from core.rag.answering.events import Event
     from core.rag.answering.recording import Strategy
+    from core.rag.answering.services import Services
     from core.rag.dbhandler import MemGraphClient
 
 
-async def chosen_strategy(name: str, question: str, client: MemGraphClient) -> Strategy:
+async def chosen_events(name: str, question: str, services: Services) -> AsyncGenerator[Event, None]:
+    """Answer a question by the strategy of this name, which ``auto`` chooses by the question."""
+    strategy = await _chosen(name, question, services.kb.client)
+    async with contextlib.aclosing(strategy(question, services)) as events:
+        async for event in events:
+            yield event
+
+
+async def _chosen(name: str, question: str, client: MemGraphClient) -> Strategy:
     """Return the strategy of this name.
 
     Args:

@@ -44,6 +44,39 @@ _WEIGHT: Final = 3.0
 #: Two letters that are swapped are a typing error more likely than that a letter is another one.
 _SWAPPED: Final = 2.0
 
+#: Words of questions about all documents, which no document needs to have: "Summarize these documents".
+_OF_QUESTIONS: Final = frozenset(
+    {
+        "document",
+        "documents",
+        "documentation",
+        "files",
+        "sources",
+        "topics",
+        "summarize",
+        "summarise",
+        "summary",
+        "overview",
+        "dokumente",
+        "dokumenten",
+        "dateien",
+        "unterlagen",
+        "themen",
+        "ubersicht",
+        "uberblick",
+        "zusammenfassung",
+        "fichiers",
+        "themes",
+        "resume",
+        "apercu",
+        "documentos",
+        "archivos",
+        "fuentes",
+        "temas",
+        "resumen",
+    }
+)
+
 #: Dictionaries, by the names of languages. Without one, nobody can tell an error from a word that no document has.
 _CODES: Final = {
     "english": "en",
@@ -171,8 +204,11 @@ async def _meant(client: MemGraphClient, word: str, text: str, languages: Sequen
         for name in languages:
             possible.setdefault(stem(candidate, name), []).append(candidate)
     there = await client.known_terms(possible)
+    of_question = next((one for one in likely if one in _OF_QUESTIONS), "")
+    if is_name and languages[0] != "german":  # whose nouns have capitals, too
+        of_question = ""
     if not there:
-        return ""
+        return of_question
     rest = dict.fromkeys(query_terms(text.replace(word, " ")), 1.0)
     terms = {**rest, **dict.fromkeys(there, _WEIGHT)}
     matches = await client.match_terms(terms, _PASSAGES if wanted is None else _DEEPER * _PASSAGES)
@@ -198,7 +234,7 @@ async def _meant(client: MemGraphClient, word: str, text: str, languages: Sequen
                 forms = {one for name in languages for one in possible.get(stem(plain, name), ())}
                 for one in (one for one in forms if _is_in_dictionary(one, languages)):
                     found[one] = found.get(one, 0.0) + likely[one] * match.score / 2
-    return max(sorted(found), key=found.__getitem__) if found else ""
+    return max(sorted(found), key=found.__getitem__) if found else of_question
 
 
 def _may_be(typed: str, meant: str) -> bool:

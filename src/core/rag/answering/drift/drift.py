@@ -35,6 +35,7 @@ from core.rag.errors import (
 )
 from core.rag.graph.exploring import look_up
 from core.rag.retrieval.hits import Hit
+from core.rag.retrieval.spelling import applied, corrections, told_of
 from core.rag.schema import Label
 
 
@@ -54,7 +55,8 @@ class DRIFTRAG(DRIFTBase):
         """Answer a question.
 
         Args:
-            question: The question, in any words; one that asks for several things is split.
+            question: The question, in any words; one that asks for several things is split. Typing errors are
+                corrected; the notes tell which.
             include_provenance: Also list the sources below the text.
 
         Returns:
@@ -65,10 +67,14 @@ class DRIFTRAG(DRIFTBase):
             EmptyGraphError: "Cannot query empty graph".
             NoEntryPointsError: "No entry points found for query".
         """
-        found = await self.explore(question)
+        question = _checked(question)
+        meant = await corrections(self.client, question)
+        found = await self.explore(applied(question, meant))
         response = await self.generate_response(found.question, found.paths, include_provenance)
         fields = {item.name: getattr(found, item.name) for item in dataclasses.fields(found)}
-        return DRIFTResult(**fields | {"notes": [*found.notes, *response.notes]}, response=response)
+        notes = [f"{told_of(meant)}."] if meant else []
+        notes += [*found.notes, *response.notes]
+        return DRIFTResult(**fields | {"notes": notes}, response=response)
 
     async def explore(
         self,
