@@ -507,3 +507,46 @@ async def test_a_name_in_a_question_has_its_accents_in_any_form_of_unicode() -> 
         for mode in MODES:
             hits = await kb.search(question, mode=mode)
             assert hits == await kb.search(unicodedata.normalize("NFD", question), mode=mode)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Where was the owner of the Tide Cafe born?",
+        "where was the owner of the tide cafe born?",
+        "Tide Cafè: owner born?",
+    ],
+)
+async def test_a_name_leads_on_with_other_accents(engine: Engine, question: str) -> None:
+    texts = {
+        "Tide Café": "The Tide Café stands at the end of the pier. Its owner is Zoë Müller.",
+        "Zoë Müller": "Zoë Müller was born in Selby, a town with an abbey.",
+        "Worth": "Worth is a hamlet. Its church was born of a vow.",
+    }
+    others = {
+        f"Cottage {one}": f"The owner of cottage {one} near the pier was born in town {one}." for one in range(20)
+    }
+    async with engine.knowledge() as kb:
+        await kb.ingest([Document(path=title, title=title, content=text) for title, text in (texts | others).items()])
+        first, second = await kb.search(question, k=2)
+        assert (first.path, second.path) == ("Tide Café", "Zoë Müller")
+        assert first.because is not None
+        assert second.because is not None
+        assert (first.because.reason, second.because.reason) == ("named", "bridge")
+
+
+async def test_a_small_word_is_no_name_with_other_accents(engine: Engine) -> None:
+    async with engine.knowledge() as kb:
+        texts = {
+            "Wörth": "Wörth lies on the Rhine. Its fair is in May, and a stall is worth a fortune.",
+            "Fairs": "At fairs a stall is worth as much as its place: by the gate it is worth the most.",
+            "Stalls": "The stalls of the fair in Wörth are of oak.",
+        }
+        await kb.ingest([Document(path=title, title=title, content=text) for title, text in texts.items()])
+        assert all(
+            hit.because is None or hit.because.reason != "named"
+            for hit in await kb.search("how much is a stall worth?")
+        )
+        asked = await kb.search("What is Worth known for?")
+        assert asked[0].because is not None
+        assert (asked[0].path, asked[0].because.reason) == ("Wörth", "named")

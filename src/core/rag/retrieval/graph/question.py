@@ -16,7 +16,7 @@ from core.rag.bm25 import idf
 from core.rag.extraction.matching import NameTable, sequences
 from core.rag.extraction.mentions import is_sought
 from core.rag.extraction.names import names_in
-from core.rag.extraction.words import normalized_words
+from core.rag.extraction.words import folded, normalized_words
 from core.rag.retrieval.graph.neighbourhood import Entity
 
 #: Maximum number of words of a question that are searched for names, and of words in a name.
@@ -113,6 +113,25 @@ def _heads(spelt: str, language: str) -> list[str]:
     words = _SPLIT.split(spelt)
     telling = [word for word in words if word.lower() not in stop_words(language)]
     return [word[0] for word in telling or words if word]
+
+
+def but_for_accents(text: str, entities: Iterable[Entity]) -> list[Entity]:
+    """Return the entities that a question names with other accents, which many people do not type: "Tide Cafe".
+
+    A single small word is hardly a name: "How much is it worth?" does not ask of Wörth.
+
+    Args:
+        text: The question.
+        entities: Entities of which the question may name some.
+    """
+    if text.isascii():
+        entities = [entity for entity in entities if not entity.name.isascii()]
+    plain = {folded(entity.name): entity for entity in entities}
+    if not plain:
+        return []
+    asked = {name: plain.get(folded(name)) for name in possible_names(text) if " " in name or is_written(name, text)}
+    meant = {name: entity for name, entity in asked.items() if entity is not None and entity.name != name}
+    return [meant[name] for _, _, name in NameTable(meant).find(normalized_words(text)[:MAX_WORDS])]
 
 
 def named_in(text: str, entities: Iterable[Entity]) -> list[Entity]:

@@ -18,7 +18,7 @@ from core.rag.retrieval.graph.bridging import Seed, Sentence, Way, targets, ways
 from core.rag.retrieval.graph.neighbourhood import Entity, Neighbourhood
 from core.rag.retrieval.graph.order import in_order, sides
 from core.rag.retrieval.graph.pagerank import pagerank
-from core.rag.retrieval.graph.question import Question, is_written, named_in, possible_names
+from core.rag.retrieval.graph.question import Question, but_for_accents, is_written, named_in, possible_names
 from core.rag.retrieval.graph.reading import GraphReader, Text
 from core.rag.retrieval.graph.why import Trace, trace
 from core.rag.together import together
@@ -131,10 +131,17 @@ class GraphRanking:
         self._reader = reader
         self._embedder = embedder
 
-    async def rank(self, question: Question, found: Found) -> Ranked:
-        """Rank the passages found, and those that the graph leads to from there."""
+    async def rank(self, question: Question, found: Found, others: Sequence[Entity] = ()) -> Ranked:
+        """Rank the passages found, and those that the graph leads to from there.
+
+        Args:
+            question: The question.
+            found: The passages found.
+            others: Entities that the question names, too, but for their accents.
+        """
         around = Neighbourhood(found.total)
         named = named_in(question.text, await self._reader.entities(possible_names(question.text)))
+        named += others
         around.add_entities(named)
         also = await self._reader.add_same(around, [entity.id for entity in named])
         aliases = [key for key in _others(also) if all(key != entity.id for entity in named)]
@@ -153,8 +160,12 @@ class GraphRanking:
         commonness = cache(lambda name: shares.get(name) or question.commonness(name))
         asked = anchors(around, named, lambda passage: found.scores.get(passage, 0.0), commonness)
         texts, _ = await together(self._reader.texts(asked), self._widen(around, {*base, *asked}))
+        # Names are looked up as they are asked for. Words are found without their accents, and so are the passages.
+        if not others and (others := but_for_accents(question.text, _mentioned(around, base, named))):
+            return await self.rank(question, found, others)
         best = base[:_BEGINNINGS]
-        sure = {*aliases, *(entity.id for entity in named if is_written(entity.name, question.text))}
+        written = {entity.id for entity in named if entity in others or is_written(entity.name, question.text)}
+        sure = {*aliases, *written}
         common = {passage for passage, text in texts.items() if _is_common(around, asked[passage][1], text)}
         subjects = {entity for _, entity in asked.values()} | {entity.id for entity in named if entity.is_selective}
         await self._reader.add_facts(
@@ -175,7 +186,8 @@ class GraphRanking:
             around=around,
             doubted=doubted,
             written=max(
-                (around.specificity(entity.id) for entity in named if _is_written(entity, question)), default=0.0
+                (around.specificity(entity.id) for entity in named if entity.is_selective and entity.id in written),
+                default=0.0,
             ),
             sides=sides(asked, ids.difference(aliases), common) if asked.keys() - doubted else [],
         )
@@ -334,8 +346,10 @@ def _others(same: Mapping[str, Sequence[str]]) -> list[str]:
     return list(dict.fromkeys(other for others in same.values() for other in others))
 
 
-def _is_written(entity: Entity, question: Question) -> bool:
-    return entity.is_selective and is_written(entity.name, question.text)
+def _mentioned(around: Neighbourhood, passages: Iterable[str], named: Iterable[Entity]) -> list[Entity]:
+    """Return what passages mention, without what is named."""
+    mentioned = {entity for passage in passages for entity in around.mentions.get(passage, ())}
+    return [around.entities[entity] for entity in sorted(mentioned - {entity.id for entity in named})]
 
 
 def _is_common(around: Neighbourhood, entity: str, text: Text) -> bool:
