@@ -369,3 +369,33 @@ async def test_of_a_long_query_to_the_graph_its_beginning_counts(kb: KnowledgeBa
     assert await kb.search_knowledge(f"{long} ferry") == await kb.search_knowledge(cut) != []
     assert await kb.search_nodes(f"{long} ferry") == await kb.search_nodes(cut)
     assert await kb.ask_context(f"{long} ferry") == await kb.ask_context(cut)
+
+
+ROMANCE = {
+    "bureau.md": "Le code du portail est 4471. Le wifi du bureau est dans le couloir, et la salle a un vélo.",
+    "menu.md": "Le menu du midi coûte 14 euros. Le café est compris, la tarte est à la poire.",
+    "casa.md": "La casa del nonno è vicino al mare. Il vino rosso è in cantina, il pane nella credenza.",
+    "gato.md": "El gato de la vecina duerme en la silla. El agua de la fuente es fría y la llave está rota.",
+    "garage.md": "The car was parked by the gate, and the cars of the guests behind the house.",
+    "nurse.md": "The nurse takes care of patients at night.",
+}
+
+
+@pytest.mark.parametrize(
+    ("query", "path"),
+    [
+        ("wifi", "bureau.md"),
+        ("code wifi", "bureau.md"),
+        ("café", "menu.md"),
+        ("cafe", "menu.md"),
+        ("vino", "casa.md"),
+        ("agua gato", "gato.md"),
+        ("care", "nurse.md"),
+    ],
+)
+async def test_short_words_of_other_languages_are_found_by_themselves(engine: Engine, query: str, path: str) -> None:
+    async with engine.knowledge() as kb:
+        await kb.ingest([Document(path=name, content=text, title=name) for name, text in ROMANCE.items()])
+        assert [hit.path for hit in await kb.search(query, mode="keyword")] == [path]
+        assert (await kb.search(query, k=1))[0].path == path
+        assert [hit.path for hit in await kb.search(query, mode="keyword", filters={"path": path})] == [path]

@@ -9,6 +9,7 @@ from core.rag.analysis.analyzer import (
     joined_terms,
     letters,
     query_terms,
+    short_stems,
 )
 from core.rag.analysis.definitions import asked_name, asked_words, defined_words
 
@@ -28,4 +29,5 @@ __all__ = [
     "joined_terms",
     "letters",
     "query_terms",
+    "short_stems",
 ]

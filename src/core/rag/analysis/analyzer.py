@@ -205,14 +205,44 @@ def query_terms(
     signs = tokens[:-1] if tokens[-1:] == ["?"] else tokens  # it may stand apart from the last word
     ranked += filter(None, (sign_of(one, bare=True) for one in signs))
     if own != DEFAULT_LANGUAGE or not (language or is_surely_english(tokens)):
-        others = [name for name in dict.fromkeys((DEFAULT_LANGUAGE, *LATIN_LANGUAGES)) if name != own]
-        surfaces = Counter(surface for token in tokens for surface in _split(token)).most_common(limit)
-        words = [word for surface, _ in surfaces for word, ordinary in parts(surface) if ordinary]
-        words = [word for word in words if not is_stop_word(word, own)] or words
-        for name in others:
+        words = _ordinary(tokens, own, limit)
+        for name in _others(own):
             stems = [stem(word, name) for word in words if not is_stop_word(word, name)]
             ranked.extend(term for term in stems if len(term) >= _SHORTEST_FOREIGN_STEM)
     return list(dict.fromkeys(ranked))[:limit]
+
+
+def short_stems(text: str) -> dict[str, frozenset[str]]:
+    """Return the stems that :func:`query_terms` leaves out, since they are so short: ``caf`` of "café" in French.
+
+    Args:
+        text: The query as typed; only its first ``MAX_QUERY_CHARACTERS`` count.
+
+    Returns:
+        By stem, the index words that are looked for instead. None if the query is plainly English.
+    """
+    tokens = text[:MAX_QUERY_CHARACTERS].split()
+    own = detect_language(token.strip(AROUND_WORDS) for token in tokens)
+    if own == DEFAULT_LANGUAGE and is_surely_english(tokens):
+        return {}
+    found: dict[str, frozenset[str]] = {}
+    for word in _ordinary(tokens, own, MAX_QUERY_TERMS):
+        others = {stem(word, name) for name in _others(own) if not is_stop_word(word, name)}
+        short = {term for term in others if 1 < len(term) < _SHORTEST_FOREIGN_STEM}
+        looked_for = frozenset({stem(word, own), *(others - short)})
+        found |= dict.fromkeys(sorted(short - looked_for), looked_for)
+    return found
+
+
+def _ordinary(tokens: Iterable[str], own: str, limit: int) -> list[str]:
+    """Return the words of a query in its language that have stems in others; function words if there are no others."""
+    surfaces = Counter(surface for token in tokens for surface in _split(token)).most_common(limit)
+    words = [word for surface, _ in surfaces for word, ordinary in parts(surface) if ordinary]
+    return [word for word in words if not is_stop_word(word, own)] or words
+
+
+def _others(own: str) -> list[str]:
+    return [name for name in dict.fromkeys((DEFAULT_LANGUAGE, *LATIN_LANGUAGES)) if name != own]
 
 
 def joined_terms(text: str, language: str | None = None, *, verbs: bool = False) -> dict[str, frozenset[str]]:

@@ -24,6 +24,7 @@ from core.rag.memory.dates import date_words, days_named
 from core.rag.memory.period import ALWAYS, Period
 from core.rag.memory.ranking import Meaning, Ranked, Session, embedded, rank, session_of, state_of
 from core.rag.memory.records import Memory
+from core.rag.retrieval.short_words import short_words
 from core.rag.schema import Label
 from core.rag.together import together
 
@@ -82,7 +83,7 @@ class Recaller:
             period: When it was said.
             among: Ids of the only memories that are wanted; ``None``: all.
         """
-        terms = list(query_terms(query))
+        terms = [*query_terms(query), *await short_words(client, query, Label.INTERACTION)]
         if scope is None or sum(row["message_count"] for row in scope) > ALL_TURNS:
             chosen = await self._choose(client, terms, meaning, limit, scope, period, among)
         else:

@@ -40,6 +40,7 @@ class Rankings:
         legs: Legs,
         query: str,
         mode: SearchMode,
+        short: Sequence[str] = (),
         *,
         embed: Embed,
         vector_weight: float,
@@ -53,6 +54,7 @@ class Rankings:
             legs: Read what is ranked.
             query: The question.
             mode: The search mode.
+            short: Further words to search for (:func:`core.rag.retrieval.short_words.short_words`).
             embed: Embeds texts.
             vector_weight: What the vectors of the embedder weigh in a fusion.
             dialogue: The messages that the question goes on with.
@@ -67,7 +69,8 @@ class Rankings:
         self._dialogue = dialogue
         self._rewritten = None if dialogue is None else dialogue.rewritten
         self._graph = graph
-        terms = weighed(query, searched_terms)
+        self._short = short
+        terms = weighed(query, searched_terms) | dict.fromkeys(short, 1.0)
         self._terms = terms if dialogue is None else dialogue.terms(terms)
 
     async def best(self, k: int) -> Ranking:
@@ -112,7 +115,7 @@ class Rankings:
         query, auto = self._query, self._mode == "auto"
         if (text := self._rewritten) is None:
             meant, plain = await self._direction(), await self._as_asked(k)
-            return await graph.search(query, query_terms(query), meant, plain, auto=auto)
+            return await graph.search(query, [*query_terms(query), *self._short], meant, plain, auto=auto)
         # The names of the rewritten question go with its words and meaning, not with those of "And what of it?".
         meant, plain = await self._embed(text), await self._as_rewritten(text, k)
         led = await graph.search(text, query_terms(text), meant, plain, auto=auto)

@@ -15,6 +15,7 @@ from core.rag.retrieval.hits import MODES, Hit, SearchMode
 from core.rag.retrieval.legs import Legs
 from core.rag.retrieval.message import added, taken_apart
 from core.rag.retrieval.rankings import Ranking, Rankings
+from core.rag.retrieval.short_words import short_words
 from core.rag.together import all_together
 
 if TYPE_CHECKING:
@@ -97,11 +98,13 @@ class Retriever:
             from core.rag.retrieval.graph.searching import GraphSearch
 
             graph = GraphSearch(self._client, self._embedder, legs)
+        short = await short_words(self._client, query) if mode not in {"vector", "fuzzy"} else []
         rankings = Rankings(
             self._client,
             legs,
             query,
             mode,
+            short,
             embed=self._embed,
             vector_weight=self._embedder.vector_weight,
             dialogue=dialogue,
