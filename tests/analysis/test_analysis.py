@@ -9,7 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.rag.analysis import MAX_QUERY_TERMS, TITLE_WEIGHT, analyze, index_terms, joined_terms, query_terms
+from core.rag.analysis import (
+    MAX_QUERY_TERMS,
+    TITLE_WEIGHT,
+    analyze,
+    file_word,
+    index_terms,
+    joined_terms,
+    query_terms,
+    short_stems,
+)
 from core.rag.analysis.language import detect_language, is_surely_english, language_name, question_language
 from core.rag.analysis.stopwords import LATIN_LANGUAGES, stop_words
 from core.rag.analysis.words import MAX_TERM_BYTES, fold
@@ -319,3 +328,32 @@ def test_two_words_that_are_written_together_elsewhere(
 ) -> None:
     assert joined_terms(query) == joined
     assert list(joined_terms(query, verbs=True)) == of_verbs
+
+
+@pytest.mark.parametrize(
+    ("path", "word"),
+    [
+        ("notes/server-access.md", "serveraccessmd"),
+        ("https://example.com/Über-uns.html?page=2#top", "uberunshtml"),
+        ("C:\\notes\\Q3 report.pdf", "reportpdf"),
+        ("archive.tar.gz", "archivetargz"),
+        ("日本語.txt", "日本語txt"),
+        ("copy(1)of.pdf", "ofpdf"),
+    ],
+)
+def test_the_name_of_a_file_is_a_word_of_queries_with_it(path: str, word: str) -> None:
+    assert file_word(path) == [word]
+    assert word in query_terms(path.rpartition("/")[2].partition("?")[0])
+
+
+@pytest.mark.parametrize("path", ["passage/12", "v1.2", ".gitignore", "report (1).pdf", "e.g", "U.S.", ""])
+def test_what_has_no_ending_is_no_name_of_a_file(path: str) -> None:
+    assert file_word(path) == []
+
+
+def test_stems_that_are_too_short_for_any_query() -> None:
+    assert short_stems("code wifi") == {"cod": {"code"}, "wif": {"wifi"}}
+    assert "car" in short_stems("care")
+    assert not {"cod", "car"} & set(query_terms("code care"))
+    assert short_stems("what is the code of the gate") == {}
+    assert short_stems("кот 猫") == {}

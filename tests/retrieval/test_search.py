@@ -399,3 +399,32 @@ async def test_short_words_of_other_languages_are_found_by_themselves(engine: En
         assert [hit.path for hit in await kb.search(query, mode="keyword")] == [path]
         assert (await kb.search(query, k=1))[0].path == path
         assert [hit.path for hit in await kb.search(query, mode="keyword", filters={"path": path})] == [path]
+
+
+PORTS = {"proxy": 8443, "database": 5432}
+
+
+@pytest.mark.parametrize("mode", ["auto", "graph", "hybrid", "keyword", "fuzzy"])
+async def test_a_file_is_found_by_its_name(engine: Engine, mode: SearchMode) -> None:
+    access = "# Access\n\n" + "\n\n".join(
+        f"## {part}\n\nThe {part} listens on port {port}. Ask Ada for a key." for part, port in PORTS.items()
+    )
+    texts = {
+        "notes/server-access.md": access,
+        "docs/server.md": "# The server\n\nThe server gives access to files. A server has a proxy; access is logged.",
+        "docs/access.md": "# Access control\n\nAccess to a server is by key. Without a key there is no access.",
+        "notes/Q3 report.txt": "Sales of the third quarter rose by four percent.",
+    }
+    async with engine.knowledge() as kb:
+        await kb.ingest(
+            [
+                Document(path=path, content=text, title=text.partition("\n")[0].strip("# "))
+                for path, text in texts.items()
+            ]
+        )
+        assert (await kb.search("server-access.md", k=1, mode=mode))[0].path == "notes/server-access.md"
+        assert (await kb.search("notes/Server-Access.md", k=1, mode=mode))[0].path == "notes/server-access.md"
+        assert (await kb.search("Q3 report.txt", k=1, mode=mode))[0].path == "notes/Q3 report.txt"
+        if mode != "fuzzy":
+            (hit,) = await kb.search("What is the port of the proxy in server-access.md?", k=1, mode=mode)
+            assert (hit.path, "8443" in hit.content) == ("notes/server-access.md", True)

@@ -5,6 +5,7 @@ from core.rag.analysis.analyzer import (
     MAX_QUERY_TERMS,
     TITLE_WEIGHT,
     analyze,
+    file_word,
     index_terms,
     joined_terms,
     letters,
@@ -14,7 +15,7 @@ from core.rag.analysis.analyzer import (
 from core.rag.analysis.definitions import asked_name, asked_words, defined_words
 
 #: Raised whenever the same text gives other words, so that documents are analysed again.
-ANALYSIS_VERSION = 6
+ANALYSIS_VERSION = 7
 
 __all__ = [
     "ANALYSIS_VERSION",
@@ -25,6 +26,7 @@ __all__ = [
     "asked_name",
     "asked_words",
     "defined_words",
+    "file_word",
     "index_terms",
     "joined_terms",
     "letters",

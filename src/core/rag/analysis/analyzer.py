@@ -50,6 +50,8 @@ _CACHE_ENTRIES: Final = 300_000
 _CACHED_CHARACTERS: Final = 64
 _JOINTS: Final = r"(?:[._'’@&+-]|(?<=[0-9]),(?=[0-9]{3}(?![0-9])))"
 _PUNCTUATION: Final = ".,;:!?()[]{}\"'"
+#: The last part of a path or address, or of a name with blanks, if it has an ending. "e.g" is none.
+_FILE_NAME: Final = re.compile(r"[^/\\\s?#]+\w\.[A-Za-z]\w{0,7}(?=[?#]|\Z)")
 #: What a question asks to do with what it is about: "Please summarize the chapter on tides".
 _REQUEST: Final = re.compile(
     r"\s*(?:(?:please|can you|could you|would you|bitte|kannst du|können sie|peux-tu|pouvez-vous|puedes)\s+)*"
@@ -178,6 +180,18 @@ def index_terms(title: str | None, heading: str | None, content: str) -> str:
     name = detect_language([*contents[:SAMPLE_WORDS], *headings, *titles])
     title_terms, heading_terms = _analyze(titles, name), _analyze(headings, name)
     return " ".join(filter(None, [*[title_terms] * TITLE_WEIGHT, heading_terms, _analyze(contents, name)]))
+
+
+def file_word(path: str) -> list[str]:
+    """Return the index word of the name of a file, as :func:`query_terms` has it too; none without an ending.
+
+    Example:
+        >>> file_word("notes/server-access.md"), file_word("https://example.com/notes")
+        (['serveraccessmd'], [])
+    """
+    name = _FILE_NAME.search(path)
+    surfaces = _split(name[0])[-1:] if name is not None else []
+    return [word for surface in surfaces for word, ordinary in parts(surface) if not ordinary][:1]
 
 
 def query_terms(

@@ -129,7 +129,7 @@ class Cutter:
             cut = Cut(
                 spans,
                 [
-                    chunk_terms(title, heading, extra, content)
+                    chunk_terms(document.path, title, heading, extra, content)
                     for (_, _, heading, extra), content in zip(spans, contents, strict=True)
                 ],
             )

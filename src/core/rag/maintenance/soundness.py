@@ -254,14 +254,14 @@ class Soundness(Checks):
         for part in batches(list(ids)):
             rows = await self._read(
                 "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i})-[:CHUNK_OF]->(d:Document) RETURN c.id AS id, "
-                "d.title AS title, c.heading AS heading, c.content AS content, c.metadata AS metadata",
+                "c.path AS path, d.title AS title, c.heading AS heading, c.content AS content, c.metadata AS metadata",
                 ids=part,
             )
             words = [
                 {
                     "id": row["id"],
                     "terms": chunk_terms(
-                        row["title"], row["heading"] or "", from_json(row["metadata"]), row["content"]
+                        row["path"], row["title"], row["heading"] or "", from_json(row["metadata"]), row["content"]
                     ),
                     "partition": partition,
                 }

@@ -312,12 +312,15 @@ async def _update(tx: Transaction, row: DocumentRow, namespace: str) -> bool:
 async def _retitle(tx: Transaction, document: str, title: str) -> None:
     """Update the keyword index entries of the chunks of a document for its new title."""
     rows = await tx.run(
-        "MATCH (d:Document {id: $id})<-[:CHUNK_OF]-(c:DocumentChunk) RETURN c.id AS id, c.heading AS heading, "
-        "c.metadata AS metadata, c.content AS content",
+        "MATCH (d:Document {id: $id})<-[:CHUNK_OF]-(c:DocumentChunk) RETURN c.id AS id, c.path AS path, "
+        "c.heading AS heading, c.metadata AS metadata, c.content AS content",
         {"id": document},
     )
     terms = [
-        {"id": row["id"], "terms": chunk_terms(title, row["heading"], from_json(row["metadata"]), row["content"])}
+        {
+            "id": row["id"],
+            "terms": chunk_terms(row["path"], title, row["heading"], from_json(row["metadata"]), row["content"]),
+        }
         for row in rows
     ]
     await run_for_rows(

@@ -10,7 +10,7 @@ from numbers import Integral, Real
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from core.rag.analysis import defined_words, index_terms
+from core.rag.analysis import TITLE_WEIGHT, defined_words, file_word, index_terms
 from core.rag.dbhandler.checks import check_mapping, check_optional, check_text
 from core.rag.dbhandler.documents.contents import content_properties
 from core.rag.dbhandler.documents.linking import LinkRow, resource_type
@@ -229,14 +229,15 @@ def chunk_ids(document: str, contents: Sequence[str]) -> list[str]:
     return ids
 
 
-def chunk_terms(title: str, heading: str, metadata: Mapping[str, Any], content: str) -> str:
+def chunk_terms(path: str, title: str, heading: str, metadata: Mapping[str, Any], content: str) -> str:
     """Return the words that find a chunk: of its title, heading, table header and content, and for what it defines.
 
-    The first chunk of a document has those of its fields, too.
+    The name of its file is one word, which counts like those of a title. The first chunk of a document has the words
+    of its fields, too.
     """
     above = " ".join(str(part) for part in (heading, metadata.get("table_header"), metadata.get("fields")) if part)
     words = index_terms(title, above, content)
-    return " ".join((words, *defined_words(content, last_heading(heading) or title)))
+    return " ".join((words, *file_word(path) * TITLE_WEIGHT, *defined_words(content, last_heading(heading) or title)))
 
 
 def chunk_rows(
@@ -251,7 +252,7 @@ def chunk_rows(
         terms: What :func:`chunk_terms` gives for each, where it is known.
     """
     if terms is None:
-        terms = [chunk_terms(title, chunk.heading, chunk.metadata, chunk.content) for chunk in chunks]
+        terms = [chunk_terms(chunk.path, title, chunk.heading, chunk.metadata, chunk.content) for chunk in chunks]
     rows = []
     ids = chunk_ids(document, [chunk.content for chunk in chunks])
     for index, (identifier, chunk, words) in enumerate(zip(ids, chunks, terms, strict=True)):
