@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from core.rag.indexing.factfinding import FactReport
     from core.rag.indexing.resolving import ResolutionReport
     from core.rag.knowledge_base import KnowledgeBase
-    from core.rag.llm import LanguageModel, open_language_model
+    from core.rag.llm import LanguageModel, Message, open_language_model
+    from core.rag.llm.custom import CustomLanguageModel
     from core.rag.maintenance.backup import BackupReport
     from core.rag.maintenance.findings import DoctorReport
     from core.rag.maintenance.reembed import ReembedReport
@@ -47,6 +48,7 @@ _WHERE = {
     "BackupReport": "core.rag.maintenance.backup",
     "BasicRAG": "core.rag.answering.basic",
     "Citation": "core.rag.answering.types",
+    "CustomLanguageModel": "core.rag.llm.custom",
     "DRIFTRAGConfig": "core.rag.answering.drift.config",
     "DoctorReport": "core.rag.maintenance.findings",
     "EdgePage": "core.rag.graph.parts",
@@ -72,6 +74,7 @@ _WHERE = {
     "MGRagError": "core.rag.errors",
     "MemGraphClient": "core.rag.dbhandler",
     "Memory": "core.rag.memory.records",
+    "Message": "core.rag.llm",
     "NeighbourPage": "core.rag.graph.parts",
     "Piece": "core.rag.graph.parts",
     "RecallReason": "core.rag.memory.records",
@@ -97,6 +100,7 @@ __all__ = [
     "BackupReport",
     "BasicRAG",
     "Citation",
+    "CustomLanguageModel",
     "DRIFTRAGConfig",
     "DoctorReport",
     "EdgePage",
@@ -122,6 +126,7 @@ __all__ = [
     "MGRagError",
     "MemGraphClient",
     "Memory",
+    "Message",
     "NeighbourPage",
     "Piece",
     "RecallReason",

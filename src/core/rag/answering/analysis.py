@@ -19,6 +19,7 @@ from core.rag.answering.types import Analysis, Intent
 from core.rag.errors import LanguageModelError, StoreError
 from core.rag.extraction.names import names_in
 from core.rag.extraction.words import normalize_name, normalized_words, word_spans
+from core.rag.llm.structured import parsed_of
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
@@ -98,11 +99,11 @@ async def _by_model(question: str, model: LanguageModel, metrics: Metrics, dialo
         completion = await model.complete(
             messages, temperature=TEMPERATURE, max_tokens=MAX_TOKENS, schema=QueryAnalysis
         )
+        found = parsed_of(model, completion, QueryAnalysis)
     except LanguageModelError as error:
         _log.warning("The question is analysed by rules, because the language model failed: %s", error)
         return None
     metrics.usage += completion.usage
-    found = completion.parsed
     entities = tuple(dict.fromkeys(name for name in found.entities if name))[:MAX_ENTITIES]
     if entities:
         return Analysis(question, entities, found.intent, by_model=True)

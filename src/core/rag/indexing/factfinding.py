@@ -20,6 +20,7 @@ from core.rag.headings import heading_path
 from core.rag.indexing.prompts import ExtractFactsPrompt, PassageFacts
 from core.rag.indexing.stopping import check_callbacks
 from core.rag.llm.base import LanguageModel
+from core.rag.llm.structured import parsed_of
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
@@ -161,7 +162,7 @@ class FactFinder:
             completion = await self._model.complete(
                 prompt.messages(), temperature=0.0, max_tokens=_MAX_TOKENS, schema=PassageFacts
             )
-        said = completion.parsed
+        said = parsed_of(self._model, completion, PassageFacts)
         return ChunkFacts.of(
             [(entity.name, entity.type) for entity in said.entities],
             [(fact.subject, fact.relation, fact.object, fact.sentence) for fact in said.facts],

@@ -1,4 +1,4 @@
-"""Language models: the interface (``base``), the provider (``openai_model``), and the prompts (``prompts``)."""
+"""Language models: the interface (``base``), the provider (``openai_model``), those of others (``custom``), prompts."""
 
 from __future__ import annotations
 

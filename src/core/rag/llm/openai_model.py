@@ -16,12 +16,11 @@ from core.rag.errors import (
     LanguageModelInputError,
     LanguageModelUnreachableError,
     StreamCutError,
-    StructuredOutputError,
 )
 from core.rag.llm.answers import AnswerPart, WholeCharacters, read_completion, read_part
 from core.rag.llm.base import Completion, Delta, FinishReason, Message, Usage
 from core.rag.llm.options import Options
-from core.rag.llm.structured import Mode, parse, repair
+from core.rag.llm.structured import Mode, structured
 from core.rag.llm.thinking import ThinkingFilter, opened_before, without_thinking
 from core.rag.openai_api import ApiClient, Served, Tally, Timing
 from core.rag.openai_endpoint import find_endpoint
@@ -110,21 +109,13 @@ class OpenAICompatibleModel(Served):
         dialogue = _checked(messages)
         if schema is None:
             return await self._ask(dialogue, temperature, max_tokens, None)
-        first = await self._ask(dialogue, temperature, max_tokens, schema)
-        parsed = parse(first.text, schema)
-        if not isinstance(parsed, str):
-            return replace(first, parsed=parsed)
-        again = repair(dialogue, first.text, parsed, schema)
-        second = await self._ask(again, temperature, max_tokens, schema)
-        parsed = parse(second.text, schema)
-        if isinstance(parsed, str):
-            cut = f" It was cut off at {max_tokens} tokens." if second.finish_reason == "length" else ""
-            raise StructuredOutputError(
-                f"{self._model} does not answer in the requested form, even after a second request: "
-                f"{parsed}.{cut} Try another model",
-                text=second.text,
-            )
-        return replace(second, parsed=parsed, usage=first.usage + second.usage)
+        return await structured(
+            lambda said: self._ask(said, temperature, max_tokens, schema),
+            dialogue,
+            schema,
+            name=self._model,
+            max_tokens=max_tokens,
+        )
 
     async def stream(
         self, messages: Sequence[Message], *, temperature: float, max_tokens: int

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from enum import Enum
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from core.rag.llm.base import Message
+from core.rag.errors import StructuredOutputError
+from core.rag.llm.base import Completion, LanguageModel, Message
 from core.rag.llm.prompts.inputs import RepairPrompt, SchemaPrompt
 
 _FENCED = re.compile(r"```(?:json)?[^\S\n]*\n(.*?)```", re.DOTALL | re.IGNORECASE)
@@ -67,6 +70,61 @@ class Mode(Enum):
         if self in (Mode.SCHEMA, Mode.TOOL):
             return []
         return SchemaPrompt(schema_text=schema_text(schema)).messages()
+
+
+async def structured[Parsed: BaseModel](
+    ask: Callable[[list[Message]], Awaitable[Completion[Any]]],
+    messages: list[Message],
+    schema: type[Parsed],
+    *,
+    name: str,
+    max_tokens: int,
+) -> Completion[Parsed]:
+    """Ask for a structured answer, and once more, with what is wrong, if it does not follow the schema.
+
+    Args:
+        ask: Sends a dialogue.
+        messages: The dialogue.
+        schema: What the answer has to be.
+        name: What the model is called.
+        max_tokens: The limit of an answer.
+
+    Raises:
+        StructuredOutputError: if the second answer does not follow the schema either.
+    """
+    first = await ask(messages)
+    parsed = parse(first.text, schema)
+    if not isinstance(parsed, str):
+        return replace(first, parsed=parsed)
+    second = await ask(repair(messages, first.text, parsed, schema))
+    parsed = parse(second.text, schema)
+    if isinstance(parsed, str):
+        cut = f" It was cut off at {max_tokens} tokens." if second.finish_reason == "length" else ""
+        raise StructuredOutputError(
+            f"{name} does not answer in the requested form, even after a second request: "
+            f"{parsed}.{cut} Try another model",
+            text=second.text,
+        )
+    return replace(second, parsed=parsed, usage=first.usage + second.usage)
+
+
+def parsed_of[Parsed: BaseModel](model: LanguageModel, completion: Completion[Any], schema: type[Parsed]) -> Parsed:
+    """Return the object of a structured answer; of a model that only gives a text, what can be read from it.
+
+    Raises:
+        StructuredOutputError: if there is none.
+    """
+    if isinstance(completion.parsed, schema):
+        return completion.parsed
+    parsed = parse(completion.text, schema)
+    if isinstance(parsed, str):
+        raise StructuredOutputError(
+            f"{model.model} was asked for a {schema.__name__}, but parsed is of type "
+            f"{type(completion.parsed).__name__}, and of the text: {parsed}. A model derived from "
+            "core.rag.CustomLanguageModel follows schemas",
+            text=completion.text,
+        )
+    return parsed
 
 
 def schema_text(schema: type[BaseModel]) -> str:

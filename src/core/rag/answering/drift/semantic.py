@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from core.rag.answering.drift.paths import InferredConnection, Node, Path
 from core.rag.answering.drift.prompts import ConnectionsAnswer, DecomposePrompt, InferPrompt, PartsAnswer
+from core.rag.llm.structured import parsed_of
 
 if TYPE_CHECKING:
     from core.rag.llm import LanguageModel
@@ -46,7 +47,7 @@ async def ask_model(
             item.reasoning.strip(),
             strategy="semantic",
         )
-        for item in completion.parsed.connections
+        for item in parsed_of(model, completion, ConnectionsAnswer).connections
         if 1 <= item.source <= len(nodes) and 1 <= item.target <= len(nodes)
     ]
 
@@ -63,7 +64,7 @@ async def ask_for_parts(model: LanguageModel, query: str) -> list[str]:
         max_tokens=INFERENCE_TOKENS,
         schema=PartsAnswer,
     )
-    return [part.strip() for part in completion.parsed.parts if part.strip()]
+    return [part.strip() for part in parsed_of(model, completion, PartsAnswer).parts if part.strip()]
 
 
 def _line(text: str) -> str:
