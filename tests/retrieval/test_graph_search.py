@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable, Mapping
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.embedders import HashEmbedder
 
-from core.rag import KnowledgeBase
+from core.rag import KnowledgeBase, MemGraphClient
 from core.rag.retrieval.graph.anchors import is_common
 from core.rag.retrieval.hits import MODES, Hit, SearchMode
 from dbhandler.kit import Engine, make_settings
@@ -53,6 +54,28 @@ async def test_a_bridge_finds_what_hybrid_search_does_not(kb: KnowledgeBase, mod
     hits = await kb.search(question, k=2, mode=mode)  # type: ignore[arg-type]
     assert _paths(hits) == ["Harvest of Glass (film)", "Ottoline Varga"]
     assert "Ottoline Varga" not in _paths(await kb.search(question, k=5, mode="hybrid"))
+
+
+@pytest.mark.parametrize("gone", ["e.normalized_name", "e.id"])
+async def test_what_is_deleted_while_it_is_read_is_left_out(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch, gone: str
+) -> None:
+    """Neo4j gives null for the properties of a node that another client deletes meanwhile."""
+    read = MemGraphClient.read_together
+    lost = 0
+
+    async def reading(
+        self: MemGraphClient, match: str, columns: Mapping[str, str], ids: Iterable[str], **options: Any
+    ) -> list[dict[str, Any]]:
+        nonlocal lost
+        rows = await read(self, match, columns, ids, **options)
+        names = {name for name, expression in columns.items() if expression == gone}
+        lost += bool(names and rows)
+        return [row | dict.fromkeys(names) for row in rows[:2]] + rows[2:]
+
+    monkeypatch.setattr(MemGraphClient, "read_together", reading)
+    assert await kb.search("Where was the director of film Harvest of Glass born?", k=2, mode="graph")
+    assert lost
 
 
 async def test_a_hit_says_by_which_titles_and_sentence_it_was_reached(kb: KnowledgeBase) -> None:

@@ -27,6 +27,10 @@ MAX_FACTS: Final = 50
 #: The columns that identify rows, in alphabetical order.
 _KEYS: Final = frozenset({"entity", "id", "passage", "type"})
 
+#: The columns that have a value in every row, unless what is read was deleted meanwhile: Neo4j gives null for the
+#: properties of a node that another client deletes while the statement runs.
+_ALWAYS: Final = _KEYS - {"type"} | {"name", "ours", "theirs", "document", "place", "content", "opening"}
+
 _ENTITY: Final = {
     "id": "e.id",
     "name": "e.normalized_name",
@@ -294,8 +298,13 @@ class GraphReader:
     async def _read(
         self, match: str, columns: Mapping[str, str], ids: Collection[str], **parameters: Any
     ) -> list[dict[str, Any]]:
-        """Return the rows of what matches for each id as ``i``, in an order that only depends on their contents."""
-        rows = await self._client.read_together(match, columns, sorted(ids), at_once=1000, **parameters)
+        """Return the rows of what matches for each id as ``i``, in an order that only depends on their contents.
+
+        Rows about what is deleted meanwhile are left out.
+        """
+        read = await self._client.read_together(match, columns, sorted(ids), at_once=1000, **parameters)
+        needed = columns.keys() & _ALWAYS
+        rows = [row for row in read if None not in row.values() or all(row[column] is not None for column in needed)]
         rows.sort(key=itemgetter(*sorted(columns.keys() & _KEYS)))
         return rows
 
