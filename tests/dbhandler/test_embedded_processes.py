@@ -20,6 +20,7 @@ from typing import Any
 
 import pytest
 
+from core.rag import MemGraphClient
 from core.rag.dbhandler.embedded.store import EmbeddedStore
 from core.rag.errors import StoreLockedError
 from core.rag.settings import Settings
@@ -159,10 +160,19 @@ async def test_a_process_waits_for_another_that_is_about_to_end(nursery: Nursery
 
 async def test_a_graph_opens_once_in_a_process_too(graph_file: Path) -> None:
     first = await EmbeddedStore.open(str(graph_file))
-    with pytest.raises(StoreLockedError, match="open in this one"):
+    with pytest.raises(StoreLockedError, match=r"open in this process already.*in_namespace"):
         await EmbeddedStore.open(str(graph_file))
     await first.close()
     assert await stored_names(graph_file) == []
+
+
+async def test_a_graph_that_was_dropped_without_being_closed_opens_again(graph_file: Path) -> None:
+    """As where a cell of a notebook that opens it runs again."""
+    for number in range(3):
+        client = MemGraphClient(f"embedded:{graph_file}")
+        await client.create_document(f"note/{number}", "The mill turns with the ebb.")
+    assert len(await client.list_documents()) == 3
+    await client.close()
 
 
 # Kills

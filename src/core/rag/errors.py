@@ -199,7 +199,7 @@ class StoreAuthError(StoreUnavailableError):
 
 
 class StoreLockedError(StoreUnavailableError):
-    """Another process holds the embedded file."""
+    """The embedded file is open in another process, or in this one already."""
 
 
 class StoreConflictError(StoreError):

@@ -78,10 +78,17 @@ async def _open_when_free(
     while True:
         try:
             return await asyncio.to_thread(function, file)
-        except StoreLockedError:
-            if is_open_here(file) or (collected and time.monotonic() > deadline):
+        except StoreLockedError as error:
+            if collected and is_open_here(file):
+                raise StoreLockedError(
+                    f"{file} is open in this process already. Use the same client or knowledge base everywhere"
+                    " (in_namespace makes one for another namespace), or close the other one first."
+                ) from error
+            if collected and time.monotonic() > deadline:
                 raise
-        if not collected:  # an engine that could not be closed keeps the lock until the error that refers to it is gone
+        # What was dropped without being closed keeps the lock until it is collected, as where a cell of a notebook runs
+        # again; so does an engine that could not be closed, until the error that refers to it is gone.
+        if not collected:
             gc.collect()
             collected = True
             continue
