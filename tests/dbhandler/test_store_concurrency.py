@@ -201,3 +201,14 @@ def test_a_loop_that_ends_in_the_middle_of_a_transaction_leaves_the_store_usable
     asyncio.run(corner.put("whole"))
     assert asyncio.run(corner.stored()) == ["whole"]
     asyncio.run(store.close())
+
+
+async def test_of_vector_stores_that_are_made_active_at_once_one_is(engine: Engine) -> None:
+    async with engine.knowledge() as kb:
+        stores = [
+            await kb.client.ensure_vector_store(f"model-{size}", size, new_store=size > 4) for size in (4, 8, 12, 16)
+        ]
+        for _ in range(10):
+            await asyncio.gather(*(kb.client.activate_vector_store(store) for store in stores))
+            there = await kb.client.vector_stores()
+            assert [store.status for store in there] == ["active", "standby", "standby", "standby"]

@@ -13,7 +13,7 @@ from core.rag.dbhandler.documents.writing import ChunkRow, attach_vectors
 from core.rag.dbhandler.locking import lock
 from core.rag.dbhandler.messages.interactions import Indexes, InteractionRow, attach_message_vectors
 from core.rag.dbhandler.store import Row, Transaction
-from core.rag.dbhandler.vectors import ACTIVE, BUILDING, STANDBY, VectorStoreInfo, VectorStoreOperations, store_of
+from core.rag.dbhandler.vectors import ACTIVE, BUILDING, VectorStoreInfo, VectorStoreOperations, stand_by, store_of
 from core.rag.embedder.base import is_blank
 from core.rag.identity import vector_id
 from core.rag.schema import Label
@@ -55,11 +55,7 @@ class RevectoringOperations(VectorStoreOperations):
             await self._write(partial(note, page=page))
 
         async def switch(tx: Transaction) -> None:
-            await tx.run(
-                "MATCH (s:VectorStore) WHERE s.namespace = $namespace AND s.status = $active "
-                "SET s.status = $standby, s.updated_at = $now",
-                {"namespace": self._namespace, "active": ACTIVE, "standby": STANDBY, "now": utc_now()},
-            )
+            await stand_by(tx, self._namespace)
             await tx.run(
                 "MATCH (s:VectorStore {id: $id}) SET s.status = $active, s.updated_at = $now",
                 {"id": store.id, "active": ACTIVE, "now": utc_now()},

@@ -9,6 +9,7 @@ from core.rag.dbhandler.base import ClientBase
 from core.rag.dbhandler.batches import run_for_rows
 from core.rag.dbhandler.checks import check_number, check_text
 from core.rag.dbhandler.kept import Kept
+from core.rag.dbhandler.locking import lock
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.embedder.base import EmbeddingService, dimension_of
 from core.rag.errors import InvalidInputError, ModelMismatchError, NotFoundError
@@ -67,6 +68,20 @@ async def check_vector_store(tx: Transaction, store: VectorStoreInfo) -> None:
     """
     if not await tx.run("MATCH (s:VectorStore {id: $id}) RETURN s.id AS id", {"id": store.id}):
         raise NotFoundError(f"The vector store of {store.model} was removed in the meantime; try again.")
+
+
+async def stand_by(tx: Transaction, namespace: str) -> None:
+    """Make all vector stores of a namespace wait, before another one becomes the active one in the same transaction."""
+    there = await tx.run(
+        "MATCH (s:VectorStore) WHERE s.namespace = $namespace RETURN s.id AS id", {"namespace": namespace}
+    )
+    # Of two transactions at the same time, the second one then sees what the first one made active.
+    await lock(tx, Label.VECTOR_STORE, [row["id"] for row in there])
+    await tx.run(
+        "MATCH (s:VectorStore) WHERE s.namespace = $namespace AND s.status = $active "
+        "SET s.status = $standby, s.updated_at = $now",
+        {"namespace": namespace, "active": ACTIVE, "standby": STANDBY, "now": utc_now()},
+    )
 
 
 async def merge_vectors(
@@ -197,11 +212,7 @@ class VectorStoreOperations(ClientBase):
 
         async def work(tx: Transaction) -> list[Row]:
             if status == ACTIVE:
-                await tx.run(
-                    "MATCH (s:VectorStore) WHERE s.namespace = $namespace AND s.status = $active "
-                    "SET s.status = $standby",
-                    {"namespace": self._namespace, "active": ACTIVE, "standby": STANDBY},
-                )
+                await stand_by(tx, self._namespace)
             return await tx.run(
                 "MERGE (s:VectorStore {id: $id}) "
                 "ON CREATE SET s.namespace = $namespace, s.model = $model, s.dimension = $dimension, "
