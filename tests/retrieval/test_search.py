@@ -179,6 +179,22 @@ async def test_expand_keeps_a_hit_whose_document_is_removed_meanwhile(
     assert [(hit.path, hit.content) for hit in hits] == [("docs/mill.md", TEXTS["docs/mill.md"][1])]
 
 
+@pytest.mark.parametrize("mode", MODES)
+async def test_a_document_that_is_replaced_before_it_is_read_is_found_as_it_is_now(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch, mode: SearchMode
+) -> None:
+    read, text = MemGraphClient.chunks_by_id, "The tide mill was replaced by a larger tide mill in spring."
+
+    async def after_it_was_replaced(client: MemGraphClient, ids: Iterable[str]) -> dict[str, dict[str, Any]]:
+        monkeypatch.setattr(MemGraphClient, "chunks_by_id", read)
+        await kb.ingest(Document(path="docs/mill.md", title=TEXTS["docs/mill.md"][0], content=text))
+        return await read(client, ids)
+
+    monkeypatch.setattr(MemGraphClient, "chunks_by_id", after_it_was_replaced)
+    hits = await kb.search("tide mill", k=2, mode=mode)
+    assert ("docs/mill.md", text) in [(hit.path, hit.content) for hit in hits]
+
+
 async def test_an_empty_graph_finds_nothing(engine: Engine) -> None:
     async with engine.knowledge() as kb:
         for mode in MODES:

@@ -125,7 +125,7 @@ class Retriever:
             return sorted(found.items(), key=lambda item: (-item[1][0], item[0]))
 
         # Names are asked for to find files, and so each copy.
-        hits = await (self._hits((await ranked(size))[:size]) if mode == "fuzzy" else self._best(legs, ranked, size))
+        hits = (await self._first(ranked, size))[1] if mode == "fuzzy" else await self._best(legs, ranked, size)
         if graph is not None:
             reasons = await graph.because([hit.chunk_id for hit in hits], wanted)
             for hit in hits:
@@ -175,8 +175,7 @@ class Retriever:
     async def _best(self, legs: Legs, ranked: Callable[[int], Awaitable[list[Scored]]], size: int) -> list[Hit]:
         """Read the best hits; copies of a better hit are among them only if there are too few others."""
         looked = max(size, _LOOKED_AT)
-        found = await ranked(looked)
-        hits = await self._hits(found[:looked])
+        found, hits = await self._first(ranked, looked)
         others, copies = apart(hits)
         for more in (_FURTHER * looked, _FURTHER * looked + _MOST_COPIES) if copies else ():
             if len(others) >= size:
@@ -187,6 +186,17 @@ class Retriever:
             hits = await self._hits(found[:depth])
             others, _ = apart(hits)
         return preferring_others(hits, size)
+
+    async def _first(
+        self, ranked: Callable[[int], Awaitable[list[Scored]]], size: int
+    ) -> tuple[list[Scored], list[Hit]]:
+        """Rank, and read the best; once more if some of them were replaced or removed before they were read."""
+        found = await ranked(size)
+        hits = await self._hits(found[:size])
+        if len(hits) < len(found[:size]):
+            found = await ranked(size)
+            hits = await self._hits(found[:size])
+        return found, hits
 
     async def _hits(self, top: Sequence[Scored]) -> list[Hit]:
         chunks = await self._client.chunks_by_id([key for key, _ in top])
