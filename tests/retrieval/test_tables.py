@@ -56,6 +56,22 @@ async def test_filters_compare_numbers_and_dates_as_people_write_them(tables: Kn
     assert await names(tables, {"team": ["Sales", "Backend"], "salary": {"<": 60000}}) == ["Cara"]
 
 
+async def test_a_cell_with_several_tags_has_each_of_them(kb: KnowledgeBase, tmp_path: Path) -> None:
+    (tmp_path / "trees.csv").write_text(
+        'id,tags,kind,place\n1,"oak, elm",oak,"Ulm, north"\n2,elm,elm,"Ulm, north"\n'
+        '3,"oak; old",oak,Bern\n4,,elm,Bern\n'
+    )
+    await kb.ingest([tmp_path / "trees.csv"])
+    tags = await kb.tabulate("trees", group_by="tags", measures=["count", "distinct:tags"])
+    assert [tuple(row.values()) for row in tags.rows] == [("elm", 2, 2), ("oak", 2, 3), ("old", 1, 2), (None, 1, 0)]
+    places = await kb.tabulate("trees", group_by="place")
+    assert [tuple(row.values()) for row in places.rows] == [("Bern", 2), ("Ulm, north", 2)]
+    for filters, records in {"tags=oak": 2, "tags='oak, elm'": 1, "tags=(elm, old)": 3, "tags!=elm": 2}.items():
+        assert (await kb.tabulate("trees", filters=filters, measures="count")).records == records, filters
+    rows = (await kb.tabulate("trees", filters="tags=old", fields=["id", "tags"])).rows
+    assert rows == [{"id": "3", "tags": "oak; old"}]
+
+
 async def test_groups_with_measures(tables: KnowledgeBase) -> None:
     table = await tables.tabulate(
         "staff",

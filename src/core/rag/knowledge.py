@@ -126,8 +126,8 @@ class Knowledge:
             filters: Only records that match: ``'team=Backend salary>=60000 (city:Paris or city:Berlin)'``, in the
                 grammar of :mod:`core.rag.retrieval.filters` with the fields of the records. A number also compares
                 with what people write (``$1,200``, ``12 %``), a year also with dates (``start>=2020``).
-            group_by: Fields; records with the same values are one row. A record with several values in a field
-                belongs to several.
+            group_by: Fields; records with the same values are one row. A record with several values in a field, as
+                a list or as ``oak, elm`` in ``tags``, belongs to several.
             measures: ``count``, or ``count``, ``distinct``, ``sum``, ``avg``, ``min`` and ``max`` with a field, such
                 as ``avg:salary``; for each group, or for all records together. With ``group_by`` alone: ``count``.
             fields: Columns of single records; without them, all that they have.

@@ -174,9 +174,25 @@ def _items(record: Mapping[str, Any], path: tuple[str, ...], value: str) -> Sequ
 
     An item of a list is one, whatever it says, and so is a name: ``members: Lane, Ada``.
     """
-    if len(path) == 1 and isinstance(record[path[0]], str) and _words(path[0])[-1].endswith("s"):
+    if len(path) == 1 and isinstance(record[path[0]], str) and _is_plural(path[0]):
         return _SEPARATOR.split(value)
     return (value,)
+
+
+def _is_plural(field: str) -> bool:
+    return _words(field)[-1].endswith("s")
+
+
+def items_of(field: str, text: str) -> list[str]:
+    """Return the items of a text in a field of a record: of ``oak, elm`` in ``tags`` two, elsewhere one.
+
+    Args:
+        field: Name of the field, or of one within others, whose texts are one item each.
+        text: Its value.
+    """
+    if "." not in field and _SEPARATOR.search(text) and type_of_path((field,), FIELD_HINTS) in _FILED:
+        return [item for item in map(str.strip, _SEPARATOR.split(text)) if item] if _is_plural(field) else [text]
+    return [text]
 
 
 def _entity(path: tuple[str, ...], kind: str, value: str) -> RecordEntity:

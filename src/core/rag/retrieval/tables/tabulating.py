@@ -130,7 +130,7 @@ class _Groups:
         number = 0
         for part in apart(record["data"], asked.group_by):
             # A record with several values in a field belongs to the group of each.
-            grouped = [values_of(part, field) or (None,) for field in asked.group_by]
+            grouped = [values_of(part, field, items=True) or (None,) for field in asked.group_by]
             number += prod(map(len, grouped))
             if number > MAX_PARTS:
                 raise too_many_parts()
@@ -138,7 +138,7 @@ class _Groups:
                 parts_of.setdefault(key, (values, []))[1].append(part)
         for key, (values, parts) in parts_of.items():
             for measure, taker in zip(asked.measures, self._takers(key, values), strict=True):
-                found = [value for part in parts for value in values_of(part, measure.field) or ()]
+                found = [value for part in parts for value in values_of(part, measure.field, items=True) or ()]
                 taker.take(found if measure.field else _ONE)
 
     def _takers(self, key: _GroupKey, values: tuple[Any, ...]) -> list[Taker]:
@@ -177,13 +177,15 @@ class _Groups:
 
 
 def _compared(data: Mapping[str, Any], fields: Iterable[str]) -> dict[str, list[Any]]:
-    """Return the values of fields as a filter compares them: as written, and as the number or year that they spell."""
+    """Return the values of fields as a filter compares them: as written, as the number or year that they spell, and as
+    the items that a text of several has."""
     compared = {}
     for field in fields:
         values = values_of(data, field)
         if values:
             numbers = [number for value in values if isinstance(value, str) for number in _numbers(value)]
-            compared[field] = [*values, *numbers]
+            items = values_of(data, field, items=True) or []
+            compared[field] = [*values, *numbers, *(items if len(items) > len(values) else ())]
     return compared
 
 

@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from core.rag.errors import InvalidInputError
+from core.rag.extraction.records import items_of
 from core.rag.retrieval.tables.amounts import amount
 
 #: Maximum number of groups that a record may belong to: of lists, each value of one goes with each of the others.
@@ -16,13 +17,14 @@ MAX_PARTS: Final = 10_000
 DATE: Final = re.compile(r"(\d{4})-\d\d(?:-\d\d(?:[T ].*)?)?", re.ASCII | re.DOTALL)
 
 
-def values_of(record: Any, field: str) -> list[Any] | None:
+def values_of(record: Any, field: str, *, items: bool = False) -> list[Any] | None:
     """Return what a record has in a field.
 
     Args:
         record: Its data.
         field: Name of the field; its case does not matter unless two differ in it. ``a.b`` leads into objects, also
             into those of a list.
+        items: Whether a text of several, such as ``oak, elm`` in ``tags``, is taken apart as its entities are.
 
     Returns:
         The values, without those that are missing (null, blank text); a list has several. ``None`` if there is no such
@@ -33,7 +35,10 @@ def values_of(record: Any, field: str) -> list[Any] | None:
         return None
     flat: list[Any] = []
     for value in found:
-        flat.extend(value) if isinstance(value, list) else flat.append(value)
+        if isinstance(value, list):
+            flat.extend(value)
+        else:
+            flat.extend(items_of(field, value) if items and isinstance(value, str) else [value])
     return [value for value in flat if not is_missing(value)]
 
 
