@@ -12,17 +12,24 @@ from core.rag.answering.types import FoundFact
 from core.rag.answering.written_times import written_times
 from core.rag.times import here_and_now, iso
 
-_FIRST: Final = datetime.min.replace(tzinfo=UTC)
+#: Where a time begins that has no beginning, and ends that has no end.
+FIRST: Final = datetime.min.replace(tzinfo=UTC)
+LAST: Final = datetime.max.replace(tzinfo=UTC)
 _ARTICLE: Final = r"(?:(?:the|dem|der|den|el|la|los|le|les)\s+|l['’])?(?:(?:year|jahr|année|an|año)\s+)?"
 
 #: How far from a time the words are looked for that stand before it, in characters.
 _REACH: Final = 40
 
 
-def _behind(words: str) -> Callable[[str, int], bool]:
-    """Return what tells whether one of the words stands before a place in a question."""
+def _behind(words: str) -> Callable[[str, int], int | None]:
+    """Return what tells where one of the words stands before a place in a question; ``None``: none does."""
     pattern = re.compile(rf"\b(?:{words})\s+{_ARTICLE}\Z".replace(" ", r"\s+"), re.IGNORECASE)
-    return lambda question, place: pattern.search(question, max(place - _REACH, 0), place) is not None
+
+    def find(question: str, place: int) -> int | None:
+        match = pattern.search(question, max(place - _REACH, 0), place)
+        return None if match is None else match.start()
+
+    return find
 
 
 #: What stands before a time from which on, until or before which, or after which something is asked.
@@ -45,13 +52,22 @@ _RANGES: Final = tuple(
 )
 
 
-class _Time(NamedTuple):
-    """A time in a question: where it begins and ends there, and its own start and end (exclusive)."""
+class AskedTime(NamedTuple):
+    """A time in a question.
+
+    Attributes:
+        place: Where it begins there.
+        stop: Where it ends there.
+        start: Its beginning; ``FIRST``: it has none.
+        end: Its end, which is not part of it; ``LAST``: it has none.
+        word: Where the word begins that stands before it ("since"); without one, where it begins itself.
+    """
 
     place: int
     stop: int
     start: datetime
     end: datetime
+    word: int
 
 
 def times_asked(question: str, now: datetime | None = None) -> dict[str, tuple[str, str]]:
@@ -75,12 +91,18 @@ def times_asked(question: str, now: datetime | None = None) -> dict[str, tuple[s
     return found
 
 
-def _named(question: str, now: datetime) -> Iterator[_Time]:
+def periods_asked(question: str, now: datetime | None = None) -> list[AskedTime]:
+    """Return the times in a question in order, as :func:`times_asked`; behind "since" and "after" without an end."""
+    now = here_and_now() if now is None else now
+    return list(_meant(question, list(_named(question, now)), LAST))
+
+
+def _named(question: str, now: datetime) -> Iterator[AskedTime]:
     """Yield the times that a question names, in order, without those that are part of others (the year of a day)."""
     # The days of facts are those of calendars: midnight in UTC. So is yesterday, wherever it is asked for.
     today = now.replace(tzinfo=UTC)
     named = [
-        _Time(place, place + len(text), start, end)
+        AskedTime(place, place + len(text), start, end, place)
         for times in (written_times(question), relative_times(question, today))
         for place, text, (start, end) in times
     ]
@@ -91,35 +113,41 @@ def _named(question: str, now: datetime) -> Iterator[_Time]:
             reached = time.stop
 
 
-def _meant(question: str, times: Sequence[_Time], now: datetime) -> Iterator[_Time]:
+def _meant(question: str, times: Sequence[AskedTime], latest: datetime) -> Iterator[AskedTime]:
     """Yield what is meant by the times: by two ends ("between 2015 and May 2018") all that is between."""
     following = iter(range(len(times)))
     for number in following:
         time = times[number]
-        if number + 1 < len(times) and _are_ends(question, time, times[number + 1]):
+        word = _word_before_ends(question, *times[number : number + 2])
+        if word is not None:
             last = times[next(following)]
-            yield _Time(time.place, last.stop, time.start, last.end)
+            yield AskedTime(time.place, last.stop, time.start, last.end, word)
         else:
-            yield _reaching(question, time, now)
+            yield _reaching(question, time, latest)
 
 
-def _are_ends(question: str, first: _Time, last: _Time) -> bool:
-    return first.start < last.end and any(
-        before(question, first.place) and between.fullmatch(question, first.stop, last.place)
+def _word_before_ends(question: str, first: AskedTime, last: AskedTime | None = None) -> int | None:
+    """Return where the word before two times stands, if they are the ends of one; else ``None``."""
+    if last is None or first.start >= last.end:
+        return None
+    words = (
+        before(question, first.place)
         for before, between in _RANGES
+        if between.fullmatch(question, first.stop, last.place)
     )
+    return next((word for word in words if word is not None), None)
 
 
-def _reaching(question: str, time: _Time, now: datetime) -> _Time:
-    """Return the time, as far as the word before it reaches."""
-    if time.start < now and _SINCE(question, time.place):
-        return time._replace(end=max(time.end, now))
-    if time.end < now and _AFTER(question, time.place):
-        return time._replace(start=time.end, end=now)
-    if _BEFORE(question, time.place):
-        return time._replace(start=_FIRST, end=time.start)
-    if _UNTIL(question, time.place):
-        return time._replace(start=_FIRST)
+def _reaching(question: str, time: AskedTime, latest: datetime) -> AskedTime:
+    """Return the time, as far as the word before it reaches, and at most until the latest one."""
+    if time.start < latest and (word := _SINCE(question, time.place)) is not None:
+        return time._replace(end=max(time.end, latest), word=word)
+    if time.end < latest and (word := _AFTER(question, time.place)) is not None:
+        return time._replace(start=time.end, end=latest, word=word)
+    if (word := _BEFORE(question, time.place)) is not None:
+        return time._replace(start=FIRST, end=time.start, word=word)
+    if (word := _UNTIL(question, time.place)) is not None:
+        return time._replace(start=FIRST, word=word)
     return time
 
 

@@ -57,7 +57,9 @@ async def flow_events(question: str, services: Services) -> AsyncGenerator[Event
     services = tried_once(services)
     analysis = await analyze_query(question, services.kb.client, services.model, metrics, services.dialogue)
     yield AnalysisEvent(analysis)
-    options = RetrievalOptions(passages=services.passages, search=services.search, before=services.before)
+    options = RetrievalOptions(
+        passages=services.passages, search=services.search, before=services.before, earlier=services.earlier
+    )
     knowledge = await retrieve_knowledge(analysis, services.kb, options, metrics)
     async with contextlib.aclosing(answered("flow", services, analysis, knowledge, metrics, started)) as events:
         async for event in events:

@@ -79,6 +79,7 @@ async def recorded(
             services,
             dialogue="\n".join(map(_said, messages)),
             before=_gone_on_with(question, messages),
+            earlier=tuple(message["content"] for message in reversed(messages) if message["role"] == "user"),
             given=_given(messages) if asks_for_more(question) else "",
             search={**services.search, "conversation_id": conversation_id},
         )

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from core.rag.answering.asked_times import of_times_asked, times_asked
-from core.rag.answering.computing.asking import questions
+from core.rag.answering.computing.asking import chained
 from core.rag.answering.computing.computed import Computed, computed
 from core.rag.answering.graph_index.search import GraphSearch
 from core.rag.answering.metrics import Metrics
@@ -80,6 +80,7 @@ class RetrievalOptions:
         fact_passages: More passages, of the best relations.
         search: What is handed on to the search: ``filters``, ``conversation_id``, ``user_id``.
         before: What was said before that the question goes on with.
+        earlier: The questions before it in the conversation, the newest first.
     """
 
     node_limit: int = NODE_LIMIT
@@ -88,6 +89,7 @@ class RetrievalOptions:
     fact_passages: int = FACT_PASSAGES
     search: dict[str, Any] = field(default_factory=dict)
     before: str = ""
+    earlier: tuple[str, ...] = ()
 
 
 async def retrieve_knowledge(
@@ -182,10 +184,10 @@ class _Retrieval:
 
     async def _computed(self) -> list[Computed]:
         """Return what all records of a collection come to; not of some documents only, which records do not tell."""
-        asked = questions(self._analysis.query)
+        asked, later = chained(self._analysis.query, self._options.earlier)
         if not asked or self._options.search.get("filters"):
             return []
-        return await self._leg("records", computed(self._kb.client, asked))
+        return await self._leg("records", computed(self._kb.client, asked, later))
 
     async def _both[Found: FoundEntity | FoundFact](
         self,

@@ -61,6 +61,7 @@ class Services:
         search: What is handed on to every search: ``filters``, ``conversation_id``, ``user_id``.
         dialogue: What was said before, for the model.
         before: What of it the question goes on with.
+        earlier: The questions before it, the newest first.
         given: What earlier answers said, if more is asked for; extracts leave it out.
         passages: How many passages the search gives.
         token_budget: Tokens of the context at most.
@@ -73,6 +74,7 @@ class Services:
     search: dict[str, Any] = field(default_factory=dict)
     dialogue: str = ""
     before: str = ""
+    earlier: tuple[str, ...] = ()
     given: str = ""
     passages: int = 5
     token_budget: int = TOKEN_BUDGET

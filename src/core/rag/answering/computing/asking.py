@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Final
 
 from core.rag.analysis import analyze
-from core.rag.answering.computing.cues import ASKING, COMPARISONS, OF_TIME, Comparison, Cue, Language, languages
+from core.rag.answering.asked_times import FIRST, LAST, AskedTime, periods_asked
+from core.rag.answering.computing.cues import ASKING, COMPARISONS, MONEY, OF_TIME, Comparison, Cue, Language, languages
 from core.rag.retrieval.tables.amounts import amount, plain_number
 
 #: A longer question asks for more than a number.
@@ -23,6 +25,15 @@ _BEHIND: Final = re.compile(r"(?:[-\u2212+#@&*/^~<>]|[.,:](?=\d))+")
 #: Points between thousands, or before decimals.
 _EITHER: Final = re.compile(r"[-\u2212]?\d{1,3}[.,]\d{3}")
 _WORD: Final = re.compile(r"[^\W_]+")
+_YEAR: Final = re.compile(r"[12]\d{3}", re.ASCII)
+_MERE_YEARS: Final = re.compile(r"[12]\d{3}(?:(?P<word>\D*[^\W\d]\D*)?\W*[12]\d{3})?", re.ASCII)
+#: Of two numbers these are years, unless their field is named, or they are amounts ("between 2019 and 2022").
+_YEARS: Final = range(1900, 2100)
+#: Fewest letters of a word that may be the plural of another one.
+_PLURAL_LETTERS: Final = 4
+#: Characters of a day and a month in ISO 8601.
+_DAY: Final = 10
+_MONTH: Final = 7
 _NAME_WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^\W\d_]+|\d+")
 
 
@@ -60,12 +71,19 @@ class FoundCue:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """A comparison with a number, where it stands, and whether its words are about time ("since")."""
+    """A comparison.
 
-    sign: Comparison
-    number: int | float
+    Attributes:
+        tests: Signs and what stands behind them: a number, or a month or a day as ISO 8601 text; all have to hold.
+        span: Where it stands.
+        of_time: Whether it is about time ("since").
+        of_money: Whether it is about an amount of money ("over 500 euros").
+    """
+
+    tests: tuple[tuple[Comparison, int | float | str], ...]
     span: Span
     of_time: bool
+    of_money: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +122,16 @@ class Question:
                 found.setdefault(self.spelled(span).casefold(), []).append(span)
         return found
 
+    def singulars(self) -> dict[str, list[Span]]:
+        """Return what may be one of the things that words name in the plural, and where these stand."""
+        found: dict[str, list[Span]] = {}
+        for spelled, places in self.spellings().items():
+            last = self.words[places[0].stop - 1]
+            for ending, instead in self.language.plurals:
+                if len(last) >= _PLURAL_LETTERS and last.isalpha() and spelled.endswith(ending):
+                    found.setdefault(spelled.removesuffix(ending) + instead, []).extend(places)
+        return found
+
     def named(self, name: str) -> Iterator[Span]:
         """Yield where a name of a collection or a field stands, in any form of its words."""
         wanted = [senses(word, self.language.name) for word in name_words(name)]
@@ -123,17 +151,40 @@ def questions(text: str) -> list[Question]:
     Args:
         text: The question.
     """
+    return [one for one in read(text) if one.comparisons or any(found.cue in ASKING for found in one.cues)]
+
+
+def read(text: str) -> list[Question]:
+    """Return a question as each language reads it, whatever it asks; none, if it is too long."""
     places = [match.span() for match in _WORD.finditer(text)]
     if not places or len(places) > MAX_WORDS:
         return []
+    words = tuple(text[start:end].casefold() for start, end in places)
+    times = list(_times(text, places))
     found = []
     for language in languages():
-        comparisons = tuple(_comparisons(text, language, places))
+        numbers = [
+            one for one in _comparisons(text, language, places) if not any(one.span.meets(t.span) for t in times)
+        ]
+        comparisons = tuple(sorted((*times, *numbers), key=lambda one: one.span))
         cues = tuple(_cues(text, language, places, comparisons))
-        if comparisons or any(one.cue in ASKING for one in cues):
-            words = tuple(text[start:end].casefold() for start, end in places)
-            found.append(Question(text, language, words, tuple(places), cues, comparisons))
+        found.append(Question(text, language, words, tuple(places), cues, comparisons))
     return found
+
+
+def chained(text: str, earlier: Iterable[str]) -> tuple[list[Question], list[list[Question]]]:
+    """Return the question to work out, and the later ones that go on with it ("And in Ulm?"), each in all readings.
+
+    Args:
+        text: The question that is asked.
+        earlier: The questions before it, the newest first.
+    """
+    later: list[list[Question]] = []
+    for asked in (text, *earlier):
+        if not any(language.following.match(asked.lstrip()) for language in languages()):
+            return questions(asked), later[::-1]
+        later.append(read(asked))
+    return [], []
 
 
 def name_words(name: str) -> list[str]:
@@ -149,23 +200,71 @@ def senses(word: str, language: str) -> frozenset[str]:
 
 def _comparisons(text: str, language: Language, places: list[tuple[int, int]]) -> Iterator[Compared]:
     for match in language.comparing.finditer(text):
-        number = None if language.name != "english" and _EITHER.fullmatch(match["number"]) else amount(match["number"])
-        sign = next(sign for group, sign in COMPARISONS.items() if match[group])
-        if number is not None:
-            yield Compared(sign, plain_number(number), _span(match, places), OF_TIME.match(match[0]) is not None)
+        found = {name: value for name, value in match.groupdict().items() if value is not None}
+        ends = [value for name, value in found.items() if name.startswith(("first", "last"))]
+        numbers = [number for value in ends or [found["number"]] if (number := _number(value, language)) is not None]
+        if not numbers or len(numbers) < len(ends) or sorted(numbers) != numbers:
+            continue
+        signs: list[Comparison] = [">=", "<="] if ends else [COMPARISONS[name] for name in COMPARISONS if name in found]
+        of_money = MONEY.search(match[0]) is not None
+        of_time = (
+            not of_money and all(one in _YEARS for one in numbers) if ends else OF_TIME.match(match[0]) is not None
+        )
+        yield Compared(tuple(zip(signs, numbers, strict=True)), _span(match.span(), places), of_time, of_money)
+
+
+def _number(text: str, language: Language) -> int | float | None:
+    number = None if language.name != "english" and _EITHER.fullmatch(text) else amount(text)
+    return None if number is None else plain_number(number)
+
+
+def _times(text: str, places: list[tuple[int, int]]) -> Iterator[Compared]:
+    """Yield the times that are no mere years: these are numbers, too."""
+    for time in periods_asked(text):
+        years = [int(year) for year in _YEAR.findall(text, time.place, time.stop)]
+        mere = _MERE_YEARS.fullmatch(text, time.place, time.stop)
+        if mere and (mere["word"] or len(years) == 1 or any(year not in _YEARS for year in years)):
+            continue
+        if tests := _tests(time):
+            yield Compared(tests, _span((time.word, time.stop), places), of_time=True)
+
+
+def _tests(time: AskedTime) -> tuple[tuple[Comparison, int | str], ...]:
+    """Return what a date in a time has to fulfil: in years, or else in months, or else in days, as these have it."""
+    start = None if time.start == FIRST else time.start
+    end = None if time.end == LAST else time.end
+    if start and end and (whole := _whole(start, end)):
+        return (whole,)
+    ends = [one for one in (start, end) if one]
+    signs: tuple[Comparison, ...] = (">=", "<") if start and end else (">=",) if start else ("<",)
+    if all(one.day == one.month == 1 for one in ends):
+        return tuple(zip(signs, (one.year for one in ends), strict=True))
+    length = _DAY if any(one.day > 1 for one in ends) else _MONTH
+    return tuple(zip(signs, (one.isoformat()[:length] for one in ends), strict=True))
+
+
+def _whole(start: datetime, end: datetime) -> tuple[Comparison, int | str] | None:
+    """Return the test of a single day, month or year."""
+    if end - start == timedelta(days=1):
+        return "in", start.isoformat()[:_DAY]
+    months = 12 * (end.year - start.year) + end.month - start.month
+    if start.day == end.day == 1 and months == 1:
+        return "in", start.isoformat()[:_MONTH]
+    is_year = start.day == end.day == start.month == end.month == 1 and end.year == start.year + 1
+    return ("=", start.year) if is_year else None
 
 
 def _cues(
     text: str, language: Language, places: list[tuple[int, int]], comparisons: tuple[Compared, ...]
 ) -> Iterator[FoundCue]:
     for match in language.cues.finditer(text):
-        span = _span(match, places)
+        span = _span(match.span(), places)
         cue: Cue = match.lastgroup  # type: ignore[assignment]  # the groups are cues
         if not any(span.meets(one.span) for one in comparisons):
             yield FoundCue(cue, span)
 
 
-def _span(match: re.Match[str], places: list[tuple[int, int]]) -> Span:
-    """Return the words that a match covers."""
-    covered = [i for i, (start, end) in enumerate(places) if start < match.end() and end > match.start()]
+def _span(place: tuple[int, int], places: list[tuple[int, int]]) -> Span:
+    """Return the words between two places in a text."""
+    covered = [i for i, (start, end) in enumerate(places) if start < place[1] and end > place[0]]
     return Span(covered[0], covered[-1] + 1)

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from core.rag.answering.computing.asking import Question
-from core.rag.answering.computing.planning import plan
+from core.rag.answering.computing.cues import ASKING
+from core.rag.answering.computing.following import following
+from core.rag.answering.computing.planning import Plan, plan
 from core.rag.answering.computing.seen import Seen, collection_named, look
 from core.rag.answering.computing.telling import told
 from core.rag.answering.types import COMPUTED
@@ -39,12 +41,15 @@ class Computed:
     documents: frozenset[str]
 
 
-async def computed(client: MemGraphClient, asked: Sequence[Question]) -> list[Computed]:
+async def computed(
+    client: MemGraphClient, asked: Sequence[Question], later: Sequence[Sequence[Question]] = ()
+) -> list[Computed]:
     """Work out what a question asks of the records of a collection that it names, or one of whose fields it names.
 
     Args:
         client: The graph.
         asked: The question, as each language reads it; at least one does.
+        later: Questions that go on with it, in order, as each language reads them: the last one is worked out.
 
     Returns:
         A result for each such collection; none if the question is not surely about its records, or if there are too
@@ -54,14 +59,15 @@ async def computed(client: MemGraphClient, asked: Sequence[Question]) -> list[Co
         StoreError: if the graph fails.
     """
     collections = {name: count for name, count in (await client.collections()).items() if name != DOCUMENTS}
-    spellings = {spelled for one in asked for spelled in one.spellings()}
+    all_of_them = [*asked, *(one for readings in later for one in readings)]
+    spellings = {spelled for one in all_of_them for spelled in (*one.spellings(), *one.singulars())}
     found: list[Computed] = []
     room = MAX_RECORDS
     async for name in _candidates(client, asked, collections):
         room -= collections[name]
         if room < 0:
             return []
-        if one := await _of_collection(client, name, asked, spellings):
+        if one := await _of_collection(client, name, asked, later, spellings):
             found.append(one)
         if len(found) > _MOST_TOLD:  # some of them would look like all
             return []
@@ -71,27 +77,34 @@ async def computed(client: MemGraphClient, asked: Sequence[Question]) -> list[Co
 async def _candidates(
     client: MemGraphClient, asked: Sequence[Question], collections: Mapping[str, int]
 ) -> AsyncIterator[str]:
-    """Yield the collections that a question names, else those one of whose fields it names."""
+    """Yield the collections that a question names, else those of which it names a field, or a value in the plural."""
     named = [name for name in collections if any(collection_named(one, name) for one in asked)]
     for name in named:
         yield name
-    if named:
+    # What only compares ("before 2020"), or asks for a list, has to name the collection.
+    asked = [one for one in asked if any(found.cue in ASKING - {"which"} for found in one.cues)]
+    if named or not asked:
         return
+    several = {spelled for one in asked for spelled in one.singulars()}
     for name in list(collections)[:_MOST_PEEKED]:
         peeked = Seen(name)
         records = await client.list_records(name, limit=_PEEKED_RECORDS)
-        peeked.take((record["data"] for record in records), ())
-        if any(True for one in asked for _ in peeked.named(one)):
+        peeked.take((record["data"] for record in records), several)
+        if any(one.spelled for one in peeked.fields.values()) or any(True for one in asked for _ in peeked.named(one)):
             yield name
 
 
 async def _of_collection(
-    client: MemGraphClient, name: str, asked: Sequence[Question], spellings: Collection[str]
+    client: MemGraphClient,
+    name: str,
+    asked: Sequence[Question],
+    later: Sequence[Sequence[Question]],
+    spellings: Collection[str],
 ) -> Computed | None:
     """Return what a question asks of one collection; ``None`` if it is not surely about its records."""
     try:
         seen = await look(client, name, spellings)
-        found = next(filter(None, (plan(question, seen) for question in asked)), None)
+        found = next(filter(None, (_plan(question, later, seen) for question in asked)), None)
         line = await told(client, found, seen) if found is not None else ""
     except (InvalidInputError, NotFoundError):  # too many groups to tell, or deleted meanwhile: there is no answer then
         return None
@@ -99,6 +112,14 @@ async def _of_collection(
         return None
     sources = await _documents(client, name)
     return Computed(_hit(line, seen, sources), frozenset(sources))
+
+
+def _plan(question: Question, later: Sequence[Sequence[Question]], seen: Seen) -> Plan | None:
+    found = plan(question, seen)
+    for readings in later:
+        reading = next((one for one in readings if one.language == question.language), None)
+        found = following(reading, seen, found) if found is not None and reading is not None else None
+    return found
 
 
 async def _documents(client: MemGraphClient, collection: str) -> dict[str, tuple[str, str, str, int]]:

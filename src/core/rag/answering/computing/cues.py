@@ -8,13 +8,16 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final, Literal
 
-Cue = Literal["count", "sum", "much", "average", "top", "highest", "lowest", "most", "fewest", "distinct", "per"]
+Cue = Literal[
+    "count", "sum", "much", "average", "top", "highest", "lowest", "most", "fewest", "distinct", "per", "which"
+]
 #: What a question has to have one of, unless it compares.
 ASKING: Final[frozenset[Cue]] = frozenset(
-    {"count", "sum", "much", "average", "top", "highest", "lowest", "most", "fewest"}
+    {"count", "sum", "much", "average", "top", "highest", "lowest", "most", "fewest", "which"}
 )
 
-Comparison = Literal[">=", ">", "<=", "<"]
+#: ``in``: in a month, or on a day.
+Comparison = Literal[">=", ">", "<=", "<", "=", "in"]
 
 
 def words_of(text: str) -> frozenset[str]:
@@ -29,22 +32,29 @@ class Language:
     Attributes:
         name: Its name for the stemmer.
         cues: Finds cues; the name of the group that matches is the cue.
-        comparing: Finds what stands before a number that values are compared with; groups as in ``COMPARISONS``.
+        comparing: Finds what stands before a number that values are compared with; groups as in ``COMPARISONS``, or
+            ``first`` and ``last`` for two numbers, with all between them.
+        plurals: How words end that name several things, and what one of them ends with instead.
+        following: Finds how a question begins that goes on with the one before; the group ``of_them`` if it is about
+            the records of that one.
     """
 
     name: str
     cues: re.Pattern[str]
     comparing: re.Pattern[str]
+    plurals: tuple[tuple[str, str], ...]
+    following: re.Pattern[str]
 
 
 #: The groups of ``Language.comparing``.
 COMPARISONS: Final[Mapping[str, Comparison]] = {"least": ">=", "over": ">", "upto": "<=", "under": "<"}
 
-#: A number, and no part of something longer: not that of "5k", "2024-03-01", "10:30".
+#: A number, and no part of something longer: not that of "5k", "2024-03-01", "10:30"; what it may be an amount of.
 _NUMBER: Final = (
     r"\s+[$€£]?\s?(?P<number>[-\u2212]?\d[\d.,]*(?<![.,]))(?![\w.,]*\w|\s?[-/:+*]\s?\w)"
     r"(?:\s?(?:[%$€£]|(?:euros?|dollars?|eur|usd)\b))?"
 )
+MONEY: Final = re.compile(r"[$€£]|\b(?:euros?|dollars?|eur|usd)\b", re.IGNORECASE)
 
 _CUES: Final[Mapping[str, Mapping[Cue, str]]] = {
     "english": {
@@ -60,6 +70,7 @@ _CUES: Final[Mapping[str, Mapping[Cue, str]]] = {
         "fewest": r"fewest|least",
         "distinct": r"different|distinct|unique",
         "per": r"for each|in each|by each|of each|each|grouped by|broken down by|per|by",
+        "which": r"\A(?:which|list|show)",
     },
     "german": {
         "count": r"wie ?viele|(?:die )?anzahl(?: der| von)?",
@@ -73,6 +84,7 @@ _CUES: Final[Mapping[str, Mapping[Cue, str]]] = {
         "fewest": r"(?:die |am )?wenigsten",
         "distinct": r"verschiedene[rsnm]?|unterschiedliche[rsnm]?",
         "per": r"für jede[rsnm]?|in jede[rsnm]?|pro|je",
+        "which": r"\A(?:welche[rsnm]?|zeige?|liste)",
     },
     "french": {
         "count": r"combien (?:de\b|d(?=['’])|y a-t-il de\b)|(?:le )?nombre (?:de\b|d(?=['’]))",
@@ -85,6 +97,7 @@ _CUES: Final[Mapping[str, Mapping[Cue, str]]] = {
         "fewest": r"le moins (?:de\b|d(?=['’]))",
         "distinct": r"différente?s?|distincte?s?",
         "per": r"pour chaque|dans chaque|par",
+        "which": r"\A(?:quel(?:le)?s|listez?|montrez?)",
     },
     "spanish": {
         "count": r"cu[aá]nt[oa]s|(?:el )?n[uú]mero de",
@@ -97,6 +110,7 @@ _CUES: Final[Mapping[str, Mapping[Cue, str]]] = {
         "fewest": r"menos",
         "distinct": r"diferentes|distint[oa]s",
         "per": r"para cada|en cada|por",
+        "which": r"\A¿?(?:qué|cuáles|lista|muéstrame)",
     },
 }
 _COMPARING: Final[Mapping[str, Mapping[str, str]]] = {
@@ -126,12 +140,35 @@ _COMPARING: Final[Mapping[str, Mapping[str, str]]] = {
     },
 }
 
+#: What stands before the first and the last of two numbers.
+_BETWEEN: Final = {
+    "english": (("between", "and"), ("from", "to|until|till|through|up to")),
+    "german": (("zwischen", "und"), ("von", "bis")),
+    "french": (("entre", "et"), ("de", "à")),
+    "spanish": (("entre", "y"), ("de|desde", "a|hasta")),
+}
+_FOLLOWING: Final = {
+    "english": r"(?P<of_them>(?:and )?(?:how many|which|what) of (?:them|those|these))"
+    r"|(?:and|but)(?: what about| how about)?|(?:what|how) about",
+    "german": r"(?P<of_them>(?:und )?(?:wie ?viele|welche) (?:davon|von (?:ihnen|denen)))"
+    r"|und(?: was ist mit)?|was ist mit",
+    "french": r"(?P<of_them>(?:et )?(?:combien|lesquels|lesquelles) d['’]entre (?:eux|elles))|et(?: pour)?",
+    "spanish": r"¿?(?:(?P<of_them>(?:y )?(?:cu[aá]nt[oa]s|cuáles) de (?:ellos|ellas))|y|qué (?:pasa|hay) (?:con|de))",
+}
+_PLURALS: Final = {
+    "english": (("ies", "y"), ("es", ""), ("s", "")),
+    "german": (("en", ""), ("e", ""), ("n", ""), ("s", "")),
+    "french": (("s", ""), ("x", "")),
+    "spanish": (("es", ""), ("s", "")),
+}
+
 _FILLERS: Final = {
     "english": (
         "a an the of in on at for from with to is are was were be been being do does did has have had having there "
         "here we i me us you our my your all what which who whom whose that this these those it its they their them "
         "please tell give gives gave given show list let "
         "exist exists live lives living lived work works working based located situated "
+        "placed made issued created dated one ones "
         "belong belongs come comes named called recorded listed registered stored record records row rows entry "
         "entries table data file dataset spreadsheet sheet csv database s m re"
     ),
@@ -140,18 +177,19 @@ _FILLERS: Final = {
         "wurden hat haben hatte hatten wir ich uns unser unsere unserer unserem man alle allen aller im am zum zur von "
         "vom für mit bei aus welche welcher welches welchen welchem wer was wie hoch wo dort hier bitte zeige nenne "
         "in an auf zu "
-        "leben lebt wohnen wohnt arbeiten arbeitet kommen kommt heißen datensatz datensätze zeile zeilen tabelle"
+        "leben lebt wohnen wohnt arbeiten arbeitet kommen kommt heißen liste datensatz datensätze zeile zeilen tabelle"
     ),
     "french": (
         "a le la les l un une des du de d au aux en dans sur pour avec à il elle ils elles y t est sont était étaient "
         "être ont avons avez nous vous notre nos quel quelle quels quelles qui que qu quoi ce cette ces c chaque tous "
-        "toutes tout toute habitent habite travaillent travaille vivent viennent ligne lignes"
+        "toutes tout toute habitent habite travaillent travaille vivent viennent ligne lignes liste "
+        "listez montre montrez moi"
     ),
     "spanish": (
         "la de a "
         "el los las un una unos unas del al en con para hay es son era eran está están tiene tienen tenemos nuestro "
         "nuestra nuestros nuestras qué cuál cuáles quién quiénes que lo todos todas todo toda viven vive trabajan "
-        "trabaja fila filas registro registros"
+        "trabaja fila filas registro registros lista muéstrame"
     ),
 }
 #: Words of each language that say nothing about which records are meant. What negates, and other verbs than these, do.
@@ -159,9 +197,9 @@ FILLERS: Final = {language: frozenset(words.split()) for language, words in _FIL
 
 #: Of these, what may as well mean a value that is written like it ("in it", "of war", "in data").
 MEANING: Final = words_of(
-    "it us man list show let work works worked working live lives living based recorded record records row rows entry "
-    "entries table data file dataset spreadsheet sheet csv database m s zeile zeilen tabelle ligne lignes fila filas "
-    "todo"
+    "it us one man list show let work works worked working live lives living based recorded record records row rows "
+    "entry entries table data file dataset spreadsheet sheet csv database m s zeile zeilen tabelle ligne lignes "
+    "fila filas todo"
 )
 
 #: Who asks, for whom only some records count where these name a person.
@@ -186,13 +224,26 @@ def languages() -> tuple[Language, ...]:
     return tuple(
         Language(
             name,
-            _pattern(cues, ""),
-            _pattern(_COMPARING[name], _NUMBER),
+            _pattern(rf"(?:{_groups(cues)})(?!\w)"),
+            _pattern(rf"(?:{_groups(_COMPARING[name])})(?!\w){_NUMBER}|{_between(_BETWEEN[name])}"),
+            _PLURALS[name],
+            _pattern(rf"\A(?:{_FOLLOWING[name]})(?!\w)"),
         )
         for name, cues in _CUES.items()
     )
 
 
-def _pattern(groups: Mapping[Cue, str] | Mapping[str, str], behind: str) -> re.Pattern[str]:
-    alternatives = "|".join(f"(?P<{name}>{words})" for name, words in groups.items())
-    return re.compile(rf"(?<!\w)(?:{alternatives})(?!\w){behind}".replace(" ", r"\s+"), re.IGNORECASE)
+def _between(words: tuple[tuple[str, str], ...]) -> str:
+    """Return what finds two numbers with all between them: their groups end with the number of the pair of words."""
+    return "|".join(
+        rf"(?:{before}){_NUMBER.replace('number', f'first{i}')}\s+(?:{behind}){_NUMBER.replace('number', f'last{i}')}"
+        for i, (before, behind) in enumerate(words)
+    )
+
+
+def _groups(words: Mapping[Cue, str] | Mapping[str, str]) -> str:
+    return "|".join(f"(?P<{name}>{alternatives})" for name, alternatives in words.items())
+
+
+def _pattern(words: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w)(?:{words})".replace(" ", r"\s+"), re.IGNORECASE)

@@ -41,9 +41,14 @@ class Naming:
         self._named = list(seen.named(question))
         names = [span for span, _ in self._named]
         #: Those that are not part of a name, such as "total bill".
-        self._cues = [one for one in question.cues if not any(one.span.is_within(span) for span in names)]
+        cues = [one for one in question.cues if one.cue != "which"]
+        self._cues = [one for one in cues if not any(one.span.is_within(span) for span in names)]
         if any(one.cue in ASKING and one.span not in names for one in self._cues):  # "the highest total"
             self._cues = [one for one in self._cues if one.cue not in ASKING or one.span not in names]
+        #: Where a value stands in the plural.
+        self._several: set[Span] = set()
+        #: What is no value, as a code such as 2024-03 may be.
+        self._compared = [one for one in question.comparisons if not self._is_code(one.span)]
         #: Fields that are named for nothing else yet.
         self._free: list[tuple[Span, str]] = []
 
@@ -52,6 +57,8 @@ class Naming:
 
         What is called like the collection, and is a number, is what is asked for ("the most cups", in ``cups.csv``).
         """
+        for span in [one.span for one in self._cues] + [one.span for one in self._compared]:
+            self._take(span)
         found: list[tuple[int, int, Span, str]] = []
         found += [(-len(span), 0, span, "") for span in self._question.named(plain_name(self._seen.name))]
         for span, name in self._seen.named(self._question):
@@ -71,9 +78,20 @@ class Naming:
         self._names.fields.sort(key=lambda one: one[0].start)
         self._names.values.sort()
 
+    def _is_code(self, span: Span) -> bool:
+        spelled = self._question.spelled(span).casefold()
+        return any(spelled in one.spelled and not one.is_date for one in self._seen.fields.values())
+
     def _spelled(self) -> dict[str, list[Span]]:
+        """Return the values that stand in the question, and where; those in the plural only if no value is such."""
         there = {spelled for one in self._seen.fields.values() for spelled in one.spelled}
-        return {spelled: spans for spelled, spans in self._question.spellings().items() if spelled in there}
+        found = {spelled: spans for spelled, spans in self._question.spellings().items() if spelled in there}
+        exact = {span for spans in found.values() for span in spans}
+        for spelled, spans in self._question.singulars().items():
+            if spelled in there and (several := [span for span in spans if span not in exact]):
+                found[spelled] = [*found.get(spelled, ()), *several]
+                self._several.update(several)
+        return found
 
     def _is_only_filling(self, span: Span, spelled: str) -> bool:
         """Whether what looks like a value is a word such as "us", unless it is written as the value is (US)."""

@@ -8,42 +8,21 @@ another question is worse than none.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
-from core.rag.answering.computing.asking import Compared, Question, Span, name_words
-from core.rag.answering.computing.cues import ALL_OF, ASKING, Cue, words_of
-from core.rag.answering.computing.naming import Naming, Value
-from core.rag.answering.computing.seen import YES_OR_NO, Seen, is_shortened
-from core.rag.retrieval.tables.amounts import amount, plain_number
+from core.rag.answering.computing.asking import Question, Span, name_words
+from core.rag.answering.computing.conditions import Condition, Conditions, as_stored
+from core.rag.answering.computing.cues import ASKING, Cue
+from core.rag.answering.computing.seen import Seen, is_shortened
 
 Kind = Literal["count", "distinct", "sum", "avg", "list", "top", "highest", "lowest", "most", "fewest"]
 
 _AGGREGATES: Final[dict[Cue, Kind]] = {"sum": "sum", "average": "avg"}
 _EXTREMES: Final[dict[Cue, Kind]] = {"highest": "highest", "lowest": "lowest"}
 _RANKS: Final[dict[Cue, Kind]] = {"most": "most", "fewest": "fewest"}
-_YEARS: Final = (["year"], ["jahr"], ["année"], ["annee"], ["año"])
-#: Fields with dates that are not when something was, but since or until when it is.
-_OTHER_TIMES: Final = words_of(
-    "birth born birthday birthdate dob due expiry expires expiration valid until end updated modified geburtsdatum "
-    "naissance nacimiento"
-)
-#: In such a year, there were others, too, than those that began in it.
-_BEGINNINGS: Final = words_of("since hire hired join joined start started founded entry seit depuis desde")
 #: What stands before who did something, as well as before what to group by, and before "me".
 _BY: Final = frozenset({"by", "par", "por"})
-_YEAR: Final = re.compile(r"[12]\d{3}", re.ASCII)
-
-
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """What records have to fulfil: a value of a field is one of some, or compares with a number."""
-
-    field: str
-    sign: str
-    values: tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,20 +53,19 @@ class Plan:
 
 def plan(question: Question, seen: Seen) -> Plan | None:
     """Return what a question asks of a collection; ``None`` if it is not surely about its records."""
-    return _Reading(question, seen).plan()
+    return Reading(question, seen).plan()
 
 
-class _Reading(Naming):
+class Reading(Conditions):
+    """A question about the records of a collection."""
+
     def plan(self) -> Plan | None:
-        for cue in self._cues:
-            self._take(cue.span)
-        for compared in self._question.comparisons:
-            self._take(compared.span)
+        """Return what it asks; ``None`` if it is not surely about the records."""
         self._find_names()
         if self._is_unclear() or self._is_of_asker() or self._is_number_of_one():
             return None
         self._free = list(self._names.fields)
-        conditions = self._conditions()
+        conditions = self.conditions()
         if conditions is None or not self._is_covered():
             return None
         grouped = self._grouped()
@@ -95,90 +73,15 @@ class _Reading(Naming):
         if grouped is None or truths is None:
             return None
         found = self._measured((*conditions, *truths), grouped)
-        if found is None or self._crosses_items(found):
+        return self._sound(found) if found is not None else None
+
+    def _sound(self, found: Plan) -> Plan | None:
+        """Return a plan; ``None`` if what it comes to may be something else than it says."""
+        if self._crosses_items(found):
             return None
         fixed = {one.field for one in found.conditions if one.sign == "=" and len(one.values) == 1} | {found.group_by}
         added = found.field if found.kind not in {"distinct", "count", "list"} else ""
         return found if not added or self._seen.compares(added, fixed) else None
-
-    # Which records.
-
-    def _conditions(self) -> list[Condition] | None:
-        """Return the conditions; ``None`` if it is not clear which field a value or a number belongs to."""
-        values: dict[str, list[Any]] = {}
-        chosen: dict[Span, str] = {}
-        for value in self._names.values:
-            name = self._field_of(value)
-            if name is None:
-                return None
-            chosen[value.span] = name
-            seen = self._seen.fields[name]
-            number = amount(value.spelled) if seen.is_number else None
-            found = _as_stored(seen.spelled[value.spelled]) if number is None else [plain_number(number)]
-            values.setdefault(name, []).extend(found)
-        joined = list(self._joined())
-        for first, second, place in joined:
-            name = chosen[first.span]
-            if name != chosen[second.span]:
-                return None
-            if self._seen.fields[name].many and self._question.words[place] in ALL_OF:  # of one list, one or both
-                return None
-        # Two values of one field, without "or" between them, is no record that has both.
-        if len(self._names.values) - len(joined) != len(values):
-            return None
-        conditions = [Condition(name, "=", tuple(found)) for name, found in values.items()]
-        for compared in self._question.comparisons:
-            name = self._field_compared(compared)
-            if name is None:
-                return None
-            conditions.append(Condition(name, compared.sign, (compared.number,)))
-        conditions += self._years()
-        tested = [(one.field, "" if one.field in values else one.sign[0]) for one in conditions]
-        equal = {one.field for one in conditions if one.sign == "="}
-        if len(set(tested)) < len(tested) or any(one.field in equal and one.sign != "=" for one in conditions):
-            return None  # "from 2023 to 2024", "2022 or 2023"
-        return conditions
-
-    def _years(self) -> Iterator[Condition]:
-        """Yield conditions of years that are no values, if one field alone has years."""
-        of_years = self._of_years(_OTHER_TIMES | _BEGINNINGS)
-        for place, word in enumerate(self._question.words):
-            if place not in self._taken and of_years is not None and _YEAR.fullmatch(word):
-                self._taken.add(place)
-                yield Condition(of_years, "=", (int(word),))
-
-    def _of_years(self, others: frozenset[str]) -> str | None:
-        """Return the only field with dates, or called year; unless it is of other times than of what is asked."""
-        found = [name for name, seen in self._seen.fields.items() if seen.is_date or self._is_year(name)]
-        return found[0] if len(found) == 1 and others.isdisjoint(name_words(found[0])) else None
-
-    def _is_year(self, name: str) -> bool:
-        return self._is_number(name) and name_words(name)[-1:] in _YEARS
-
-    def _field_of(self, value: Value) -> str | None:
-        """Return the field that a value is of: the only one that has it, or the one that is named beside it."""
-        having = [name for name, seen in self._seen.fields.items() if value.spelled in seen.spelled]
-        for place, (span, name) in enumerate(self._free):
-            if name in having and (self._adjoin(span, value.span) or self._adjoin(value.span, span)):
-                del self._free[place]
-                return name
-        if len(having) != 1 or value.spelled in YES_OR_NO:
-            return None
-        # A bare number may be anything ("sales of 10").
-        bare = self._is_number(having[0]) and amount(value.spelled) is not None and not self._is_year(having[0])
-        return None if bare else having[0]
-
-    def _field_compared(self, compared: Compared) -> str | None:
-        """Return the field that is named before or behind a comparison; of a year also the only one that has years."""
-        for place, (span, name) in enumerate(self._free):
-            seen = self._seen.fields[name]
-            if (seen.is_number or seen.is_date) and (
-                self._adjoin(span, compared.span) or self._adjoin(compared.span, span)
-            ):
-                del self._free[place]
-                return name
-        is_time = compared.of_time and _YEAR.fullmatch(str(compared.number))
-        return self._of_years(_OTHER_TIMES) if is_time else None
 
     # What of them.
 
@@ -210,7 +113,7 @@ class _Reading(Naming):
         asked = [] if any(one.cue == "distinct" for one in self._cues) else self._free
         names = [name for _, name in asked if self._seen.fields[name].is_yes_or_no]
         self._free = [(span, name) for span, name in self._free if name not in names]
-        yes = {name: tuple(_as_stored(self._seen.fields[name].yes)) for name in names}
+        yes = {name: tuple(as_stored(self._seen.fields[name].yes)) for name in names}
         return [Condition(name, "=", values) for name, values in yes.items()] if all(yes.values()) else None
 
     def _crosses_items(self, found: Plan) -> bool:
@@ -238,7 +141,7 @@ class _Reading(Naming):
             return self._counted(conditions, group, distinct=distinct)
         if distinct:
             return None
-        if not kinds and self._question.comparisons and not group and not self._free:
+        if not kinds and conditions and not group and not self._free:
             return Plan("list", "", "", conditions) if self._names.collection else None
         if kinds == {"top"}:
             return self._top(conditions, group)
@@ -258,7 +161,8 @@ class _Reading(Naming):
 
     def _counted(self, conditions: tuple[Condition, ...], group: str, *, distinct: bool) -> Plan | None:
         if not self._free:
-            return Plan("count", "", group, conditions) if self._names.collection and not distinct else None
+            is_told = self._names.collection or self._counts_values()
+            return Plan("count", "", group, conditions) if is_told and not distinct else None
         if len(self._free) > 1:
             return None
         span, name = self._free[0]
@@ -267,10 +171,16 @@ class _Reading(Naming):
         # "How many units" adds up what is a number; "how many cities" counts values, and so does "how many orders" the
         # numbers in a field "order".
         added = self._is_number(name) and not distinct and self._question.words[span.stop - 1] in name_words(name)[-1:]
-        added = added and not self._is_year(name)
+        added = added and not self.is_year(name)
         if added and is_shortened(name, span):  # "how many users" of lost_users
             return None
         return Plan("sum" if added else "distinct", name, group, conditions)
+
+    def _counts_values(self) -> bool:
+        """Whether "how many" is about what records are: "how many engineers"."""
+        counts = [one.span for one in self._cues if one.cue == "count"]
+        several = [value.span for value in self._names.values if value.span in self._several]
+        return any(self._adjoin(count, span) for count in counts for span in several)
 
     def _is_counted(self, span: Span) -> bool:
         """Whether a name stands behind "how many", with values or "different" between at most."""
@@ -349,9 +259,3 @@ class _Reading(Naming):
         ):
             return None
         return Plan(aggregate, measured, group, conditions, extreme)
-
-
-def _as_stored(texts: Iterable[str]) -> list[Any]:
-    """Return values as records may have them: what is shown as true may be true itself."""
-    found: list[Any] = sorted(texts)
-    return found + [text == "true" for text in found if text in {"true", "false"}]

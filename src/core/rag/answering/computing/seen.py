@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from core.rag.answering.computing.asking import Question, Span, name_words
 from core.rag.answering.computing.cues import words_of
+from core.rag.extraction.records import items_of
 from core.rag.retrieval.tables.amounts import amount
 from core.rag.retrieval.tables.reading import read_records
 from core.rag.retrieval.tables.values import DATE, fields_of, is_missing, shown
@@ -21,7 +22,8 @@ _LONGEST: Final = 120
 #: Values of a field that are looked at for what they are: numbers, dates or texts.
 _SAMPLED: Final = 1_000
 #: What the name of a field may end with, and a question leaves out.
-_UNITS: Final = words_of("eur euro euros usd dollar dollars gbp chf pct percent kg g t km m cm mm ha l ms s min h")
+_MONEY: Final = words_of("eur euro euros usd dollar dollars gbp chf")
+_UNITS: Final = _MONEY | words_of("pct percent kg g t km m cm mm ha l ms s min h")
 #: How yes and no are written, and what a name that asks for it may begin with.
 _YES: Final = frozenset({"true", "yes", "y", "ja", "oui", "sí", "si"})
 YES_OR_NO: Final = _YES | {"false", "no", "n", "nein", "non"}
@@ -71,6 +73,10 @@ class SeenField:
         """Whether all of its values are."""
         return 0 < self.truths == self.values
 
+    def is_money(self, name: str) -> bool:
+        """Return whether its values are amounts of money, by their signs or by its name."""
+        return bool(self.currencies) or not _MONEY.isdisjoint(name_words(name)[-1:])
+
     @property
     def is_date(self) -> bool:
         """Whether most of its values are dates."""
@@ -97,7 +103,7 @@ class Seen:
             self.records += 1
             of_this: set[str] = set()
             for name, value in fields_of(data):
-                for item in value if isinstance(value, list) else [value]:
+                for item in value if isinstance(value, list) else _items(name, value):
                     if name.casefold() not in _RESERVED and not is_missing(item):
                         found = self.fields.setdefault(name, SeenField())
                         found.many = found.many or name in of_this
@@ -141,6 +147,10 @@ class Seen:
         for short, names in by_name.items():
             if len(names) == 1 or short in names:
                 yield from ((span, short if short in names else min(names)) for span in question.named(short))
+
+
+def _items(field: str, value: Any) -> list[Any]:
+    return items_of(field, value) if isinstance(value, str) else [value]
 
 
 def _short_names(name: str, *, yes_or_no: bool) -> set[str]:

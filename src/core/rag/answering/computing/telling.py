@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from core.rag.answering.computing.planning import Condition, Plan
+from core.rag.answering.computing.conditions import Condition
+from core.rag.answering.computing.planning import Plan
 from core.rag.answering.computing.seen import Seen
 from core.rag.retrieval.tables.asked import Asked
 from core.rag.retrieval.tables.table import RecordTable
@@ -38,6 +39,8 @@ async def told(client: MemGraphClient, plan: Plan, seen: Seen) -> str:
         return ""
     if plan.kind in {"highest", "lowest"} and not plan.group_by:
         return _extreme(plan, table, where)
+    if plan.kind == "list" and table.records == 1 and all(one.sign == "=" for one in plan.conditions):
+        return ""  # a passage has that record, as it is written
     if plan.kind in {"list", "top"}:
         return _listed(plan, table, where, seen)
     if plan.group_by:
@@ -76,7 +79,7 @@ def _asked(plan: Plan) -> Asked:
     if not plan.group_by and rank in {"list", "top", "highest", "lowest"}:  # single records
         measures, order = [], [f"{least_first}{plan.field or plan.conditions[-1].field}"]
         limit = {"list": _LISTED, "top": min(plan.limit, _GROUPS)}.get(rank, _TIED + 1)
-    tests = [{one.field: {one.sign: list(one.values) if one.sign == "=" else one.values[0]}} for one in plan.conditions]
+    tests = [{one.field: _test(one)} for one in plan.conditions]
     return Asked.parse(
         fields=None,
         filters={"and": tests} if tests else None,
@@ -85,6 +88,13 @@ def _asked(plan: Plan) -> Asked:
         order_by=order,
         limit=limit,
     )
+
+
+def _test(condition: Condition) -> dict[str, Any]:
+    """Return a condition as a filter has it; dates in ISO 8601 begin with their month and day."""
+    if condition.sign == "=":
+        return {"=": list(condition.values)}
+    return {"prefix" if condition.sign == "in" else condition.sign: condition.values[0]}
 
 
 def _is_ranked(plan: Plan) -> bool:

@@ -1,0 +1,173 @@
+"""Finds which records of a collection a question is about: what they have to fulfil."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from core.rag.answering.computing.asking import Compared, Span, name_words, senses
+from core.rag.answering.computing.cues import ALL_OF, words_of
+from core.rag.answering.computing.naming import Naming, Value
+from core.rag.answering.computing.seen import YES_OR_NO, SeenField
+from core.rag.retrieval.tables.amounts import amount, plain_number
+
+_YEARS: Final = (["year"], ["jahr"], ["année"], ["annee"], ["año"])
+#: Fields with dates that are not when something was, but since or until when it is.
+_OTHER_TIMES: Final = words_of(
+    "birth born birthday birthdate dob due expiry expires expiration valid until end updated modified geburtsdatum "
+    "naissance nacimiento"
+)
+#: In such a year, there were others, too, than those that began in it.
+_BEGINNINGS: Final = words_of("since hire hired join joined start started founded entry seit depuis desde")
+#: What the name of a date has besides what happened then: ``hire_date``, ``created_at``.
+_OF_DATES: Final = words_of("date day at on time timestamp year datum tag jahr jour année annee fecha año")
+_YEAR: Final = re.compile(r"[12]\d{3}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """What records have to fulfil: a value of a field is one of some, is in a month or on a day, or compares."""
+
+    field: str
+    sign: str
+    values: tuple[Any, ...]
+
+
+class Conditions(Naming):
+    """What records have to fulfil, for one collection."""
+
+    def conditions(self) -> list[Condition] | None:
+        """Return the conditions; ``None`` if it is not clear which field a value or a number belongs to."""
+        values: dict[str, list[Any]] = {}
+        chosen: dict[Span, str] = {}
+        for value in self._names.values:
+            name = self._field_of(value)
+            if name is None:
+                return None
+            chosen[value.span] = name
+            seen = self._seen.fields[name]
+            number = amount(value.spelled) if seen.is_number else None
+            found = as_stored(seen.spelled[value.spelled]) if number is None else [plain_number(number)]
+            values.setdefault(name, []).extend(found)
+        joined = list(self._joined())
+        for first, second, place in joined:
+            name = chosen[first.span]
+            if name != chosen[second.span]:
+                return None
+            if self._seen.fields[name].many and self._question.words[place] in ALL_OF:  # of one list, one or both
+                return None
+        # Two values of one field, without "or" between them, is no record that has both.
+        if len(self._names.values) - len(joined) != len(values):
+            return None
+        conditions = [Condition(name, "=", tuple(found)) for name, found in values.items()]
+        for compared in self._compared:
+            name = self._field_compared(compared)
+            if name is None:
+                return None
+            conditions += [Condition(name, sign, (bound,)) for sign, bound in compared.tests]
+        conditions += self._years()
+        tested = [(one.field, "" if one.field in values else one.sign[0]) for one in conditions]
+        equal = {one.field for one in conditions if one.sign in {"=", "in"}}
+        if len(set(tested)) < len(tested) or any(
+            one.field in equal and one.sign not in {"=", "in"} for one in conditions
+        ):
+            return None  # "2022 or 2023"
+        return conditions
+
+    def _field_of(self, value: Value) -> str | None:
+        """Return the field that a value is of: the only one that has it, or the one that is named beside it."""
+        having = [name for name, seen in self._seen.fields.items() if value.spelled in seen.spelled]
+        if name := self._named_beside(value.span, lambda name, _: name in having):
+            return name
+        if len(having) != 1 or value.spelled in YES_OR_NO:
+            return None
+        # A bare number may be anything ("sales of 10").
+        bare = self._is_number(having[0]) and amount(value.spelled) is not None and not self.is_year(having[0])
+        return None if bare else having[0]
+
+    def _named_beside(self, span: Span, fits: Callable[[str, SeenField], bool]) -> str | None:
+        """Return the field that is named before or behind a place, which is named for nothing else then."""
+        for place, (named, name) in enumerate(self._free):
+            if fits(name, self._seen.fields[name]) and (self._adjoin(named, span) or self._adjoin(span, named)):
+                del self._free[place]
+                return name
+        return None
+
+    def _field_compared(self, compared: Compared) -> str | None:
+        """Return the field that is compared: that of a time, one that is named beside it, or the only one of money."""
+        bounds = [bound for _, bound in compared.tests]
+        if compared.of_time and all(isinstance(bound, str) or _YEAR.fullmatch(str(bound)) for bound in bounds):
+            whole = len(bounds) > 1 or compared.tests[0][0] in {"=", "in"}
+            if name := self._field_of_time(compared.span, whole=whole):
+                return name
+        if any(isinstance(bound, str) for bound in bounds):
+            return None
+        if name := self._named_beside(compared.span, lambda _, seen: seen.is_number or seen.is_date):
+            return name
+        return self._field_of_money() if compared.of_money else None
+
+    def _field_of_money(self) -> str | None:
+        found = [name for name, seen in self._seen.fields.items() if seen.is_number and seen.is_money(name)]
+        return found[0] if len(found) == 1 else None
+
+    # Times.
+
+    def _years(self) -> Iterator[Condition]:
+        """Yield conditions of years that are no values."""
+        for place, word in enumerate(self._question.words):
+            if place not in self._taken and _YEAR.fullmatch(word):
+                name = self._field_of_time(Span(place, place + 1), whole=True)
+                if name is not None:
+                    self._taken.add(place)
+                    yield Condition(name, "=", (int(word),))
+
+    def _field_of_time(self, span: Span, *, whole: bool) -> str | None:
+        """Return the field of a time: one that is named beside it, or that says when what is told beside it happened
+        ("hired", of ``hire_date``), or the one that says when the records are from.
+
+        Args:
+            span: Where the time stands.
+            whole: Whether it has a beginning and an end.
+        """
+        if name := self._named_beside(span, lambda name, seen: seen.is_date or self.is_year(name)):
+            return name
+        for name, seen in self._seen.fields.items():
+            event = _event(name)
+            for told in self._question.named(" ".join(event)) if seen.is_date else ():
+                if self._is_free(told) and (self._adjoin(told, span) or self._adjoin(span, told)):
+                    self._take(told)
+                    return name
+        return self._of_records(_OTHER_TIMES | _BEGINNINGS if whole else _OTHER_TIMES)
+
+    def _of_records(self, others: frozenset[str]) -> str | None:
+        """Return the field with the times of the records, unless it is of other times.
+
+        It is the only one with dates, or called year; of several, the one that is called so and nothing else, or by the
+        name of the collection (``invoice_date``).
+        """
+        found = [name for name, seen in self._seen.fields.items() if seen.is_date or self.is_year(name)]
+        if len(found) > 1:
+            found = [name for name in found if all(map(self._is_of_collection, _event(name)))]
+        return found[0] if len(found) == 1 and others.isdisjoint(name_words(found[0])) else None
+
+    def _is_of_collection(self, word: str) -> bool:
+        language = self._question.language.name
+        wanted = senses(word, language)
+        return any(not wanted.isdisjoint(senses(one, language)) for one in name_words(self._seen.name))
+
+    def is_year(self, name: str) -> bool:
+        """Return whether a field has years."""
+        return self._is_number(name) and name_words(name)[-1:] in _YEARS
+
+
+def _event(name: str) -> list[str]:
+    """Return the words of the name of a date without those of dates: of ``hire_date`` the first."""
+    return [word for word in name_words(name.rpartition(".")[2]) if word not in _OF_DATES]
+
+
+def as_stored(texts: Iterable[str]) -> list[Any]:
+    """Return values as records may have them: what is shown as true may be true itself."""
+    found: list[Any] = sorted(texts)
+    return found + [text == "true" for text in found if text in {"true", "false"}]
