@@ -339,6 +339,70 @@ async def test_the_opposite_of_what_a_source_says_is_not_supported(source: str, 
     assert (checked.unsupported == ()) == supported
 
 
+@pytest.mark.parametrize(
+    ("source", "claim", "supported"),
+    [
+        ("Revenue rose by 8 % in the first quarter.", "Revenue fell by 8 % in the first quarter.", False),
+        ("Revenue rose by 8 % in the first quarter.", "First-quarter revenue increased by 8 %.", True),
+        ("The fee of the club increases in July.", "The fee of the club is decreasing in July.", False),
+        ("The office in Lyon opens in May.", "The office in Lyon closes in May.", False),
+        ("Dogs are allowed in the office in Ulm.", "Dogs are forbidden in the office in Ulm.", False),
+        ("Dogs are allowed in the office in Ulm.", "Dogs are not forbidden in the office in Ulm.", True),
+        ("Ada Vane was born in Cork in 1931.", "Ada Vane died in Cork in 1931.", False),
+        ("The mill opens at 9. The mill closes at 17.", "The mill closes at 17.", True),
+        ("The mill opens at 9 and closes at 17.", "The mill closes at 17.", True),
+        ("The smaller wheel of the mill turns.", "The larger wheel of the mill turns.", False),
+        ("Der Umsatz stieg im Mai um 8 %.", "Der Umsatz sank im Mai um 8 %.", False),
+        ("Le prix du billet augmente en mai.", "Le prix du billet diminue en mai.", False),
+        ("El museo abre los lunes en mayo.", "El museo cierra los lunes en mayo.", False),
+    ],
+)
+async def test_the_opposite_by_one_word_is_not_supported(source: str, claim: str, supported: bool) -> None:
+    passage = Passage(1, Hit("1", "d", "a.md", "", "", source, 0, 0, len(source), 1.0))
+    checked = await check_citations(f"{claim[:-1]} [1].", [passage])
+    assert (checked.unsupported == ()) == supported
+
+
+LIMITS = """| Item | Limit |
+|---|---|
+| Hotel per night in Germany | 130 EUR |
+| Hotel per night abroad | 180 EUR |
+| Meals per day | 45 EUR |
+"""
+CITIES = """| city | country | population | area | founded |
+|---|---|---|---|---|
+| Bremen | Germany | 569396 | 318 | 782-05-01 |
+| Lyon | France | 522250 | 48 | 1312-04-13 |
+| Ulm | Germany | 128928 | 118 | 1181-07-21 |
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "claim", "supported"),
+    [
+        (LIMITS, "The hotel limit abroad is 180 EUR per night.", True),
+        (LIMITS, "The hotel limit abroad is 130 EUR per night.", False),
+        (LIMITS, "Meals are limited to 130 EUR per day.", False),
+        (LIMITS, "Hotels cost up to 130 EUR in Germany and 180 EUR abroad.", True),
+        (LIMITS, "Meals are limited to 45 EUR and hotels abroad to 180 EUR per night.", True),
+        (f"{LIMITS}\nFor guests, hotels abroad cost 130 EUR per night.", "Hotels abroad cost 130 EUR per night.", True),
+        (CITIES, "Lyon has a population of 522,250.", True),
+        (CITIES, "Ulm has a population of 522,250.", False),
+        (CITIES, "Bremen has a population of 318.", False),
+        (CITIES, "Bremen has a population of 569,396 and an area of 318.", True),
+        (CITIES, "Bremen has a population of 318 and an area of 569,396.", False),
+        (CITIES, "With 48 in area, Lyon has the lowest number, and Bremen is the largest with 569,396.", True),
+        (CITIES, "It has 522,250 in population, less than Bremen.", True),
+        (CITIES, "Ulm was founded on 21 July 1181.", True),
+        (CITIES, "Ulm was founded on 13 April 1312.", False),
+    ],
+)
+async def test_a_number_of_another_row_or_column_is_not_supported(source: str, claim: str, supported: bool) -> None:
+    passage = Passage(1, Hit("1", "d", "a.md", "", "", source, 0, 0, len(source), 1.0))
+    checked = await check_citations(f"{claim[:-1]} [1].", [passage])
+    assert (checked.unsupported == ()) == supported
+
+
 async def test_an_index_of_a_name_that_the_sources_have_in_code_cites_nothing() -> None:
     said = "It takes `config.ports[1]`, not hosts[0] to hosts[9]. Olaf[1] wrote a `list[str]`."
     passages = [Passage(1, Hit("1", "d", "a.md", "", "", said, 0, 0, len(said), 1.0))]

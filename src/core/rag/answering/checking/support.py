@@ -21,6 +21,8 @@ from core.rag.analysis import analyze
 from core.rag.analysis.language import detect_language, sure_language
 from core.rag.answering.checking.figures import Figure, figures_in, has_numbers, numbers_of, with_plain_numbers
 from core.rag.answering.checking.negation import Statement, contradicts, statement_of
+from core.rag.answering.checking.opposites import is_reversed
+from core.rag.answering.checking.rows import Row, is_misplaced, rows_of
 from core.rag.answering.checking.swapping import (
     CAPITALISED,
     NOUNS_ARE_CAPITALISED,
@@ -72,6 +74,8 @@ class Source:
         given: The words of its title and heading.
         said: Its sentences.
         texts: The same as they stand there.
+        rows: The rows of its tables.
+        prose: Its numbers outside of these.
         dates: The dates in it: start, end, and how they are written.
         figures: Its numbers with what they come to.
         acronyms: Its words that may be acronyms.
@@ -85,6 +89,8 @@ class Source:
     given: frozenset[str] = frozenset()
     said: tuple[Statement, ...] = ()
     texts: tuple[str, ...] = ()
+    rows: tuple[Row, ...] = ()
+    prose: frozenset[str] = frozenset()
     dates: tuple[Date, ...] = ()
     figures: tuple[Figure, ...] = ()
     acronyms: frozenset[str] = frozenset()
@@ -120,7 +126,8 @@ class Verdict:
 def source_of(passage: Passage) -> Source:
     """Prepare a passage."""
     hit = passage.hit
-    return _source(f"{hit.title}\n{hit.heading}\n{hit.path}\n{hit.table_header}\n{hit.fields}", hit.content)
+    head = f"{hit.title}\n{hit.heading}\n{hit.path}\n{hit.table_header}\n{hit.fields}"
+    return _source(head, hit.content, hit.table_header)
 
 
 def judge(
@@ -198,7 +205,12 @@ class _Check:
             return False
         if not has_numbers(source.numbers, sentence) or self.fit(numbers) < ENOUGH_WORDS:
             return False
-        if contradicts(statement_of(sentence, source.language), source.said, source.given):
+        stated = statement_of(sentence, source.language)
+        if contradicts(stated, source.said, source.given):
+            return False
+        if is_reversed(stated, source.said, source.given, source.language):
+            return False
+        if source.rows and is_misplaced(sentence, source.rows, source.prose, source.language):
             return False
         names = self._names(sentence, source.language)
         lacking = {name for name in names if not source.has(name)}
@@ -295,7 +307,7 @@ def _dates(text: str) -> list[tuple[int, Date]]:
 
 
 @lru_cache(maxsize=512)
-def _source(head: str, content: str) -> Source:
+def _source(head: str, content: str, table_header: str) -> Source:
     head, content = with_plain_numbers(head), with_plain_numbers(content)
     language = detect_language(content.split())
     names: set[str] = set()
@@ -304,6 +316,7 @@ def _source(head: str, content: str) -> Source:
         names.update(word[0] for word in CAPITALISED.finditer(content, start + 1, end))
     names.update(CAPITALISED.findall(head))
     given, values = frozenset(analyze(head, language)), number_values(language)
+    rows, prose = rows_of(content, spans, table_header, language)
     terms = given.union(analyze(content, language))
     return Source(
         terms=terms,
@@ -313,6 +326,8 @@ def _source(head: str, content: str) -> Source:
         given=given,
         said=tuple(statement_of(content[start:end], language) for start, end in spans),
         texts=tuple(content[start:end] for start, end in spans),
+        rows=rows,
+        prose=numbers_of(f"{head} {prose}"),
         dates=tuple(date for _, date in _dates(f"{head}\n{content}")),
         figures=tuple(figures_in(f"{head}\n{content}")),
         acronyms=frozenset(match[0] for match in ACRONYM.finditer(f"{head}\n{content}")),
@@ -331,6 +346,8 @@ def _merged(sources: Iterable[Source]) -> Source:
         given=frozenset().union(*(source.given for source in given)),
         said=tuple(chain.from_iterable(source.said for source in given)),
         texts=tuple(chain.from_iterable(source.texts for source in given)),
+        rows=tuple(chain.from_iterable(source.rows for source in given)),
+        prose=frozenset().union(*(source.prose for source in given)),
         dates=tuple(chain.from_iterable(source.dates for source in given)),
         figures=tuple(chain.from_iterable(source.figures for source in given)),
         acronyms=frozenset().union(*(source.acronyms for source in given)),
