@@ -181,6 +181,12 @@ async def test_texts_that_answer_too_are_told_below(kb: KnowledgeBase) -> None:
     assert not {one.path for one in answer.citations[1:]} & {answer.citations[0].path}  # no single rows
 
 
+async def test_texts_beside_the_point_are_not_told_below(kb: KnowledgeBase) -> None:
+    await kb.ingest(Document(path="plan", content="The new mill opens in May 2020. The next meeting is on 3 May."))
+    answer = await kb.ask("How many customers since June 2020?")
+    assert answer.text.endswith(":\n\n- customers with since >= 2020-06: 3 of 5 records [1]")
+
+
 async def test_the_stages_of_the_flow_have_it_one_by_one(kb: KnowledgeBase) -> None:
     flow = KnowledgeRAGFlow(kb)
     analysis = await flow.analyze_query_node("How many customers are there in Berlin?")

@@ -25,6 +25,10 @@ DOCUMENTS = [
 ]
 
 
+def _passage(number: int, text: str, title: str = "") -> Passage:
+    return Passage(number, Hit(str(number), f"d{number}", f"{number}.md", title, "", text, 0, 0, len(text), 1.0))
+
+
 @pytest.fixture
 async def kb() -> AsyncIterator[KnowledgeBase]:
     async with KnowledgeBase.open("embedded::memory:") as opened:
@@ -493,6 +497,33 @@ async def test_what_only_repeats_the_question_or_asks_one_is_no_extract(text: st
     passage = Passage(1, Hit("1", "d", "d.md", "", "", text, 0, 0, len(text), 1.0))
     _, [citation] = await extract("How does Olaf's mill turn?", "factual", [passage], None)
     assert citation.quote == quote
+
+
+async def test_a_number_alone_does_not_answer_how_many() -> None:
+    passages = [
+        _passage(1, "Passwords need at least 14 characters."),
+        _passage(2, "Backups run every night and are kept for 90 days."),
+        _passage(3, "Lost devices must be reported within two hours."),
+    ]
+    text, _ = await extract("How long must passwords be?", "factual", passages)
+    assert text.splitlines()[2:] == ["- Passwords need at least 14 characters. [1]"]
+
+
+async def test_a_row_has_the_words_of_its_columns() -> None:
+    table = "| System | Owner | Recovery time |\n|---|---|---|\n| ERP | Eva | 4 hours |\n| Mail | Ben | 2 hours |\n"
+    passages = [_passage(1, "Core time is from 10:00 to 15:00."), _passage(2, f"# Backups\n\n{table}")]
+    text, _ = await extract("What is the recovery time of the mail system?", "factual", passages)
+    assert text.splitlines()[2] == "- System: Mail | Owner: Ben | Recovery time: 2 hours [2]"
+
+
+async def test_the_name_below_a_mail_is_no_answer() -> None:
+    mail = "thank you for the offer of 38,400 EUR.\n\nKind regards\n\nNordlicht GmbH\n"
+    text, _ = await extract("How much is the offer for Nordlicht?", "factual", [_passage(1, mail, "Re: Offer")])
+    assert "38,400" in text.splitlines()[2]
+    assert "Nordlicht" not in text
+    members = "Members are:\n\n- Nordlicht GmbH\n- Harrow Trust\n"
+    text, _ = await extract("Is Nordlicht a member?", "factual", [_passage(1, members)])
+    assert "Nordlicht GmbH" in text
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,8 @@ MAX_TOKENS = 4096
 NOTHING_FOUND = "Nothing relevant was found in the sources, so this question cannot be answered from them."
 #: The beginning of the line above what was worked out from records.
 WORKED_OUT = "Worked out from all records"
+#: How much of the question a sentence has to have that is told besides.
+BESIDES = 0.5
 #: The answer to thanks and greetings.
 NOTHING_ASKED = "This asks nothing that could be looked up in the sources."
 
@@ -176,8 +178,9 @@ async def _with_computed(
     """Return what was worked out from records, and below it extracts of what else was found."""
     text = listed((f"{one.hit.content} [{one.number}]" for one in computed), f"{WORKED_OUT} ({why}):")
     citations = [citation(one, one.hit.content) for one in computed]
-    if others := [passage for passage in context.passages if not passage.is_computed]:
-        more, cited = await extract(analysis.query, analysis.intent, others, embedder, why="")
+    others = [passage for passage in context.passages if not passage.is_computed]
+    more, cited = await extract(analysis.query, analysis.intent, others, embedder, why="", least=BESIDES)
+    if cited:
         text, citations = f"{text}\n\n{more}", [*citations, *cited]
     return Response(Checked(text, tuple(citations), supported=True), extracts=True)
 

@@ -60,15 +60,17 @@ def choose(intent: Intent, sentences: Sequence[Sentence]) -> list[list[Sentence]
     limits = _LIMITS[intent]
     most = max(limits.most, limits.most * len({one.passage for one in sentences}) // 5)
     best = ranked[0].score if ranked else 0.0
+    # A number is no answer to "how many" by itself.
+    about = ranked[0].about if ranked else 0.0
     chosen: dict[int, list[Sentence]] = {}
     for one in ranked:
-        if one.passage < _LEADING and one.score >= _LEADS * best:
+        if one.passage < _LEADING and one.score >= _LEADS * best and one.about >= _LEADS * about:
             chosen.setdefault(one.passage, [one])
     texts = {one.text for [one] in chosen.values()}  # passages overlap: some have the same sentence
     for one in ranked:
         own = chosen.get(one.passage, [])
-        least = (limits.more if own else limits.first) * best
-        if one in own or len(own) == limits.of_one or one.score < least:
+        least = limits.more if own else limits.first
+        if one in own or len(own) == limits.of_one or one.score < least * best or one.about < least * about:
             continue
         texts.add(one.text)
         if len(texts) > most:

@@ -61,6 +61,7 @@ async def extract(
     why: str = NOT_SET,
     before: str = "",
     given: str = "",
+    least: float = 0.0,
 ) -> tuple[str, tuple[Citation, ...]]:
     """Answer with sentences from the passages.
 
@@ -75,6 +76,7 @@ async def extract(
         why: The end of that line: why no model wrote the answer; may be empty.
         before: What was said before that the question goes on with.
         given: What is left out, if there is anything else: sentences of earlier answers.
+        least: How much sentences have to have of the question (``about`` in :class:`Sentence`), for them to be said.
 
     Returns:
         The text, with rows of tables with the names of their columns; and the citations, whose quote is the best
@@ -83,7 +85,8 @@ async def extract(
     sentences = await scored(question, passages, embedder, before)
     if given:
         sentences = _others(sentences, passages, given) or sentences
-    chosen = [(passages[taken[0].passage], taken) for taken in choose(intent, sentences)]
+    taken_of = choose(intent, [one for one in sentences if one.about >= least])
+    chosen = [(passages[taken[0].passage], taken) for taken in taken_of]
     asked = set(query_terms(question))
     runs = [run for passage, taken in chosen for run in _runs(passage, taken, asked)]
     runs.sort(key=lambda run: -max(said.worth for said in run))

@@ -28,7 +28,7 @@ from core.rag.answering.extracts.readable import readable_spans
 from core.rag.answering.extracts.sentence_ends import ASKS, STATES
 from core.rag.answering.extracts.subjects import Headings
 from core.rag.answering.extracts.substance import only_points, substance
-from core.rag.answering.extracts.table_rows import is_row
+from core.rag.answering.extracts.table_rows import is_row, with_head
 from core.rag.answering.prose import names_code
 from core.rag.answering.spelling import Together
 from core.rag.answering.types import Passage
@@ -62,6 +62,10 @@ _NAMED = 0.2
 _NAMING = 4
 #: The share of the question that a sentence there has to add to that one, to be read after it.
 _ADDED = 0.05
+#: The share of the best score of the graph from which on that led to a passage; in a small graph it reaches them all.
+_LED = 0.1
+#: A few words, each with a capital letter.
+_NAME = re.compile(r"\s*[^\W\d_a-z][\w'’-]*(?:[ \t]+(?:&[ \t]+)?[^\W\d_a-z][\w'’.-]*){0,4}\s*")
 #: Words of so many letters are alike if one begins with the other.
 _LONG = 5
 #: What share of the words of the question another one has that is nearly the same.
@@ -76,8 +80,10 @@ class Sentence:
         passage: The index of the passage.
         place: Where it is in it.
         text: As it stands there.
-        words: Its words, analysed.
+        words: Its words, analysed; of a row of a table with the names of its columns.
         score: How well it answers, from 0 to about 2.
+        about: How much of that is for what it is about, not only for being of the kind that is asked for; all of it in
+            a passage that the graph led to, which need not have a word of the question.
         points: Whether it only says where to read on.
         subject: What it is about, as a heading or the title says, if it shares no word with it itself.
         headed: Whether it is the heading of a list.
@@ -88,6 +94,7 @@ class Sentence:
     text: str
     words: frozenset[str] = frozenset()
     score: float = 0.0
+    about: float = 0.0
     points: bool = False
     subject: str = ""
     headed: bool = False
@@ -126,7 +133,8 @@ async def scored(
     rated = _going_on(rated, passages, subjects, weights, kind_asked(question))
     rated = _without_echoes(_answering(rated, wanted), passages, wanted)
     for one, meant in zip(headed, alike[len(found) :], strict=True):
-        rated.append(replace(one, score=one.score + _MEANING * max(meant, 0.0)))
+        alike_too = _MEANING * max(meant, 0.0)
+        rated.append(replace(one, score=one.score + alike_too, about=one.about + alike_too))
     return sorted(rated, key=lambda one: (one.passage, one.place))
 
 
@@ -137,7 +145,7 @@ def _sentences(question: str, passages: Sequence[Passage], languages: Sequence[s
         spans = [[Span(*place, said=True) for place in places] for places in everything]
     together, lives = Together(question), Lives(set(query_terms(question)), asks_when=asks_when(question))
     return [
-        _sentence(index, place, passage.hit.content[place.start : place.end], languages[index], together, lives)
+        _sentence(index, place, passage, languages[index], together, lives)
         for index, (passage, places) in enumerate(zip(passages, spans, strict=True))
         for place in places
     ]
@@ -190,11 +198,14 @@ def _rated(
         asked = math.fsum(own[term] for term in one.words & own.keys()) / totals[one.passage]
         if entitled[one.passage] and one.place.said:
             asked = 1.0 - _GIVEN + _GIVEN * asked
-        score = asked + _MEANING * max(meant, 0.0) + (_OF_KIND if kind is not None and kind(one.text) else 0.0)
+        score = asked + _MEANING * max(meant, 0.0)
         if name and not defined.isdisjoint(defined_words(one.text, name)):
             score += _DEFINES
-        about = headings[one.passage].subject(one.place.start, one.text, one.words, wanted)
-        rated.append(replace(one, score=part * score, points=points, subject=about))
+        of_kind = _OF_KIND if kind is not None and kind(one.text) else 0.0
+        subject = headings[one.passage].subject(one.place.start, one.text, one.words, wanted)
+        is_led_to = passages[one.passage].hit.scores.get("graph", 0.0) >= _LED
+        about = score + of_kind if is_led_to else score
+        rated.append(replace(one, score=part * (score + of_kind), about=part * about, points=points, subject=subject))
     return rated
 
 
@@ -214,7 +225,7 @@ def _headed(question: str, passages: Sequence[Passage], languages: Sequence[str]
                 over = headings.subject(text.rfind("\n", 0, place.start) + 1, name, words, asked)
                 subject = "" if asked.isdisjoint(analyze(over, language)) else over
                 score = share + (_STEPS if of_steps else 0.0)
-                found.append(Sentence(index, place, name, words, score, subject=subject, headed=True))
+                found.append(Sentence(index, place, name, words, score, score, subject=subject, headed=True))
     return found
 
 
@@ -228,7 +239,8 @@ def _answering(sentences: Sequence[Sentence], wanted: set[str]) -> list[Sentence
         if asking.passage != following.passage or len(asking.words & wanted) < max(_NEARLY * len(wanted), 1):
             continue
         if ASKS.search(asking.text) is not None and ASKS.search(following.text) is None:
-            made[index] = replace(following, score=max(following.score, asking.score))
+            score, about = max(following.score, asking.score), max(following.about, asking.about)
+            made[index] = replace(following, score=score, about=about)
     return made
 
 
@@ -236,16 +248,20 @@ def _without_echoes(sentences: Sequence[Sentence], passages: Sequence[Passage], 
     """Return the sentences but those that only repeat the question, or ask one, in passages that have others."""
     echoes = [
         not is_row((hit := passages[one.passage].hit).content, one.place.start, hit.table_header)
-        and _echoes(one.text, one.words <= wanted and not announces(hit.content, one.place.end))
+        and (
+            _echoes(one.text, one.words <= wanted and not announces(hit.content, one.place.end))
+            or _only_names(one, hit.content, wanted)
+        )
         for one in sentences
     ]
     told = {one.passage for one, echo in zip(sentences, echoes, strict=True) if not echo}
     return [one for one, echo in zip(sentences, echoes, strict=True) if not echo or one.passage not in told]
 
 
-def _sentence(passage: int, place: Span, text: str, language: str, together: Together, lives: Lives) -> Sentence:
-    words = set(analyze(text, language))
-    return Sentence(passage, place, text, frozenset(words | together.terms(text, words) | lives.terms(text, words)))
+def _sentence(index: int, place: Span, passage: Passage, language: str, together: Together, lives: Lives) -> Sentence:
+    text = passage.hit.content[place.start : place.end]
+    words = set(analyze(with_head(passage.hit.content, place.start, place.end, passage.hit.table_header), language))
+    return Sentence(index, place, text, frozenset(words | together.terms(text, words) | lives.terms(text, words)))
 
 
 def _subjects(passage: Passage, language: str, wanted: set[str]) -> list[re.Pattern[str]]:
@@ -286,7 +302,7 @@ def _going_on(
             elsewhere = passages[lead.passage].hit.title != passages[one.passage].hit.title
             if elsewhere and (of_kind or new >= _ADDED):
                 score = max(score, lead.score + new + (_OF_KIND if of_kind else 0.0))
-        rated.append(replace(one, score=score))
+        rated.append(replace(one, score=score, about=one.about + score - one.score))
     return rated
 
 
@@ -300,6 +316,13 @@ def _has_alike(words: Collection[str], term: str) -> bool:
 def _echoes(sentence: str, said: bool) -> bool:
     """Return whether a sentence only asks, or is a name or a phrase that says no more than the question (``said``)."""
     return ASKS.search(sentence) is not None or (said and STATES.search(sentence) is None)
+
+
+def _only_names(sentence: Sentence, text: str, wanted: Collection[str]) -> bool:
+    """Return whether a line is no more than a name of the question, perhaps with its other parts, as below a mail."""
+    line = text[text.rfind("\n", 0, sentence.place.start) + 1 : sentence.place.start]
+    asked = len(sentence.words.intersection(wanted))
+    return not line.strip() and 2 * asked >= len(sentence.words) > 0 and _NAME.fullmatch(sentence.text) is not None
 
 
 def _about(passage: Passage) -> str:
