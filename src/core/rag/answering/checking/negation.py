@@ -37,8 +37,9 @@ _LIMITS = {
 }
 _DENYING = {language: re.compile(rf"\b(?:{words})(?!\w)", re.IGNORECASE) for language, words in _DENIES.items()}
 _LIMITING = {language: re.compile(rf"\b(?:{words})(?!\w)", re.IGNORECASE) for language, words in _LIMITS.items()}
-#: "No, it is open" answers a question; it denies nothing of what follows.
-_ANSWER = re.compile(r"\W*(?:no|nein|non)\s*[,:;.!–—-]", re.IGNORECASE)
+#: "No, it is open" answers a question; it denies nothing of what follows, and "Yes" says nothing of it.
+_ANSWER = re.compile(r"\W*(?:no|nein|non|yes|ja|oui|sí|si)\s*[,:;.!–—-]", re.IGNORECASE)
+_WORD = re.compile(r"[^\W\d_]+")
 
 #: A sentence with fewer words that mean something could be about anything.
 _FEWEST_TERMS = 2
@@ -56,12 +57,14 @@ class Statement:
         terms: Its words, those that deny left out.
         denies: Whether it denies something.
         limits: Its words that may deny in another way.
+        words: All its words, in small letters.
         plain: Whether it is clear that it states or denies something.
     """
 
     terms: frozenset[str]
     denies: bool
     limits: frozenset[str] = frozenset()
+    words: frozenset[str] = frozenset()
     plain: bool = True
 
     @property
@@ -79,7 +82,8 @@ def statement_of(sentence: str, language: str) -> Statement:
     denying = _DENYING.get(language)
     if denying is None:
         return Statement(frozenset(analyze(sentence, language)), denies=False, plain=False)
-    said = CODE.sub(" ", _ANSWER.sub("", sentence, count=1) if _ANSWER.match(sentence) else sentence)
+    sentence = _ANSWER.sub("", sentence, count=1) if _ANSWER.match(sentence) else sentence
+    said = CODE.sub(" ", sentence)
     times = len(denying.findall(said))
     # "ne … pas" denies once; who denies twice in English or German states something.
     once = times <= (2 if language in ("french", "spanish") else 1)
@@ -87,6 +91,7 @@ def statement_of(sentence: str, language: str) -> Statement:
         terms=frozenset(analyze(denying.sub(" ", sentence), language)),
         denies=times > 0,
         limits=frozenset(map(str.lower, _LIMITING[language].findall(denying.sub(" ", said)))),
+        words=frozenset(map(str.lower, _WORD.findall(said))),
         plain=once and not sentence.rstrip().endswith("?"),
     )
 

@@ -39,6 +39,9 @@ mandatory compulsory | optional voluntary
 maximum | minimum
 internal | external
 public | private
+more | less fewer
+before | after
+above over | below under
 north northern | south southern
 east eastern | west western
 """,
@@ -60,6 +63,9 @@ verpflichtend | freiwillig
 gewinn | verlust
 maximal | minimal
 teuer teurer | billig billiger günstig günstiger
+mehr | weniger
+vor | nach
+über | unter
 nördlich | südlich
 östlich | westlich
 """,
@@ -78,6 +84,7 @@ né née | mort morte décédé
 obligatoire | facultatif
 maximum | minimum
 nord | sud
+avant | après
 """,
     "spanish": """
 aumentar aumentó aumento subir subió | disminuir disminuyó bajar bajó
@@ -94,6 +101,7 @@ nació | murió
 obligatorio | opcional voluntario
 máximo | mínimo
 norte | sur
+antes | después
 """,
 }
 #: Share of the other words of a sentence that another one has, and how many there are at least.
@@ -111,17 +119,18 @@ def is_reversed(claim: Statement, said: Iterable[Statement], given: Collection[s
         language: The language of the source.
     """
     opposites = _opposites(language)
-    turned = claim.terms & opposites.keys()
+    turned = (claim.terms | claim.words) & opposites.keys()
     known = [(one, one.terms | frozenset(given)) for one in said] if turned else []
-    for term in turned:
-        rest = claim.terms - {term}
+    for word in turned:
+        rest = claim.terms - {word}
         same = [
-            (one, terms)
+            (one, terms | one.words)
             for one, terms in known
             if len(rest) >= _FEWEST_OTHERS and len(rest & terms) >= _ALL_ELSE * len(rest)
         ]
         if same and all(
-            one.denies == claim.denies and term not in terms and opposites[term] & one.terms for one, terms in same
+            one.denies == claim.denies and word not in words and opposites[word] & (one.terms | one.words)
+            for one, words in same
         ):
             return True
     return False
@@ -129,11 +138,12 @@ def is_reversed(claim: Statement, said: Iterable[Statement], given: Collection[s
 
 @cache
 def _opposites(language: str) -> dict[str, frozenset[str]]:
-    """Return the words of a language that have opposites, as terms, with these; none that is on both sides."""
+    """Return the words of a language that have opposites, as they are and as terms, with these."""
     found: dict[str, set[str]] = {}
     for pair in _OPPOSITES.get(language, "").splitlines():
         sides = [
-            frozenset(term for word in side.split() for term in analyze(word, language)) for side in pair.split("|")
+            frozenset(term for word in side.split() for term in (word, *analyze(word, language)))
+            for side in pair.split("|")
         ]
         for own, other in zip(sides, sides[::-1], strict=True) if len(sides) > 1 else ():
             for term in own - other:
