@@ -242,6 +242,13 @@ FOLLOWED = {
     ("What is the average salary in IT?", "and in Data?"): "",  # of one, which a passage has
     ("How many sales by Acme?", "and C++?"): "",  # of Acme, or of all
     ("How many sales by Acme?", "How many of them by Brix?"): "",
+    ("How many sales by Acme?", "How many in 2022?"): (
+        "sales with customer = Acme and order_date = 2022: 1 of 3 records"
+    ),
+    ("Which sales are by Acme?", "How many since 2023?"): (
+        "sales with customer = Acme and order_date >= 2023: 1 of 3 records"
+    ),
+    ("How many are employees in IT?",): "employees with department = IT: 2 of 3 records",
     ("How many sales by Acme?", "And how much is that?"): "",
     ("Who is Acme?", "And Brix?"): "",
     ("How many films are good?", "And by Scott?"): "",

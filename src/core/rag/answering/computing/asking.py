@@ -184,7 +184,7 @@ def chained(text: str, earlier: Iterable[str]) -> tuple[list[Question], list[lis
         if not any(language.following.match(asked.lstrip()) for language in languages()):
             return questions(asked), later[::-1]
         later.append(read(asked))
-    return [], []
+    return questions(text), []
 
 
 def name_words(name: str) -> list[str]:

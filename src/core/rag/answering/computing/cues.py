@@ -149,11 +149,14 @@ _BETWEEN: Final = {
 }
 _FOLLOWING: Final = {
     "english": r"(?P<of_them>(?:and )?(?:how many|which|what) of (?:them|those|these))"
-    r"|(?:and|but)(?: what about| how about)?|(?:what|how) about",
+    r"|(?:and|but)(?: what about| how about)?|(?:what|how) about"
+    r"|how many(?= (?:are|were|in|at|on|from|since|between|before|after)(?!\w))",
     "german": r"(?P<of_them>(?:und )?(?:wie ?viele|welche) (?:davon|von (?:ihnen|denen)))"
-    r"|und(?: was ist mit)?|was ist mit",
-    "french": r"(?P<of_them>(?:et )?(?:combien|lesquels|lesquelles) d['’]entre (?:eux|elles))|et(?: pour)?",
-    "spanish": r"¿?(?:(?P<of_them>(?:y )?(?:cu[aá]nt[oa]s|cuáles) de (?:ellos|ellas))|y|qué (?:pasa|hay) (?:con|de))",
+    r"|und(?: was ist mit)?|was ist mit|wie ?viele(?= (?:sind|waren|in|im|am|aus|seit|zwischen|vor|nach)(?!\w))",
+    "french": r"(?P<of_them>(?:et )?(?:combien|lesquels|lesquelles) d['’]entre (?:eux|elles))|et(?: pour)?"
+    r"|combien(?= (?:sont|étaient|en|à|depuis|entre|avant|après)(?!\w))",
+    "spanish": r"¿?(?:(?P<of_them>(?:y )?(?:cu[aá]nt[oa]s|cuáles) de (?:ellos|ellas))|y|qué (?:pasa|hay) (?:con|de)"
+    r"|cu[aá]nt[oa]s(?= (?:son|eran|en|desde|entre|antes|después)(?!\w)))",
 }
 _PLURALS: Final = {
     "english": (("ies", "y"), ("es", ""), ("s", "")),

@@ -30,9 +30,11 @@ class _Following(Reading):
         self._take(opened)
         self._find_names()
         self._free = list(self._names.fields)
-        counts = before.kind == "count"
-        cues = [one.cue for one in self._cues if not one.span.meets(opened) and not (counts and one.cue == "count")]
-        if self._is_unclear() or self._is_of_asker() or set(cues) - {"per"}:
+        cues = {one.cue for one in self._cues} - {"per"}
+        if "count" in cues and before.kind == "list":
+            before = replace(before, kind="count")
+        allowed = {"count"} if before.kind == "count" else set()
+        if self._is_unclear() or self._is_of_asker() or cues - allowed:
             return None
         found = self.conditions()
         if not found or self._free or self._grouped() != "" or not self._is_covered():
