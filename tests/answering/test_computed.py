@@ -67,6 +67,8 @@ ANSWERED = {
     "How many customers do we have in St. Gallen?": "customers with city = St. Gallen: 1 of 5 records",
     "How many customers are in Berlin or Ulm?": "customers with city = Berlin or Ulm: 3 of 5 records",
     "How many customers are in the US?": "customers with country = US: 1 of 5 records",
+    "How many customers are not in Berlin?": "customers with city != Berlin: 3 of 5 records",
+    "How many customers are in DE and since 2020?": "customers with country = DE and since >= 2020: 2 of 5 records",
     "How many customers since 2021?": "customers with since >= 2021: 2 of 5 records",
     "How many different cities are there?": "different values of city in customers: 4 (5 records)",
     "How many customers per country?": "records in customers, by country: DE: 3, CH: 1, US: 1",
@@ -131,7 +133,6 @@ async def test_records_are_counted_added_up_and_compared(kb: KnowledgeBase) -> N
     "question",
     [
         "How many happy customers are in Berlin?",  # not what records tell
-        "How many customers are not in Berlin?",
         "How many customers are in Berlin and since when?",
         "How many employees does the office in Berlin have?",
         "How many dogs are there?",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from core.rag.answering.computing.asking import Compared, Span, name_words, senses
-from core.rag.answering.computing.cues import ALL_OF, words_of
+from core.rag.answering.computing.cues import ALL_OF, NEGATING, words_of
 from core.rag.answering.computing.naming import Naming, Value
 from core.rag.answering.computing.seen import YES_OR_NO, SeenField
 from core.rag.retrieval.tables.amounts import amount, plain_number
@@ -61,7 +61,11 @@ class Conditions(Naming):
         # Two values of one field, without "or" between them, is no record that has both.
         if len(self._names.values) - len(joined) != len(values):
             return None
-        conditions = [Condition(name, "=", tuple(found)) for name, found in values.items()]
+        denied = self._denied()
+        conditions = [
+            Condition(name, "!=" if name in {chosen[span] for span in denied} else "=", tuple(found))
+            for name, found in values.items()
+        ]
         for compared in self._compared:
             name = self._field_compared(compared)
             if name is None:
@@ -75,6 +79,17 @@ class Conditions(Naming):
         ):
             return None  # "2022 or 2023"
         return conditions
+
+    def _denied(self) -> list[Span]:
+        """Return the values behind a "not"; of several with "or" between them, it is before the first."""
+        denied = []
+        for place, word in enumerate(self._question.words):
+            spans = [value.span for value in self._names.values]
+            behind = [span for span in spans if self._leads(Span(place, place + 1), span)]
+            if word in NEGATING and place not in self._taken and behind:
+                self._taken.add(place)
+                denied.append(behind[0])
+        return denied
 
     def _field_of(self, value: Value) -> str | None:
         """Return the field that a value is of: the only one that has it, or the one that is named beside it."""

@@ -216,6 +216,12 @@ OF_TIME: Final = re.compile(
     re.IGNORECASE,
 )
 
+#: What stands before who did something, as well as before what to group by, and before "me".
+BY: Final = frozenset({"by", "par", "por"})
+
+#: What stands before a value that records shall not have.
+NEGATING: Final = words_of("not nicht no")
+
 #: What joins values, of which each will do; the first of them may want all values of a list.
 ALL_OF: Final = frozenset({"and", "und", "et", "y"})
 JOINING: Final = ALL_OF | {"or", "oder", "ou", "o"}

@@ -60,4 +60,4 @@ class _Following(Reading):
 
     def _is_value(self, condition: Condition) -> bool:
         is_time = self._seen.fields[condition.field].is_date or self.is_year(condition.field)
-        return condition.sign == "=" and not is_time
+        return condition.sign in {"=", "!="} and not is_time

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from core.rag.answering.computing.asking import Question, Span, name_words
-from core.rag.answering.computing.cues import ASKER, ASKING, FILLERS, JOINING, MEANING, PERSONS
+from core.rag.answering.computing.cues import ALL_OF, ASKER, ASKING, BY, FILLERS, JOINING, MEANING, PERSONS
 from core.rag.answering.computing.seen import Seen, plain_name
 
 #: What has a count in it ("number of") if no name stands before it, and what stands before "me".
@@ -149,11 +149,26 @@ class Naming:
         return self._taken.isdisjoint(range(span.start, span.stop))
 
     def _is_covered(self) -> bool:
-        """Whether every word has a part; "and" and "or" only between two values of one field."""
+        """Whether every word has a part; "and" and "or" only between two values of one field, or "and" before or behind
+        what compares.
+        """
         joined = {place for _, _, place in self._joined()}
         return all(
-            place in self._taken or place in joined or word in self._language_fillers
+            place in self._taken or place in joined or word in self._language_fillers or self._adds(place)
             for place, word in enumerate(self._question.words)
+        )
+
+    def _adds(self, place: int) -> bool:
+        """Whether an "and" joins two conditions, one of which compares: "in Ulm and since 2020"."""
+        values, compared = [one.span for one in self._names.values], [one.span for one in self._compared]
+        here = Span(place, place + 1)
+
+        def stands_beside(spans: list[Span], *, before: bool) -> bool:
+            return any(self._leads(*((span, here) if before else (here, span))) for span in spans)
+
+        return self._question.words[place] in ALL_OF and any(
+            stands_beside(first, before=True) and stands_beside(second, before=False)
+            for first, second in ((compared, values), (values, compared), (compared, compared))
         )
 
     def _joined(self) -> Iterator[tuple[Value, Value, int]]:
@@ -171,6 +186,14 @@ class Naming:
     def _adjoin(self, first: Span, second: Span) -> bool:
         """Whether nothing but words that say nothing stands between two places, the first before the second."""
         return first.stop <= second.start and all(map(self._is_filling, range(first.stop, second.start)))
+
+    def _leads(self, first: Span, second: Span) -> bool:
+        """Whether two places adjoin, perhaps with "by" or the name of a field between them."""
+        named = {place for span, _ in self._names.fields for place in range(span.start, span.stop)}
+        return first.stop <= second.start and all(
+            self._is_filling(place) or place in named or self._question.words[place] in BY
+            for place in range(first.stop, second.start)
+        )
 
     def _is_number(self, name: str) -> bool:
         return self._seen.fields[name].is_number

@@ -13,7 +13,7 @@ from typing import Final, Literal
 
 from core.rag.answering.computing.asking import Question, Span, name_words
 from core.rag.answering.computing.conditions import Condition, Conditions, as_stored
-from core.rag.answering.computing.cues import ASKING, Cue
+from core.rag.answering.computing.cues import ASKING, BY, Cue
 from core.rag.answering.computing.seen import Seen, is_shortened
 
 Kind = Literal["count", "distinct", "sum", "avg", "list", "top", "highest", "lowest", "most", "fewest"]
@@ -21,8 +21,6 @@ Kind = Literal["count", "distinct", "sum", "avg", "list", "top", "highest", "low
 _AGGREGATES: Final[dict[Cue, Kind]] = {"sum": "sum", "average": "avg"}
 _EXTREMES: Final[dict[Cue, Kind]] = {"highest": "highest", "lowest": "lowest"}
 _RANKS: Final[dict[Cue, Kind]] = {"most": "most", "fewest": "fewest"}
-#: What stands before who did something, as well as before what to group by, and before "me".
-_BY: Final = frozenset({"by", "par", "por"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +102,7 @@ class Reading(Conditions):
 
     def _is_by_value(self, span: Span) -> bool:
         """Whether "by" tells who did something."""
-        return self._question.words[span.start : span.stop][0] in _BY and any(
+        return self._question.words[span.start : span.stop][0] in BY and any(
             self._adjoin(span, value.span) for value in self._names.values
         )
 

@@ -92,8 +92,8 @@ def _asked(plan: Plan) -> Asked:
 
 def _test(condition: Condition) -> dict[str, Any]:
     """Return a condition as a filter has it; dates in ISO 8601 begin with their month and day."""
-    if condition.sign == "=":
-        return {"=": list(condition.values)}
+    if condition.sign in {"=", "!="}:
+        return {condition.sign: list(condition.values)}
     return {"prefix" if condition.sign == "in" else condition.sign: condition.values[0]}
 
 
