@@ -260,7 +260,7 @@ async def test_what_cannot_be_opened_is_a_finding_not_an_error(tmp_path: Path, k
     for uri, words in (
         (f"embedded:{tmp_path}", "is a folder"),
         (f"embedded:{junk}", "is not a graph"),
-        (f"embedded:{file}", "in use by another process"),
+        (f"embedded:{file}", "open in this process already"),
         (f"embedded:{tmp_path / 'none'}", "nothing has been ingested yet"),
         ("http://127.0.0.1", "127.0.0.1"),
     ):
