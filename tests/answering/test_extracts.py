@@ -516,6 +516,27 @@ async def test_a_row_has_the_words_of_its_columns() -> None:
     assert text.splitlines()[2] == "- System: Mail | Owner: Ben | Recovery time: 2 hours [2]"
 
 
+@pytest.mark.parametrize(
+    ("heading", "says"),
+    [
+        ("GRAND TOTAL 5,738", True),
+        ("Total: **48**", True),
+        ("Gesamt 1.234,50 €", True),
+        ("Total Revenue: $12,500.00", True),
+        ("Sales up 12 %", True),
+        ("Total 2024", False),
+        ("4.2 Total", False),
+        ("Totals of version 2.0", False),
+    ],
+)
+async def test_a_heading_with_a_figure_is_an_extract(heading: str, says: bool) -> None:
+    # As in the PDF of an invoice, whose totals are in large letters.
+    text = f"#### Sales tax\n\nSales tax 278.46\n\n### {heading}\n\nThis is a preliminary estimate."
+    question = "What is the grand total, revenue or Gesamt of the sales?"
+    answer, _ = await extract(question, "factual", [_passage(1, text)])
+    assert (f"- {heading} [1]" in answer.splitlines()) is says
+
+
 async def test_the_name_below_a_mail_is_no_answer() -> None:
     mail = "thank you for the offer of 38,400 EUR.\n\nKind regards\n\nNordlicht GmbH\n"
     text, _ = await extract("How much is the offer for Nordlicht?", "factual", [_passage(1, mail, "Re: Offer")])

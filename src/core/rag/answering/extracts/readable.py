@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Set
 
 from core.rag.answering.extracts.announced import announces
 from core.rag.answering.extracts.code_spans import Span, code_spans
@@ -29,12 +30,20 @@ _HIDDEN = re.compile(
     r"|<img\b(?:\s+[\w:-]+=(?:\"[^\"]*\"|'[^']*'|[^\s\"'>]+))+\s*/?>",
     re.DOTALL | re.IGNORECASE,
 )
+#: A heading that states a figure, as the line in large letters below an invoice does: "Total: 48", "Total 211,522",
+#: "Revenue $12.5 million"; not one that is numbered, or has a year or a version: "4.2 Tests 2024".
+_AMOUNT = r"(?<![\d.,])-?\d+(?:[.,' \u2019\u00a0\u202f]\d+)*(?![.,]?\d)"
+_FIGURE = re.compile(
+    rf"[^\W\d_][^\n]*?(?::[ \t*_]+[^\w\s]?[ \t]?{_AMOUNT}|(?:[$€£¥₹]|\b(?:USD|EUR|CHF|GBP))[ \t]?{_AMOUNT}"
+    rf"|[ \t]-?\d{{1,3}}(?:[.,'’]\d{{3}})+(?:[.,]\d\d)?|{_AMOUNT}[ \t]?(?:[%$€£¥₹]|\b(?:USD|EUR|CHF|GBP)\b))"
+    r"(?:[ \t]+[^\W\d_]+)?[*_ \t#]*"
+)
 #: Where links lead, in lines of their own: ``[guide]: https://…``.
 _DEFINITIONS = re.compile(r"(?:\[[^\]\n]{1,200}\]:\s*\S+(?:\s+|\Z)(?:\"[^\"]*\"\s*)?)+")
 
 
 def readable_spans(passage: Passage) -> list[Span]:
-    """Return the spans of readable sentences; headings and heads of tables only if there is nothing else."""
+    """Return the spans of readable sentences; heads of tables and headings without a figure if nothing else is."""
     text = passage.hit.content
     if is_code(passage.hit.path):
         return code_spans(text)
@@ -49,16 +58,20 @@ def readable_spans(passage: Passage) -> list[Span]:
         and not _is_markup(text, start, end)
         and not any(begin <= start and end <= stop for begin, stop in hidden)
     ]
-    said = [
-        (start, end)
-        for start, end in read
-        if not is_heading(text, start)
-        and not is_title_line(text, start, end)
+    said = [place for place in read if _says_something(text, *place, headings)]
+    return [Span(*place, said=True) for place in said or read]
+
+
+def _says_something(text: str, start: int, end: int, headings: Set[str]) -> bool:
+    """Return whether a sentence is neither the head of a table nor a heading, unless one that states a figure."""
+    if is_heading(text, start):
+        return _FIGURE.fullmatch(text, start, end) is not None
+    return (
+        not is_title_line(text, start, end)
         and not is_head(text, start)
         and not (_EMPHASIZED.fullmatch(text, start, end) and not announces(text, end))
         and normalize_name(text[start:end]) not in headings
-    ]
-    return [Span(*place, said=True) for place in said or read]
+    )
 
 
 def _is_markup(text: str, start: int, end: int) -> bool:
