@@ -211,6 +211,33 @@ def test_names_of_groups_are_parts_of_the_names_of_columns(areas: tuple[str, ...
         assert [row for row, _ in places(document, "row")] == [4, 5]
 
 
+def test_the_unit_and_the_period_above_the_names_of_columns_are_no_names_of_their_own() -> None:
+    # As in "Analyses by segment" of a half-year report: each period is a table, and nothing is merged.
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in (
+        ["In millions", None, None, "January-June 2023"],
+        [None, "Sales", "Profit", "of which restructuring"],
+        ["Water", 1672, 152, -2],
+        ["Total", 46293, 7904, -262],
+        [],
+        ["In millions", None, None, "January-June 2022"],
+        [None, "Sales", "Profit", "of which restructuring"],
+        ["Water", 1792, 176, -4],
+    ):
+        book.active.append(row)
+    stream = io.BytesIO()
+    book.save(stream)
+    document = convert("a.xlsx", stream.getvalue())
+    assert document.content == (
+        "| In millions January-June 2023 | Sales | Profit | of which restructuring |\n| --- | --- | --- | --- |\n"
+        "| Water | 1672 | 152 | -2 |\n| Total | 46293 | 7904 | -262 |\n\n"
+        "| In millions January-June 2022 | Sales | Profit | of which restructuring |\n| --- | --- | --- | --- |\n"
+        "| Water | 1792 | 176 | -4 |"
+    )
+    assert records(document)[0]["Sales"] == "1672"
+
+
 def test_formulas_without_values_show_themselves() -> None:
     parts = unzipped(workbook(Data=[["item", "net", "gross"], ["a", 1, "=B2*1.19"], ["b", 2, "=B3*1.19"]]))
     part = "xl/worksheets/sheet1.xml"

@@ -168,8 +168,17 @@ def _used(rows: Sequence[Row]) -> list[int]:
 
 
 def _grouped_header(rows: Sequence[Row], used: Sequence[int]) -> list[str] | None:
-    """Return the names of the columns where the first row names groups of those that the second one names."""
-    if len(rows) < 3 or not rows[0].spans or any(map(is_number, (*rows[0].cells, *rows[1].cells))):
+    """Return the names of the columns where the first row names groups of those that the second one names.
+
+    Groups are cells that are merged across columns. A first row of no more than the unit and the period says what all
+    columns are: the first one, which has no name of its own, is named by both.
+    """
+    if len(rows) < 3:
+        return None
+    if _is_above_names(*rows[:3]):
+        both = Row(rows[0].number, rows[0].columns[:1], [" ".join(rows[0].cells)])
+        return joined_header([both.under(used), rows[1].under(used)])
+    if not rows[0].spans or any(map(is_number, (*rows[0].cells, *rows[1].cells))):
         return None
     groups = dict(zip(rows[0].columns, rows[0].cells, strict=True))
     if len(groups) < 2:
@@ -181,6 +190,19 @@ def _grouped_header(rows: Sequence[Row], used: Sequence[int]) -> list[str] | Non
             return None
         groups |= dict.fromkeys(columns, groups[first])
     return joined_header([[row.get(column, "") for column in used] for row in (groups, names)])
+
+
+def _is_above_names(top: Row, names: Row, below: Row) -> bool:
+    """Return whether a row is above the names of columns: ``In millions | | June 2023`` above `` | Sales | Profit``."""
+    numbers = {column for column, cell in zip(below.columns, below.cells, strict=True) if is_number(cell)}
+    named = set(names.columns)
+    return (
+        len(top.cells) == 2 < len(names.cells)
+        and top.columns[0] == below.columns[0] < names.columns[0]
+        and not any(map(is_number, (*top.cells, *names.cells)))
+        and numbers | set(top.columns[1:]) <= named
+        and 2 * len(numbers) > len(named)
+    )
 
 
 def _is_sparse(rows: Sequence[Row]) -> bool:
@@ -205,7 +227,7 @@ def _begins_table(rows: Sequence[Row], index: int) -> bool:
     cells = rows[index].cells
     if index + 1 >= len(rows) or rows[index + 1].number != rows[index].number + 1:
         return False
-    if len(cells) == 1:
+    if len(cells) == 1 or (index + 2 < len(rows) and _is_above_names(*rows[index : index + 3])):
         return True
     below = rows[index + 1].cells
     return not any(is_number(cell) for cell in cells) and any(is_number(cell) for cell in below)
