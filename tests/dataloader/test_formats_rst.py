@@ -130,7 +130,7 @@ A      B
             ".. only:: html and not latex\n\n   Some ``words``.\n\n   .. note:: Inner.\n",
             "Some `words`.\n\nNote: Inner.",
         ),
-        (".. py:function:: f(x)\n\n   :returns: something\n", "`f(x)`\n\n:returns: something"),
+        (".. py:function:: f(x)\n\n   :returns: something\n", "## `f(x)`\n\n:returns: something\n\n# Title"),
         (".. code-block:: python\n   :caption: Why\n\n   x = 1\n", "Why\n\n```python\nx = 1\n```"),
         (".. versionadded:: 3.11\n", "Added in version 3.11."),
         (".. versionchanged:: 3.12\n   Raises ``X``.\n", "Changed in version 3.12:\nRaises `X`."),
@@ -161,6 +161,118 @@ def test_restructured_text_directives(directive: str, markdown: str) -> None:
     document = convert("a.rst", f"Title\n=====\n\n{directive}\nAfter.\n")
     assert document.content == f"# Title\n\n{markdown}\n\nAfter."
     assert document.metadata == {}
+
+
+def test_what_sphinx_describes_is_a_section_of_its_own() -> None:
+    text = """Settings
+========
+
+.. setting:: MILL
+
+MILL
+----
+
+.. py:data:: WHEEL
+
+   Which wheel turns.
+
+   Default: ``8``
+
+.. class:: Mill(x)
+
+   A mill.
+
+   .. method:: grind()
+
+      Grinds.
+
+   It is old.
+
+.. option:: -c <command>
+
+   Runs it.
+
+.. function:: bare()
+
+#. The text goes on.
+
+Miller
+------
+
+.. class:: mills.Miller(name)
+
+   Who grinds.
+
+   .. method:: grind()
+
+      Grinds.
+
+.. note::
+
+   .. envvar:: MILL_HOME
+
+      Within a note.
+
+.. tags:: wheels
+
+   Of an extension.
+"""
+    assert (
+        convert("a.rst", text).content
+        == """# Settings
+
+## MILL
+
+### `WHEEL`
+
+Which wheel turns.
+
+Default: `8`
+
+### `Mill(x)`
+
+A mill.
+
+#### `grind()`
+
+Grinds.
+
+### `Mill(x)`
+
+It is old.
+
+### `-c <command>`
+
+Runs it.
+
+`bare()`
+
+## MILL
+
+#. The text goes on.
+
+## Miller
+
+`mills.Miller(name)`
+
+Who grinds.
+
+### `grind()`
+
+Grinds.
+
+## Miller
+
+Note:
+
+`MILL_HOME`
+
+Within a note.
+
+wheels
+
+Of an extension."""
+    )
 
 
 def test_restructured_fields_of_several_lines_are_whole() -> None:

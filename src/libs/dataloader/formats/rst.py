@@ -27,8 +27,11 @@ _ENTRY = re.compile(r"^(.*\S)\s*<([^<>]+)>$")
 _CLOSED = re.compile(r"``.+?``|`[^`]+`", re.DOTALL)
 _LINE_OF_BLOCK = re.compile(r"^(\s*)\|(?: |$)")
 _GRID = re.compile(r"^\s*\+[-=+]{3,}\+\s*$")
+_IS_HEADING = re.compile(r"#{1,6} ")  # in Markdown
+_TERM = re.compile(r"`[^`\n]+`")  # nothing but a name
 _MOST_LINES = 20  # of markup that goes on in the next line
 _LONGEST_TABLE = 500
+_DEEPEST = 6  # heading
 _MOST_CELLS = 1_000_000  # counting those that are added to short rows
 CODE = frozenset(
     "code-block code sourcecode highlight parsed-literal prompt doctest testcode testsetup testoutput ipython"  # noqa: SIM905
@@ -42,6 +45,7 @@ SILENT = frozenset(
 _TITLED = frozenset("csv-table list-table table rubric title centered admonition topic sidebar".split())  # noqa: SIM905
 # What their arguments name is not shown.
 _CLASSES = frozenset(("class", "rst-class", "cssclass", "container"))
+_STYLE = re.compile(r"[a-z0-9 _-]*")  # of HTML; in Sphinx, a directive of the same name describes a class of Python
 # What docutils knows about a document, apart from the two that it makes parts of the text.
 _BIBLIOGRAPHIC = frozenset(
     "author authors organization contact address version revision status date copyright".split()  # noqa: SIM905
@@ -54,6 +58,11 @@ _VERSIONS = {
     "deprecated": "Deprecated since version {}",
     "deprecated-removed": "Deprecated since version {}, removed in version {}",
 }
+# What Sphinx and its extensions describe, beside what has the name of a domain (``py:function``).
+_OBJECTS = frozenset(
+    "function class method staticmethod classmethod decorator decoratormethod attribute property data exception type"  # noqa: SIM905
+    " object describe macro var struct member option cmdoption envvar confval setting command event signal".split()
+)
 _NOTES = frozenset("note warning tip hint important caution danger attention error seealso".split())  # noqa: SIM905
 
 
@@ -96,12 +105,19 @@ class _Converter:
         self._has_fields = around is None  # a part of a document has no metadata of its own
         self.metadata: dict[str, str] = {}
         self._no_table_until = self._no_grid_until = 0
+        self._level, self._title = 0, ""  # of the section; in a note and the like there is none
+        self._is_described = False  # the last block was a section of what is described
 
     def convert(self) -> list[str]:
         out: list[str] = []
         at = 0
         while at < len(self._lines):
+            before, is_behind = len(out), self._is_described
             at = self._block(at, out)
+            first = next((line for line in out[before:] if line.strip()), "") if is_behind else ""
+            if first and not _IS_HEADING.match(first) and not _TERM.fullmatch(first):
+                out[before:before] = ["", self._title, ""]  # the text of the section goes on
+                self._is_described = False
         return out
 
     def _block(self, at: int, out: list[str]) -> int:
@@ -181,8 +197,10 @@ class _Converter:
     def _add_heading(self, style: str, title: str, out: list[str]) -> None:
         if style not in self._styles:
             self._styles.append(style)
-        level = min(self._styles.index(style) + 1, 6)
-        out += ["", f"{'#' * level} {self._inline.convert(title.strip())}", ""]
+        level = min(self._styles.index(style) + 1, _DEEPEST)
+        self._level, self._title = level, f"{'#' * level} {self._inline.convert(title.strip())}"
+        self._is_described = False
+        out += ["", self._title, ""]
 
     def _explicit(self, at: int, out: list[str]) -> int:
         """Convert a directive, comment, target or footnote; return the number of the line after it, 0 if it is none."""
@@ -239,20 +257,36 @@ class _Converter:
             if rows and len(rows) * max(map(len, rows)) <= _MOST_CELLS:
                 out += [markdown_table([[self._cell(cell) for cell in row] for row in rows]), ""]
                 return after
-        elif name == "only" or name in _CLASSES:
+        elif name == "only" or (name in _CLASSES and (name != "class" or _STYLE.fullmatch(argument))):
             out.append("")  # what it names are the formats that show the body, or how they do
         elif label := note_label(name, argument, goes_on=bool(body)):
             out += ["", self._inline.convert(label)]
         elif argument:
-            out += [
-                "",
-                f"`{argument}`"
-                if ":" in name or name.startswith("auto") or "(" in argument
-                else self._inline.convert(argument),
-                "",
-            ]
+            if not (has_body := any(body)) and self._is_named(argument, after):
+                return after
+            described = ":" in name or name.startswith("auto") or name in _OBJECTS
+            term = f"`{argument}`" if described or "(" in argument else self._inline.convert(argument)
+            if described and has_body and not depth and 0 < self._level < _DEEPEST:
+                self._describe(argument, body, out)
+                return after
+            out += ["", term, ""]
         self._nested(body, out)
         return after
+
+    def _is_named(self, argument: str, at: int) -> bool:
+        """Return whether the next line with text has these words: they only made it a target for references."""
+        line = next((line for line in self._lines[at : at + _MOST_LINES] if line.strip()), "")
+        return re.search(rf"(?<!\w){re.escape(argument)}(?!\w)", line) is not None
+
+    def _describe(self, argument: str, body: list[str], out: list[str]) -> None:
+        """Convert what describes a function, a setting or the like: a section of its own, unless this one is that."""
+        inside = _Converter(body, self._inline, self)
+        name = argument.partition("(")[0].rpartition(".")[2]
+        is_section = self._title.strip("# `").rpartition(".")[2] == name
+        inside._level = self._level + (not is_section)
+        inside._title = self._title if is_section else f"{'#' * inside._level} `{argument}`"
+        out += ["", f"`{argument}`" if is_section else inside._title, "", *inside.convert(), ""]
+        self._is_described = inside._is_described or not is_section
 
     def _entries(self, body: list[str], out: list[str]) -> None:
         """Convert a table of contents: write the entries that have words of their own, and link to all of them."""
