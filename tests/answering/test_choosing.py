@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from tests.growth import check_growth
 
@@ -233,3 +235,60 @@ async def test_of_two_sentences_the_one_with_a_number_answers_how_many() -> None
         await kb.ingest([Document(path="tavis.txt", content=text)])
         answer = await kb.ask("How many seats has the theatre of Tavis?")
     assert answer.text.splitlines()[2] == "- The theatre has 40 seats, all of them of wood. [1]"
+
+
+@pytest.mark.parametrize(
+    ("question", "quote"),
+    [
+        ("what is SERVER_NAME for", "Inform the application what host and port it is bound to."),
+        ("default of SESSION_COOKIE_SAMESITE", "Default: `None`"),
+    ],
+)
+async def test_the_section_of_a_setting_says_what_it_is_for_and_its_default(
+    tmp_path: Path, question: str, quote: str
+) -> None:
+    (tmp_path / "config.rst").write_text("""Configuration
+=============
+
+.. py:data:: SESSION_COOKIE_SECURE
+
+   Browsers will only send cookies with requests over HTTPS if the cookie is marked "secure".
+
+   Default: ``False``
+
+.. py:data:: SESSION_COOKIE_SAMESITE
+
+   Restrict how cookies are sent with requests from external sites. See :ref:`security-cookie`.
+
+   Default: ``None``
+
+   .. versionadded:: 1.0
+
+.. py:data:: SERVER_NAME
+
+   Inform the application what host and port it is bound to.
+
+   Default: ``None``
+
+.. versionadded:: 0.5
+   ``SERVER_NAME``
+
+.. versionadded:: 1.0
+   Added :data:`SESSION_COOKIE_SAMESITE` to control the session cookie's ``SameSite`` option.
+""")
+    (tmp_path / "security.rst").write_text("""Set-Cookie options
+==================
+
+These options can be added to a ``Set-Cookie`` header. The ``SERVER_NAME`` is not used for cookies.
+
+``SameSite`` restricts how cookies are sent with requests from external sites. ::
+
+    app.config.update(
+        SESSION_COOKIE_SECURE=True,
+        SESSION_COOKIE_SAMESITE='Lax',
+    )
+""")
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.ingest(tmp_path)
+        answer = await kb.ask(question)
+    assert quote in {citation.quote for citation in answer.citations}, answer.text

@@ -127,7 +127,8 @@ async def scored(
     headed = _headed(question, passages, languages)
     alike = await _likenesses(question, [one.text for one in (*found, *headed)], embedder)
     wanted = set(query_terms(question))
-    weights = _weights(found, passages, languages, wanted, set(query_terms(before)) - wanted)
+    asked = [set(analyze(question, language)) for language in languages]
+    weights = _weights(found, passages, languages, asked, wanted, set(query_terms(before)) - wanted)
     rated = _rated(question, passages, languages, found, alike[: len(found)], weights, wanted)
     subjects = [_subjects(passage, language, wanted) for passage, language in zip(passages, languages, strict=True)]
     rated = _going_on(rated, passages, subjects, weights, kind_asked(question))
@@ -155,18 +156,24 @@ def _weights(
     sentences: Sequence[Sentence],
     passages: Sequence[Passage],
     languages: Sequence[str],
+    asked: Sequence[set[str]],
     wanted: set[str],
     earlier: set[str],
 ) -> list[dict[str, float]]:
     """Return what each word of the question counts in the sentences of each passage.
 
     A word that few of the sentences have weighs more; one that the title or heading of the passage has, or that was
-    only said before (``earlier``), weighs less.
+    only said before (``earlier``), weighs less. A stem in another language, which no sentence has, is none that they
+    lack (``asked`` has those in the language of each passage).
     """
     given = [set(analyze(_about(passage), language)) for passage, language in zip(passages, languages, strict=True)]
     rarity = {term: 1.0 / (1 + sum(term in one.words for one in sentences)) ** 0.5 for term in wanted | earlier}
     rarity.update({term: _EARLIER * rarity[term] for term in earlier})
-    return [{term: rare * (_GIVEN if term in own else 1.0) for term, rare in rarity.items()} for own in given]
+    had = {term for one in sentences for term in one.words} | earlier
+    return [
+        {term: rare * (_GIVEN if term in own else 1.0) for term, rare in rarity.items() if term in had or term in stems}
+        for own, stems in zip(given, asked, strict=True)
+    ]
 
 
 def _rated(
@@ -180,9 +187,9 @@ def _rated(
 ) -> list[Sentence]:
     """Return the sentences with their scores, each by itself."""
     totals = [sum(own.values()) or 1.0 for own in weights]
-    # Whether all that is asked for is the title of its document.
+    # Whether all that is asked for is the title of its document, or its heading if that is one name, as of a setting.
     entitled = [
-        set(analyze(question, language)) <= set(analyze(passage.hit.title, language))
+        any(set(analyze(question, language)) <= set(analyze(name, language)) for name in _names(passage))
         for passage, language in zip(passages, languages, strict=True)
     ]
     kind = kind_asked(question)
@@ -329,6 +336,12 @@ def _about(passage: Passage) -> str:
     """Return the title and headings of a passage, each once."""
     parts = (passage.hit.title, *headings_of(passage.hit.heading))
     return ", ".join(dict.fromkeys(part.strip() for part in parts if part.strip()))
+
+
+def _names(passage: Passage) -> list[str]:
+    """Return the title of a passage, and its heading if that is a single word."""
+    heading = last_heading(passage.hit.heading)
+    return [passage.hit.title] if len(heading.split()) > 1 else [passage.hit.title, heading]
 
 
 async def _likenesses(question: str, texts: Sequence[str], embedder: EmbeddingService | None) -> list[float]:
