@@ -385,6 +385,24 @@ def test_code_and_tables_that_fit_are_not_cut() -> None:
     assert sum(table in chunk.content for chunk in chunks) == 1
 
 
+@pytest.mark.parametrize("mark", ["```", "~~~~"])
+@pytest.mark.parametrize("indent", ["    ", "\t", "        "])
+def test_a_fence_within_an_item_of_a_list_is_kept_whole(mark: str, indent: str) -> None:
+    prose = "".join(SENTENCES[:5])
+    lines = [f"{mark}bash", *(f"# step {number} of all" for number in range(8)), "", mark]
+    fence = "".join(f"{indent}{line}\n" if line else "\n" for line in lines)
+    text = f"# H\n\n- {prose}\n\n{fence}\n{indent}{prose}\n\n{prose}\n"
+    chunks = split(text, 150, 20, format="markdown")
+    assert len(chunks) > 2
+    assert sum(fence in chunk.content for chunk in chunks) == 1
+    assert {chunk.heading for chunk in chunks} == {"H"}
+
+
+def test_an_indented_fence_that_nothing_closes_is_text() -> None:
+    open_ended = f"# H\n\n- An item\n\n      ```\n      code\n\n# Next\n\n{SENTENCES[0]}\n"
+    assert [chunk.heading for chunk in split(open_ended, 150, 0, format="markdown")] == ["H", "Next"]
+
+
 def test_a_long_table_in_markdown_is_cut_by_rows_and_keeps_its_header() -> None:
     rows = [f"| row {number} | {number * number} |\n" for number in range(100)]
     text = f"# H\n\nIntroduction.\n\n| name | value |\n| --- | ---: |\n{''.join(rows)}\nAfter the table.\n"

@@ -21,7 +21,7 @@ from libs.dataloader.formats.markdown import HEADING_ATTRIBUTES, LITERAL, kept_l
 from libs.dataloader.notes import without_brackets
 
 _LINE = re.compile(
-    r"^ {0,3}(?:"
+    r"^(?: {0,3}(?:"
     r"(?P<atx>#{1,6})(?=[ \t\r\n]|\Z)"
     r"|(?P<fence>`{3,}|~{3,})(?P<info>[^\n]*)"
     r"|(?P<setext>=+|-{2,})[ \t]*\r?$"
@@ -29,7 +29,7 @@ _LINE = re.compile(
     r"|(?P<comment><!--)"
     r"|(?P<summary>(?:<details\b[^<>\n]*>\s*)?<summary\b[^<>\n]*>)"
     r"|(?P<folded></details[ \t]*>)"
-    r")",
+    r")|[ \t]+(?P<deep>`{3,}|~{3,})(?P<deep_info>[^\n]*))",
     re.MULTILINE | re.IGNORECASE,
 )
 _SUMMARY_END = re.compile(r"</summary[ \t]*>", re.IGNORECASE)
@@ -64,6 +64,7 @@ class Outline:
 def outline(text: str) -> Outline:
     """Find headings and fenced code."""
     found = Outline()
+    indented: dict[str, int] = {}  # by the mark of a fence, up to where none closes it
     unclosed: set[str] = set()  # an unclosed block is more likely a slip than the whole rest of the document
     position = 0
     if (matter := _FRONT_MATTER.match(text)) is not None:
@@ -80,6 +81,14 @@ def outline(text: str) -> Outline:
                 continue  # inline code
             position = _fence_end(text, mark, line_end)
             found.fences.append((match.start(), position))
+        elif match["deep"]:
+            if line_end > indented.get(match["deep"], -1):
+                closed, behind = _deep_fence(text, match["deep"], match["deep_info"], line_end)
+                if closed:
+                    position = behind
+                    found.fences.append((match.start(), position))
+                else:
+                    indented[match["deep"]] = behind
         elif match["setext"]:
             last = found.headings[-1].end if found.headings else 0
             last = max(last, found.fences[-1][1] if found.fences else 0)
@@ -267,6 +276,21 @@ def _line_end(text: str, position: int) -> int:
 def _fence_end(text: str, mark: str, position: int) -> int:
     close = re.compile(rf"^ {{0,3}}{mark[0]}{{{len(mark)},}}[ \t]*\r?$", re.MULTILINE).search(text, position)
     return _line_end(text, close.end()) if close is not None else len(text)
+
+
+def _deep_fence(text: str, mark: str, info: str, position: int) -> tuple[bool, int]:
+    """Return whether what is indented closes a fence within an item of a list, and where that ends."""
+    if mark[0] == "`" and "`" in info:
+        return False, position
+    while position < len(text):
+        end = _line_end(text, position)
+        line = text[position:end]
+        if line.strip() and not line[0].isspace():
+            break
+        if (closing := line.strip()).startswith(mark) and not closing.strip(mark[0]):
+            return True, end
+        position = end
+    return False, position
 
 
 def _paragraph_above(text: str, place: int, last: int) -> int | None:
