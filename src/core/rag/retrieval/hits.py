@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, get_args
 
 from core.rag.keyed import Keyed
+from libs.dataloader.tables import BAR
 
 SearchMode = Literal["auto", "graph", "hybrid", "vector", "keyword", "fuzzy"]
 
@@ -20,8 +21,6 @@ Reason = Literal["named", "bridge", "mention", "related", "words"]
 
 #: What stands between the bars of a table.
 _CELL = re.compile(r"(?:\\\||[^|])+")
-#: What every row of a table has; a bar that belongs to the text is escaped.
-_BAR = re.compile(r"(?<!\\)\|")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +89,7 @@ class Hit(Keyed):
     def table_header(self) -> str:
         """The line with the names of the columns of the table that its text begins within; empty if there is none."""
         header = str(self.metadata.get("table_header", ""))
-        return header if header and _BAR.search(self.content.lstrip().partition("\n")[0]) else ""
+        return header if header and BAR.search(self.content.lstrip().partition("\n")[0]) else ""
 
     @property
     def fields(self) -> str:

@@ -38,8 +38,11 @@ def narrowed(row: str, asked: Collection[str], language: str, *, begins: bool) -
     cells = row.split(BETWEEN)
     if len(row) <= _WIDE or len(cells) < _FEWEST:
         return row
-    fits = [_fit(cell, asked, language) for cell in cells]
     named = [_words_of_name(cell, asked, language) for cell in cells]
+    fits = [
+        _ASKED if words else _MENTIONS if _mentions(cell, asked, language) else _OTHER
+        for cell, words in zip(cells, named, strict=True)
+    ]
     mentioned = begins and fits[0] == _OTHER and _MENTIONS in fits
     if _ASKED not in fits[1:] and not mentioned:
         return row
@@ -53,17 +56,16 @@ def narrowed(row: str, asked: Collection[str], language: str, *, begins: bool) -
     return BETWEEN.join(_with_gaps(cells, sorted(kept)))
 
 
-def _fit(cell: str, asked: Collection[str], language: str) -> int:
-    if _words_of_name(cell, asked, language):
-        return _ASKED
-    name, colon, value = cell.partition(": ")
-    return _OTHER if set(analyze(value if colon else name, language)).isdisjoint(asked) else _MENTIONS
-
-
 def _words_of_name(cell: str, asked: Collection[str], language: str) -> int:
     """Return how many words of the question the name of a cell has."""
     name, colon, _ = cell.partition(": ")
     return len(set(analyze(name, language)).intersection(asked)) if colon else 0
+
+
+def _mentions(cell: str, asked: Collection[str], language: str) -> bool:
+    """Return whether the value of a cell has a word of the question."""
+    name, colon, value = cell.partition(": ")
+    return not set(analyze(value if colon else name, language)).isdisjoint(asked)
 
 
 def _with_gaps(cells: Sequence[str], kept: Sequence[int]) -> list[str]:

@@ -96,11 +96,9 @@ _NAMED = (
 )
 _OF_DOCUMENT = re.compile("|".join(f"(?:{phrase})" for phrase in _NAMED))
 _ARTICLE = re.compile(r"(?:the|this|my|our|der|die|das|den|dem|la|le|les|el|los|las) |l'")
-_KIND = re.compile(
-    r"(?:document|file|page|paper|article|report|book|dokument|datei|seite|fichier|documento|archivo)"
-    r"(?: called| named)? "
-)
-_KIND_BEHIND = re.compile(r" (?:document|file|page|paper|article|report|book)\Z|-(?:dokument|datei|seite)\Z")
+_KINDS = "document|file|page|paper|article|report|book"
+_KIND = re.compile(rf"(?:{_KINDS}|dokument|datei|seite|fichier|documento|archivo)(?: called| named)? ")
+_KIND_BEHIND = re.compile(rf" (?:{_KINDS})\Z|-(?:dokument|datei|seite)\Z")
 
 
 def asks_for_overview(question: str, *, alone: bool = True) -> bool:

@@ -61,6 +61,8 @@ def with_all_sides(scores: Mapping[str, float], about: Collection[Collection[str
         scores: Scores by passage.
         about: The passages about each thing.
     """
+    if len(about) < 2:  # most questions
+        return dict(scores)
 
     def place(passage: str) -> tuple[float, str]:
         return -scores.get(passage, 0.0), passage
