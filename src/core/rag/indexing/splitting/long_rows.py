@@ -23,6 +23,8 @@ nazwa название заголовок имя 名前 件名 タイトル 标�
 """
 _NAMES = frozenset(_NAMING.split())
 _LONGEST_NAME = 100  # characters
+_BLANK = re.compile(r"\s*")
+_OPENING = re.compile(r"\s*\|")
 _FIELD = re.compile(r"(?P<key>[^\n:]{1,100}): +(?P<value>[^\n]*)")
 _INDEX = re.compile(r"\[\d+\]")
 _WORD = re.compile(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+(?![a-z])")
@@ -67,23 +69,34 @@ def stretches(
         yield _part(breaks, starts, done, len(starts)), ""
 
 
-def header_from(header: str, text: str, start: int) -> str:
-    """Return the header of a table for a chunk of its rows: if it begins within a row, only the columns from there on.
+class Columns:
+    """Finds the column at places in rows; of places in ascending order, each bar is counted once."""
 
-    Args:
-        header: The header line; may be empty.
-        text: The whole text.
-        start: Where the chunk begins.
+    def __init__(self, text: str) -> None:
+        """Prepare for a text with tables."""
+        self._text = text
+        self._row = self._place = self._bars = 0
 
-    Returns:
-        A header line; empty if the row has no column with a name from there on.
-    """
-    before = text[text.rfind("\n", 0, start) + 1 : start].strip()
-    if not before:
-        return header
-    passed = len(BAR.findall(before)) - before.startswith("|") + text[start:].lstrip().startswith("|")
-    names = row_cells(header)[passed:]
-    return table_row(name.replace("\\|", "|") for name in names) if names else ""
+    def header_from(self, header: str, start: int) -> str:
+        """Return the header of a table for a chunk of its rows: if it begins within a row, only the columns from there.
+
+        Args:
+            header: The header line; may be empty.
+            start: Where the chunk begins.
+
+        Returns:
+            A header line; empty if the row has no column with a name from there on.
+        """
+        if start < self._place or self._text.rfind("\n", self._place, start) >= 0:
+            self._row = self._place = self._text.rfind("\n", 0, start) + 1
+            self._bars = 0
+        self._bars += sum(1 for _ in BAR.finditer(self._text, self._place, start))
+        self._place = start
+        if _BLANK.fullmatch(self._text, self._row, start):
+            return header
+        opens, begins_cell = (_OPENING.match(self._text, place) is not None for place in (self._row, start))
+        names = row_cells(header)[self._bars - opens + begins_cell :]
+        return table_row(name.replace("\\|", "|") for name in names) if names else ""
 
 
 def _part(breaks: Breaks, starts: Sequence[int], first: int, last: int) -> Breaks:

@@ -16,7 +16,7 @@ from core.rag.headings import heading_path
 from core.rag.indexing.splitting.breaks import Breaks, line_breaks, prose_breaks, record_breaks, without_surrogates
 from core.rag.indexing.splitting.code import code_sections
 from core.rag.indexing.splitting.grammars import grammar_versions
-from core.rag.indexing.splitting.long_rows import header_from, stretches
+from core.rag.indexing.splitting.long_rows import Columns, stretches
 from core.rag.indexing.splitting.markdown import Outline, markdown_breaks, outline, table_breaks
 from core.rag.indexing.splitting.outdented import outdented_headings
 from core.rag.indexing.splitting.packing import Packer, Table, table_at
@@ -182,11 +182,11 @@ class TextSplitter:
         if not content:
             return []
         spans: list[Span] = []
-        rows = _Rows(content)
+        rows, columns = _Rows(content), Columns(content)
         for start, end, heading, table in self._spans(document):
             extra: dict[str, Any] = {}
             if table is not None:
-                _add_table(extra, rows, content, start, table, document.format)
+                _add_table(extra, rows, columns, start, table, document.format)
             if document.locations:
                 _add_places(extra, document.locations, content, start, end)
             spans.append((start, end, heading, extra))
@@ -332,8 +332,8 @@ class _Rows:
         return self._before + 1
 
 
-def _add_table(metadata: dict[str, Any], rows: _Rows, content: str, start: int, table: Table, kind: str) -> None:
-    if start >= table.body and (header := header_from(table.header, content, start)):
+def _add_table(metadata: dict[str, Any], rows: _Rows, columns: Columns, start: int, table: Table, kind: str) -> None:
+    if start >= table.body and (header := columns.header_from(table.header, start)):
         metadata["table_header"] = header
     if table.header or kind == "table":
         metadata["row"] = rows.number(table.body, max(start, table.body))
