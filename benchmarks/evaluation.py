@@ -85,7 +85,7 @@ class MemorySearch:
         """By both."""
         from core.rag.analysis import query_terms
         from core.rag.retrieval.fusion import fuse_hybrid
-        from core.rag.retrieval.term_proximity import best, near, proximities
+        from core.rag.retrieval.term_proximity import best, near, proximities, shares
 
         question = self._questions[query]
         cosines = self._vectors @ question
@@ -97,7 +97,8 @@ class MemorySearch:
         fused = fuse_hybrid(nearest, words, sample=sample, total=len(self._ids), vector_weight=weight)
         scores = {item.id: item.score for item in fused}
         texts = {key: self._texts[key] for key in best(scores)}
-        close = near(scores, proximities(texts, dict.fromkeys(query_terms(query), 1.0), self._sampled_words), weight)
+        of_question = shares(texts.values(), dict.fromkeys(query_terms(query), 1.0), self._sampled_words)
+        close = near(scores, proximities(texts, of_question), weight)
         return sorted(close, key=lambda key: (-close[key], key))[:k]
 
     def _words(self, query: str, k: int) -> dict[str, float]:

@@ -292,3 +292,40 @@ These options can be added to a ``Set-Cookie`` header. The ``SERVER_NAME`` is no
         await kb.ingest(tmp_path)
         answer = await kb.ask(question)
     assert quote in {citation.quote for citation in answer.citations}, answer.text
+
+
+_COMMANDS = """# {name}
+
+## SYNOPSIS
+
+Handles a property and its value at the location that {name} is given.
+
+## SYNTAX
+
+```
+{name} -LiteralPath <String[]> [-Name] <String> [-PassThru] [-Force] [-Confirm]
+```
+
+## PARAMETERS
+
+### -Force
+
+Forces the command to run without asking for user confirmation. Of {name}, {number}.
+
+### -Confirm
+
+Prompts for confirmation before running the command. Of {name}, {number}.
+"""
+
+
+async def test_the_section_that_a_question_names_need_not_repeat_its_title() -> None:
+    names = [f"{verb}-ItemProperty" for verb in ("Copy", "Clear", "Move", "Get", "Set", "Remove", "Rename")]
+    async with KnowledgeBase.open("embedded::memory:", chunk_size=64) as kb:
+        await kb.ingest(
+            Document(path=f"{name}.md", content=_COMMANDS.format(name=name, number=number), mime_type="text/markdown")
+            for number, name in enumerate(names)
+        )
+        answer = await kb.ask("What does the Force parameter of Move-ItemProperty do?")
+    assert "- Forces the command to run without asking for user confirmation. [1]" in answer.text
+    assert answer.citations[0].heading.endswith("-Force")
+    assert {citation.path for citation in answer.citations} == {"Move-ItemProperty.md"}

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from core.rag import KnowledgeBase
 from core.rag.retrieval.hits import SearchMode
-from core.rag.retrieval.term_proximity import LOOKED_AT, WINDOW, best, near, proximities
+from core.rag.retrieval.term_proximity import LOOKED_AT, WINDOW, best, near, proximities, shares
 from libs.dataloader import Document
 
 _PHRASE = "copper kettle warranty"
@@ -42,15 +42,15 @@ def test_a_stretch_counts_by_the_rarity_of_its_words() -> None:
     sample = [{"common"}] * 9 + [{"rare"}]
     far = " ".join(["x"] * WINDOW)
     texts = {"both": "x common rare x", "rare": f"rare {far} common", "common": "common", "none": "x"}
-    found = proximities(texts, {"common": 1.0, "rare": 1.0}, sample)
+    found = proximities(texts, shares(texts.values(), {"common": 1.0, "rare": 1.0}, sample))
     assert found["both"] == pytest.approx(1.0)
     assert 1.0 > found["rare"] > found["common"] > found["none"] == 0.0
 
 
 def test_words_that_no_text_has_count_nothing() -> None:
-    texts = {"a": "mill wheel", "b": "mill"}
     terms = {"mill": 1.0, "wheel": 1.0}
-    assert proximities(texts, terms, []) == proximities(texts, {**terms, "muhl": 1.0, "rad": 2.0}, [])
+    assert shares(["mill wheel", "mill"], {**terms, "muhl": 1.0, "rad": 2.0}, []) == {"mill": 0.5, "wheel": 0.5}
+    assert shares(["mill wheel"], {"rad": 1.0}, []) == {}
 
 
 def test_nothing_close_changes_nothing() -> None:
@@ -58,8 +58,8 @@ def test_nothing_close_changes_nothing() -> None:
     assert near(scores, {}) == scores
     assert near(scores, {"a": 0.0}) == scores
     assert near({}, {}) == {}
-    assert proximities({}, {"mill": 1.0}, []) == {}
-    assert proximities({"a": ""}, {}, []) == {"a": 0.0}
+    assert proximities({}, {"mill": 1.0}) == {}
+    assert proximities({"a": ""}, {}) == {"a": 0.0}
 
 
 def test_only_the_best_are_looked_at() -> None:
@@ -70,7 +70,7 @@ def test_only_the_best_are_looked_at() -> None:
 @given(st.lists(st.sampled_from(["a", "b", "c", "x", "y"]), max_size=60), st.randoms(use_true_random=False))
 def test_it_is_the_share_of_the_best_stretch(words: list[str], chance: random.Random) -> None:
     terms = {"a": chance.random() + 0.1, "b": 1.0, "c": 2.0}
-    found = proximities({"text": " ".join(words)}, terms, [])["text"]
+    found = proximities({"text": " ".join(words)}, shares([" ".join(words)], terms, []))["text"]
     held = set(words) & terms.keys()
     stretches = [set(words[start : start + WINDOW]) & held for start in range(len(words))]
     total = sum(terms[word] for word in held)

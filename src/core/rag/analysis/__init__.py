@@ -9,13 +9,14 @@ from core.rag.analysis.analyzer import (
     index_terms,
     joined_terms,
     letters,
+    naming_terms,
     query_terms,
     short_stems,
 )
 from core.rag.analysis.definitions import asked_name, asked_words, defined_words
 
 #: Raised whenever the same text gives other words, so that documents are analysed again.
-ANALYSIS_VERSION = 7
+ANALYSIS_VERSION = 8
 
 __all__ = [
     "ANALYSIS_VERSION",
@@ -30,6 +31,7 @@ __all__ = [
     "index_terms",
     "joined_terms",
     "letters",
+    "naming_terms",
     "query_terms",
     "short_stems",
 ]

@@ -18,9 +18,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Final
 
 from core.rag.analysis.language import (
@@ -40,7 +40,7 @@ MAX_QUERY_TERMS: Final = 128
 MAX_QUERY_CHARACTERS: Final = 20_000
 
 #: How often the words of a title stand in the index.
-TITLE_WEIGHT: Final = 3
+TITLE_WEIGHT: Final = 5
 
 # A stem in another language that is this short is likely to be another word: "care" is "car" in Italian.
 _SHORTEST_FOREIGN_STEM: Final = 4
@@ -169,7 +169,8 @@ def analyze(text: str, language: str | None = None) -> list[str]:
 def index_terms(title: str | None, heading: str | None, content: str) -> str:
     """Return the value of a chunk's ``terms``: the index words of its title, heading and content, joined by spaces.
 
-    The words of the title stand there three times: a word of the title says more about a chunk than one of its text.
+    The words of the title stand there :data:`TITLE_WEIGHT` times: a word of the title says more about a chunk than one
+    of its text.
 
     Args:
         title: Title of the document.
@@ -180,6 +181,22 @@ def index_terms(title: str | None, heading: str | None, content: str) -> str:
     name = detect_language([*contents[:SAMPLE_WORDS], *headings, *titles])
     title_terms, heading_terms = _analyze(titles, name), _analyze(headings, name)
     return " ".join(filter(None, [*[title_terms] * TITLE_WEIGHT, heading_terms, _analyze(contents, name)]))
+
+
+def naming_terms(title: str, headings: Sequence[str], content: str) -> tuple[frozenset[str], list[frozenset[str]]]:
+    """Return the index words of the names of a chunk, in the language for which :func:`index_terms` takes it.
+
+    Args:
+        title: Title of the document.
+        headings: Headings of the chunk, outermost first.
+        content: Text of the chunk.
+
+    Returns:
+        The words of the title, and those of each heading.
+    """
+    titles, parts = title.split(), [heading.split() for heading in headings]
+    name = detect_language([*content.split(None, SAMPLE_WORDS)[:SAMPLE_WORDS], *chain.from_iterable(parts), *titles])
+    return frozenset(_analyze(titles, name).split()), [frozenset(_analyze(part, name).split()) for part in parts]
 
 
 def file_word(path: str) -> list[str]:

@@ -133,6 +133,24 @@ def fuse(legs: Mapping[str, Leg], limit: int | None = None) -> list[Fused]:
     ]
 
 
+def raised(
+    scores: Mapping[str, float], gains: Mapping[str, float], share: float, vector_weight: float
+) -> dict[str, float]:
+    """Return fused scores that are raised by what the words of the question gain; the best one is no greater.
+
+    Args:
+        scores: The fused scores.
+        gains: By id, from 0 to 1.
+        share: What a gain of 1 adds, as a share of the best score, where words weigh as with the default model.
+        vector_weight: The share of meaning in the scores: the less words count, the less do their gains.
+    """
+    if not any(gains.values()):
+        return dict(scores)
+    share *= (1 - vector_weight) / (1 - AVERAGING_WEIGHT)
+    most = share * max(scores.values())
+    return {key: (score + most * gains.get(key, 0.0)) / (1 + share) for key, score in scores.items()}
+
+
 def fuse_hybrid(
     vector: Mapping[str, float],
     keyword: Mapping[str, float],

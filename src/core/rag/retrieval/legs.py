@@ -13,6 +13,7 @@ from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.float_rows import float_rows
 from core.rag.dbhandler.kept import Kept
 from core.rag.dbhandler.store import Match, Row
+from core.rag.retrieval.asked_sections import Passage
 from core.rag.schema import Label
 from core.rag.unit_vectors import unit_vectors
 
@@ -87,12 +88,14 @@ class Legs:
         )
         return unit_vectors(float_rows([row["embedding"] for row in rows]))
 
-    async def texts(self, chunk_ids: Collection[str]) -> tuple[dict[str, str], dict[str, str]]:
-        """Return the analysed words of given chunks, joined by spaces, and their texts."""
+    async def passages(self, chunk_ids: Collection[str]) -> dict[str, Passage]:
+        """Return what given chunks say, and what they are called."""
         rows = await self._client.read_together(
-            "MATCH (c:DocumentChunk {id: i})", {"id": "i", "terms": "c.terms", "content": "c.content"}, chunk_ids
+            "MATCH (c:DocumentChunk {id: i})-[:CHUNK_OF]->(d:Document)",
+            {"id": "c.id", "terms": "c.terms", "content": "c.content", "heading": "c.heading", "title": "d.title"},
+            chunk_ids,
         )
-        return {row["id"]: row["terms"] or "" for row in rows}, {row["id"]: row["content"] or "" for row in rows}
+        return {row.pop("id"): Passage(**{name: value or "" for name, value in row.items()}) for row in rows}
 
     async def sampled_words(self) -> list[frozenset[str]]:
         """Return the analysed words of a random sample of the chunks, to estimate how rare words are."""

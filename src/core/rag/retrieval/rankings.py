@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from core.rag.analysis import query_terms
+from core.rag.retrieval.asked_sections import asked_first, asked_sections
 from core.rag.retrieval.bm25 import Bm25
 from core.rag.retrieval.chunk_names import fuzzy_index
 from core.rag.retrieval.fusion import Fused, fuse_hybrid
@@ -15,7 +16,7 @@ from core.rag.retrieval.hits import SearchMode
 from core.rag.retrieval.legs import Legs
 from core.rag.retrieval.link_lists import without_lists_in_front
 from core.rag.retrieval.message import weighed
-from core.rag.retrieval.term_proximity import best, near, proximities
+from core.rag.retrieval.term_proximity import best, near, proximities, shares
 from core.rag.retrieval.terms import searched_terms
 from core.rag.together import together
 
@@ -153,11 +154,14 @@ class Rankings:
         return await self._near(fused, terms if dialogue is None else {})
 
     async def _near(self, fused: Sequence[Fused], terms: Mapping[str, float]) -> Ranking:
-        """Raise what has the words of the question close together, and lower what only lists links."""
+        """Raise what has the words of the question close together, or as its name, and lower what only lists links."""
         scores = {item.id: item.score for item in fused}
-        (words, texts), sample = await together(self._legs.texts(best(scores)), self._legs.sampled_words())
-        scores = near(scores, proximities(words, terms, sample), self._vector_weight)
-        scores = without_lists_in_front(scores, texts)
+        passages, sample = await together(self._legs.passages(best(scores)), self._legs.sampled_words())
+        words = {key: passage.terms for key, passage in passages.items()}
+        of_question = shares(words.values(), terms, sample)
+        scores = near(scores, proximities(words, of_question), self._vector_weight)
+        scores = asked_first(scores, asked_sections(passages, of_question), self._vector_weight)
+        scores = without_lists_in_front(scores, {key: passage.content for key, passage in passages.items()})
         return {item.id: (scores[item.id], item.scores) for item in fused}
 
 

@@ -14,6 +14,7 @@ from typing import Final
 
 from core.rag.bm25 import idf
 from core.rag.embedder.base import AVERAGING_WEIGHT
+from core.rag.retrieval.fusion import raised
 
 #: Length of the stretch, in analysed words: a long sentence without its function words.
 WINDOW: Final = 14
@@ -23,26 +24,35 @@ PROXIMITY: Final = 0.25
 LOOKED_AT: Final = 40
 
 
-def proximities(
-    texts: Mapping[str, str], terms: Mapping[str, float], sample: Collection[Collection[str]]
-) -> dict[str, float]:
-    """Return how much of the question stands closest together in each text.
+def shares(texts: Iterable[str], terms: Mapping[str, float], sample: Collection[Collection[str]]) -> dict[str, float]:
+    """Return which share of a question each of its words is: the rarer, the more.
 
     Args:
-        texts: Analysed words joined by spaces (``index_terms``), by id.
+        texts: Analysed words joined by spaces (``index_terms``).
         terms: Words of the question with their weights. Those that no text has count nothing: a question that may be in
             any of several languages is looked for by its stems in all of them.
         sample: The analysed words of a random sample of the corpus; they tell how rare a word is.
 
     Returns:
-        By id, the greatest share of the question within ``WINDOW`` words, from 0 to 1; the rarer a word, the more of
-        the question it is.
+        The share of each word that a text has; their sum is 1. None if they weigh nothing.
     """
-    words = {key: text.split() for key, text in texts.items()}
-    held = set().union(*words.values()) & terms.keys()
+    held = set().union(*(text.split() for text in texts)) & terms.keys()
     weights = {word: terms[word] * idf(len(sample), sum(word in one for one in sample)) for word in sorted(held)}
     total = math.fsum(weights.values())
-    return {key: _densest(text, weights) / total if total > 0 else 0.0 for key, text in words.items()}
+    return {word: weight / total for word, weight in weights.items()} if total > 0 else {}
+
+
+def proximities(texts: Mapping[str, str], shares: Mapping[str, float]) -> dict[str, float]:
+    """Return how much of the question stands closest together in each text.
+
+    Args:
+        texts: Analysed words joined by spaces (``index_terms``), by id.
+        shares: The share of the question that each of its words is.
+
+    Returns:
+        By id, the greatest share of the question within ``WINDOW`` words, from 0 to 1.
+    """
+    return {key: _densest(text.split(), shares) for key, text in texts.items()}
 
 
 def near(
@@ -53,13 +63,9 @@ def near(
     Args:
         scores: The fused scores.
         proximity: How close together the words of the question stand in each.
-        vector_weight: The share of meaning in the scores: the less words count, the less does where they stand.
+        vector_weight: The share of meaning in the scores.
     """
-    if not any(proximity.values()):
-        return dict(scores)
-    share = PROXIMITY * (1 - vector_weight) / (1 - AVERAGING_WEIGHT)
-    most = share * max(scores.values())
-    return {key: (score + most * proximity.get(key, 0.0)) / (1 + share) for key, score in scores.items()}
+    return raised(scores, proximity, PROXIMITY, vector_weight)
 
 
 def best(scores: Mapping[str, float]) -> list[str]:

@@ -187,9 +187,8 @@ def _rated(
 ) -> list[Sentence]:
     """Return the sentences with their scores, each by itself."""
     totals = [sum(own.values()) or 1.0 for own in weights]
-    # Whether all that is asked for is the title of its document, or its heading if that is one name, as of a setting.
     entitled = [
-        any(set(analyze(question, language)) <= set(analyze(name, language)) for name in _names(passage))
+        _is_entitled(passage, language, set(analyze(question, language)))
         for passage, language in zip(passages, languages, strict=True)
     ]
     kind = kind_asked(question)
@@ -338,10 +337,19 @@ def _about(passage: Passage) -> str:
     return ", ".join(dict.fromkeys(part.strip() for part in parts if part.strip()))
 
 
-def _names(passage: Passage) -> list[str]:
-    """Return the title of a passage, and its heading if that is a single word."""
+def _is_entitled(passage: Passage, language: str, asked: Collection[str]) -> bool:
+    """Return whether a passage is called what is asked for: its sentences need not repeat it.
+
+    It is by the title of its document, by its heading if that is one name, as of a setting, or by all its names, if
+    the heading is part of the question ("the Force parameter of Copy-Item"). Source code says more than its comments.
+    """
     heading = last_heading(passage.hit.heading)
-    return [passage.hit.title] if len(heading.split()) > 1 else [passage.hit.title, heading]
+    title, own = set(analyze(passage.hit.title, language)), set(analyze(heading, language))
+    if title.issuperset(asked) or (len(heading.split()) == 1 and own.issuperset(asked)):
+        return True
+    if is_code(passage.hit.path) or not own or not own.issubset(asked):
+        return False
+    return set(analyze(_about(passage), language)).issuperset(asked)
 
 
 async def _likenesses(question: str, texts: Sequence[str], embedder: EmbeddingService | None) -> list[float]:

@@ -35,6 +35,8 @@ _WANTED = re.compile(
 )
 #: Data in the notation of JSON: the beginning of an object or list, or a key. A command may have it as an argument.
 _DATA = re.compile(r"\s*(?:[{\[}\]]\s*[{}\[\]\"']|\"[^\"\n]{1,80}\"\s*:)")
+#: Tags and nothing else, as "<details open>".
+_MARKUP = re.compile(r"\s*(?:<[^<>]*>\s*)+")
 #: A path or an address and nothing else, of a few words at most: "notes/Import from Evernote.md".
 _PLACE = re.compile(r"\s*(?:https?://\S+|(?:[^/:\n]*/)+[^/:\n]*\.\w{1,5}|(?:[\w.~-]*/)+[\w.-]*)\s*")
 _MOST_WORDS = 8
@@ -67,6 +69,8 @@ def substance(question: str, sentence: str, *, last: bool = False) -> float:
     if _HEAD_OF_MAIL.fullmatch(sentence) is not None and _ASKS_FOR_MAIL.search(question) is None:
         return _LITTLE
     bare = sentence.count(" ") < _MOST_WORDS and _PLACE.fullmatch(sentence) is not None
+    if _MARKUP.fullmatch(sentence) is not None:
+        return _LITTLE
     return _LITTLE if bare or _DATA.match(sentence) is not None or only_points(question, sentence, last=last) else 1.0
 
 

@@ -1,0 +1,73 @@
+"""Sections that a question names: "Who was present at the meeting of 15 May?", in the minutes the heading "Present".
+
+All passages of a document share the words of its title, so among those of the document that is asked about, the rest of
+the question decides: little of a BM25 score, less than what the vectors of a list of names and of a paragraph differ.
+Who reads looks for the document, and then for its heading. Measured in docs/adr/0008-fusion.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from core.rag.analysis import naming_terms
+from core.rag.headings import headings_of
+from core.rag.retrieval.fusion import raised
+
+#: What a passage gains whose title and headings have all words of the question, as a share of the best fused score.
+SECTION: Final = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """What is looked at of a passage.
+
+    Attributes:
+        terms: Its analysed words, joined by spaces.
+        content: Its text.
+        heading: Its heading path.
+        title: Title of its document.
+    """
+
+    terms: str
+    content: str
+    heading: str
+    title: str
+
+
+def asked_sections(passages: Mapping[str, Passage], shares: Mapping[str, float]) -> dict[str, float]:
+    """Return how much of the question the names of each passage are, if it asks for the section.
+
+    It does if it has all words of the innermost heading, which are not only those of the title.
+
+    Args:
+        passages: The best passages by id.
+        shares: The share of the question that each of its words is (:func:`core.rag.retrieval.term_proximity.shares`).
+
+    Returns:
+        By id, the share of the question that title and headings have, from 0 to 1; passages with none are left out.
+    """
+    found: dict[str, float] = {}
+    if not shares:
+        return found
+    for key, passage in passages.items():
+        if not passage.heading:
+            continue
+        title, headings = naming_terms(passage.title, headings_of(passage.heading), passage.content)
+        if headings[-1] and headings[-1] <= shares.keys() and not headings[-1] <= title:
+            named = title.union(*headings) & shares.keys()
+            found[key] = math.fsum(shares[word] for word in named)
+    return found
+
+
+def asked_first(scores: Mapping[str, float], asked: Mapping[str, float], vector_weight: float) -> dict[str, float]:
+    """Return fused scores that are raised for sections that are asked for; the best one is no greater.
+
+    Args:
+        scores: The fused scores.
+        asked: How much of the question the names of a passage are.
+        vector_weight: The share of meaning in the scores.
+    """
+    return raised(scores, asked, SECTION, vector_weight)

@@ -1,0 +1,92 @@
+"""Of the document that a question names, the section comes first whose heading it names."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.rag import KnowledgeBase
+from core.rag.retrieval.asked_sections import Passage, asked_first, asked_sections
+from core.rag.retrieval.hits import SearchMode
+from libs.dataloader import Document
+
+_MEMBERS = """
+Olu Adeyemi @oade, Kirsi Lahti @klahti, Wanjiru Kamau @wkamau, Thibault Roche @troche, Yusuf Demir @ydemir, Noor Haddad
+@nhaddad, Marit Solheim @msolheim, Hyun-woo Bae @hbae, Ines Ferreira @iferreira, Pavel Novotny @pnovotny, Chipo Moyo
+@cmoyo, Gwen Pritchard @gpritch
+"""
+
+
+def _minutes(day: int) -> Document:
+    """Minutes as committees keep them: names under "Present", which say nothing to a vector, and short sections."""
+    present = "\n".join(f"* {name.strip()} (voting member {day})" for name in _MEMBERS.replace("\n", " ").split(","))
+    content = f"""# Steering Committee Meeting 2024-05-{day:02}
+
+## Links
+
+* Recording of the steering committee meeting
+* Minutes of the steering committee meeting
+
+## Present
+
+{present}
+
+## Announcements
+
+Number {day} of the newsletter is out.
+
+## Committee and board meetings
+
+Who was at the steering committee meeting tells the board about the steering committee meeting.
+
+## Next meeting
+
+A meeting of the steering committee in a week.
+"""
+    return Document(path=f"meetings/2024-05-{day:02}.md", content=content, mime_type="text/markdown")
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "graph", "auto"])
+@pytest.mark.parametrize("filters", [None, "path:meetings/*"])
+async def test_the_section_that_is_asked_for_comes_first(mode: SearchMode, filters: str | None) -> None:
+    async with KnowledgeBase.open("embedded::memory:", chunk_size=64) as kb:
+        await kb.ingest(_minutes(day) for day in range(1, 29))
+        for question, heading in (
+            ("Who was present at the steering committee meeting on 2024-05-15?", "Present"),
+            ("What are the announcements of the meeting 2024-05-15?", "Announcements"),
+        ):
+            first = (await kb.search(question, mode=mode, filters=filters))[0]
+            assert (first.path, first.heading.split(" > ")[-1]) == ("meetings/2024-05-15.md", heading)
+            assert 0.0 < first.score <= 1.0
+
+
+def _asked(heading: str, title: str = "Copy-Item", content: str = "Copies an item.") -> float | None:
+    shares = {"copi": 0.2, "item": 0.1, "forc": 0.4, "paramet": 0.3}
+    return asked_sections({"c": Passage("", content, heading, title)}, shares).get("c")
+
+
+def test_it_counts_by_what_title_and_headings_have_of_the_question() -> None:
+    assert _asked("PARAMETERS > -Force") == pytest.approx(1.0)
+    assert _asked("-Force") == pytest.approx(0.7)
+    assert _asked("-Force", title="Move-Item") == pytest.approx(0.5)
+
+
+def test_a_heading_has_to_be_asked_for_with_all_its_words_and_say_more_than_the_title() -> None:
+    assert _asked("PARAMETERS > -Force everything") is None
+    assert _asked("Copy-Item") is None
+    assert _asked("") is None
+    assert _asked("***") is None
+    assert asked_sections({"c": Passage("", "Copies.", "-Force", "Copy-Item")}, {}) == {}
+
+
+def test_headings_are_read_in_the_language_of_the_text() -> None:
+    german = "Die Rückgaben sind innerhalb von vierzehn Tagen möglich, und wir erstatten den Preis."
+    passages = {"c": Passage("", german, "Rückgaben", "Verkauf")}
+    assert asked_sections(passages, {"ruckgab": 1.0}) == {"c": pytest.approx(1.0)}
+
+
+def test_the_best_score_is_no_greater_and_nothing_asked_changes_nothing() -> None:
+    scores = {"a": 0.9, "b": 0.8}
+    raised = asked_first(scores, {"b": 1.0}, 0.48)
+    assert raised["a"] < raised["b"] <= max(scores.values())
+    assert asked_first(scores, {}, 0.48) == scores
+    assert asked_first({}, {}, 0.48) == {}
