@@ -14,6 +14,7 @@ from core.rag.analysis.analyzer import (
     short_stems,
 )
 from core.rag.analysis.definitions import asked_name, asked_words, defined_words
+from core.rag.analysis.numbered import asked_numbers, heading_numbers
 
 #: Raised whenever the same text gives other words, so that documents are analysed again.
 ANALYSIS_VERSION = 8
@@ -25,9 +26,11 @@ __all__ = [
     "TITLE_WEIGHT",
     "analyze",
     "asked_name",
+    "asked_numbers",
     "asked_words",
     "defined_words",
     "file_word",
+    "heading_numbers",
     "index_terms",
     "joined_terms",
     "letters",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from core.rag.analysis import asked_name, asked_words, file_word, joined_terms, query_terms
+from core.rag.analysis import asked_name, asked_numbers, asked_words, file_word, joined_terms, query_terms
 from core.rag.analysis.language import AROUND_WORDS, question_language
 from core.rag.analysis.words import is_stop_word
 
@@ -16,6 +16,8 @@ _NO_UNITS = frozenset({"a", "pm"})
 
 #: What the word of a definition, or the name of a file, weighs beside the others (ADR 7 has the measurements).
 _DEFINED = 3.0
+#: What the number of a section weighs with what is numbered ("§ 433"), beside the number alone.
+_NUMBERED = 2.0
 #: What its other words weigh: "What does pluribus mean?" is not about means.
 _ASKING = 0.2
 
@@ -24,7 +26,7 @@ def searched_terms(query: str) -> dict[str, float]:
     """Return the words to search for, with their weights.
 
     For "back up" also "backup", for "16 GB" also "16GB" and the other way round, and the word of a definition. Names of
-    files weigh more than their parts.
+    files, and the numbers of sections together with what is numbered, weigh more than their parts.
 
     Two nouns are not joined: the joined word is rare, often by accident, and would weigh the most (on cranfield,
     recall@5 falls by 0.2 points with "highspeed" for "high speed").
@@ -37,9 +39,8 @@ def searched_terms(query: str) -> dict[str, float]:
                 terms.setdefault(term, weight)
     for token in query.split():
         terms |= dict.fromkeys(file_word(token.strip(AROUND_WORDS)), _DEFINED)
-    if not (words := asked_words(query)):
-        return terms
-    if name := asked_name(query):
+    words, numbers = asked_words(query), asked_numbers(query)
+    if words and (name := asked_name(query)):
         own = {*query_terms(name), *joined_terms(name)}
         terms = {term: weight if term in own else _ASKING for term, weight in terms.items()}
-    return terms | dict.fromkeys(words, _DEFINED)
+    return terms | dict.fromkeys(words, _DEFINED) | dict.fromkeys(numbers, _NUMBERED)

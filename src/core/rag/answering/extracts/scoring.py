@@ -9,7 +9,15 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from core.rag.analysis import analyze, asked_name, asked_words, defined_words, query_terms
+from core.rag.analysis import (
+    analyze,
+    asked_name,
+    asked_numbers,
+    asked_words,
+    defined_words,
+    heading_numbers,
+    query_terms,
+)
 from core.rag.analysis.language import detect_language
 from core.rag.answering.compared import without_distinction
 from core.rag.answering.extracts.announced import announces
@@ -187,10 +195,7 @@ def _rated(
 ) -> list[Sentence]:
     """Return the sentences with their scores, each by itself."""
     totals = [sum(own.values()) or 1.0 for own in weights]
-    entitled = [
-        _is_entitled(passage, language, set(analyze(question, language)))
-        for passage, language in zip(passages, languages, strict=True)
-    ]
+    entitled = _entitled(question, passages, languages)
     kind = kind_asked(question)
     statement = _STATEMENT if names_code(question) else _UNNAMED_STATEMENT
     name, defined = asked_name(question), set(asked_words(question))
@@ -337,19 +342,26 @@ def _about(passage: Passage) -> str:
     return ", ".join(dict.fromkeys(part.strip() for part in parts if part.strip()))
 
 
-def _is_entitled(passage: Passage, language: str, asked: Collection[str]) -> bool:
-    """Return whether a passage is called what is asked for: its sentences need not repeat it.
+def _entitled(question: str, passages: Sequence[Passage], languages: Sequence[str]) -> list[bool]:
+    """Return which passages are called what is asked for: their sentences need not repeat it.
 
-    It is by the title of its document, by its heading if that is one name, as of a setting, or by all its names, if
-    the heading is part of the question ("the Force parameter of Copy-Item"). Source code says more than its comments.
+    One is by the number of a section above it ("§ 433 BGB"): of several, by those with most of the question in their
+    names. Else by its title, by its heading if that is one name, as of a setting, or by all its names, if the heading
+    is part of the question ("the Force parameter of Copy-Item"). Source code says more than its comments.
     """
-    heading = last_heading(passage.hit.heading)
-    title, own = set(analyze(passage.hit.title, language)), set(analyze(heading, language))
-    if title.issuperset(asked) or (len(heading.split()) == 1 and own.issuperset(asked)):
-        return True
-    if is_code(passage.hit.path) or not own or not own.issubset(asked):
-        return False
-    return set(analyze(_about(passage), language)).issuperset(asked)
+    numbers = set(asked_numbers(question))
+    called, shared = [], []
+    for passage, language in zip(passages, languages, strict=True):
+        asked, headings = set(analyze(question, language)), headings_of(passage.hit.heading)
+        title, own = set(analyze(passage.hit.title, language)), set(analyze(headings[-1], language))
+        names = set(analyze(_about(passage), language))
+        is_part = bool(own) and own.issubset(asked) and not is_code(passage.hit.path)
+        by_heading = len(headings[-1].split()) == 1 and own.issuperset(asked)
+        called.append(title.issuperset(asked) or by_heading or (is_part and names.issuperset(asked)))
+        has_number = any(not numbers.isdisjoint(heading_numbers(heading)) for heading in headings)
+        shared.append(1 + len(names & asked) if has_number else 0)
+    most = max(shared, default=0)
+    return [by_name or 0 < share == most for by_name, share in zip(called, shared, strict=True)]
 
 
 async def _likenesses(question: str, texts: Sequence[str], embedder: EmbeddingService | None) -> list[float]:

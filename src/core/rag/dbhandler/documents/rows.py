@@ -10,20 +10,23 @@ from numbers import Integral, Real
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from core.rag.analysis import TITLE_WEIGHT, defined_words, file_word, index_terms
+from core.rag.analysis import TITLE_WEIGHT, defined_words, file_word, heading_numbers, index_terms
 from core.rag.dbhandler.checks import check_mapping, check_optional, check_text
 from core.rag.dbhandler.documents.contents import content_properties
 from core.rag.dbhandler.documents.linking import LinkRow, resource_type
 from core.rag.dbhandler.documents.writing import ChunkRow, DocumentRow
 from core.rag.dbhandler.store import Row
 from core.rag.errors import InvalidInputError
-from core.rag.headings import last_heading
+from core.rag.headings import headings_of, last_heading
 from core.rag.identity import chunk_id, content_hash, document_id, has_scheme, standardize_resource_uri, uri_of_name
 from libs.dataloader import Document, DocumentChunk
 from libs.dataloader.types import STRUCTURAL_KEYS
 
 #: Paths, URIs and names are indexed, and an index of Neo4j holds at most 8 kB: four bytes for each character.
 MAX_PATH_CHARS = 2000
+
+#: How often more the innermost number of a heading counts than those above it.
+_NUMBERED = 2
 
 #: The end of every statement that finds chunks; ``c`` is the chunk and ``d`` its document.
 CHUNK_COLUMNS = (
@@ -233,11 +236,13 @@ def chunk_terms(path: str, title: str, heading: str, metadata: Mapping[str, Any]
     """Return the words that find a chunk: of its title, heading, table header and content, and for what it defines.
 
     The name of its file is one word, which counts like those of a title. The first chunk of a document has the words
-    of its fields, too.
+    of its fields, too. The number of a heading ("§ 433") is one word with what is numbered.
     """
     above = " ".join(str(part) for part in (heading, metadata.get("table_header"), metadata.get("fields")) if part)
     words = index_terms(title, above, content)
-    return " ".join((words, *file_word(path) * TITLE_WEIGHT, *defined_words(content, last_heading(heading) or title)))
+    numbers = [number for part in headings_of(heading) for number in heading_numbers(part)]
+    defined = defined_words(content, last_heading(heading) or title)
+    return " ".join((words, *numbers, *numbers[-1:] * _NUMBERED, *file_word(path) * TITLE_WEIGHT, *defined))
 
 
 def chunk_rows(

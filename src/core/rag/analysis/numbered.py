@@ -1,0 +1,123 @@
+"""Numbers of sections: "§ 433 BGB", "Article 17", "chapter 3", "version 2.3.1".
+
+A number by itself says little: where a law is, many of its sections refer to section 433, and only one is it. So a
+heading that begins with a number has one further index word, for what is numbered and its number, and a question that
+names it looks for this word.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final
+
+from core.rag.analysis.language import DEFAULT_LANGUAGE
+from core.rag.analysis.words import MAX_TERM_BYTES, fold, folded_stop_words
+
+#: What sections are called, also in short; other words ("Lecture 5", "Week 3") stand for themselves.
+_KINDS: Final = {
+    alias: kind
+    for kind, aliases in {
+        "section": "§ §§ section sections sec sect paragraph paragraphs para par paragraf paragrafo parrafo paragraphe",
+        "article": "article articles art artikel artikels artikeln articulo articolo artigo artykul",
+        "chapter": "chapter chapters chap ch kapitel kapitels kap chapitre chap capitulo capitolo hoofdstuk rozdzial",
+        "part": "part parts pt teil teils partie parte deel",
+        "annex": "annex appendix anhang anlage annexe anexo allegato bijlage exhibit",
+        "clause": "clause clauses klausel clausula clausola",
+        "version": "version versions release releases v",
+    }.items()
+    for alias in aliases.split()
+}
+#: Of these, and of those above, the heading may have the number alone: "4.2 Installation".
+_NUMBERED_ALONE: Final = frozenset(_KINDS.values()) | frozenset(
+    """
+abschnitt step schritt etape paso passo stap krok rule regel regle regla regola lesson lektion exercise point punkt item
+ziffer nummer number no nr requirement unit topic
+""".split()  # noqa: SIM905
+)
+_NUMBER: Final = r"\d{1,4}(?:[.-]\d{1,4}){0,5}[a-z]?"
+_ROMAN: Final = r"[IVXLC]{1,7}|[ivxlc]{2,7}"
+_NAMED: Final = rf"(?:§§?[ \u00a0]?|(?P<word>[^\W\d_]{{1,24}})\.?[ \u00a0])(?P<number>{_NUMBER}|{_ROMAN}|[A-Z])(?!\w)"
+_AROUND: Final = r"[\s*_\[(]*"
+_HEADING: Final = re.compile(_AROUND + _NAMED)
+_BARE_HEADING: Final = re.compile(rf"{_AROUND}v?(?P<number>{_NUMBER})(?=[.):\]*_]*(?:\s|\Z))")
+_ASKED: Final = re.compile(rf"(?<!\w){_NAMED}")
+_BARE: Final = re.compile(r"(?<![\w.-])v?(?P<number>\d{1,4}(?:\.\d{1,4}){1,5})(?![\w-]|\.\d)")
+#: Characters of a heading within which its number is.
+_LONGEST: Final = 60
+#: More numbers in a question are data.
+_MOST_ASKED: Final = 8
+_ALONE: Final = "number"
+
+
+def heading_numbers(heading: str) -> tuple[str, ...]:
+    """Return the index words for the number that a heading begins with; none without one.
+
+    Example:
+        >>> heading_numbers("§ 433 Pflichten"), heading_numbers("Art. IV"), heading_numbers("4.2 Set up")
+        (('section433',), ('article4',), ('number4x2',))
+    """
+    return _begins_with(heading[:_LONGEST])
+
+
+@lru_cache(maxsize=4096)
+def _begins_with(heading: str) -> tuple[str, ...]:
+    if (found := _HEADING.match(heading)) and (word := _word(found)):
+        return (word,)
+    bare = _BARE_HEADING.match(heading)
+    return (_term(_ALONE, bare["number"]),) if bare else ()
+
+
+def asked_numbers(question: str) -> list[str]:
+    """Return the index words for the sections that a question names by their numbers.
+
+    Example:
+        >>> asked_numbers("Was regelt § 242 StGB?"), asked_numbers("What is new in version 2.3?")
+        (['section242', 'number242'], ['version2x3', 'number2x3'])
+    """
+    words: dict[str, None] = {}
+    for found in _ASKED.finditer(question):
+        if word := _word(found):
+            words[word] = None
+            if _kind(found) in _NUMBERED_ALONE and not word.startswith("annex"):
+                words[_term(_ALONE, found["number"])] = None
+    for found in _BARE.finditer(question):  # "Flask 2.3.2": version 2.3.2, or section 2.3.2 of a specification
+        words |= dict.fromkeys(_term(kind, found["number"]) for kind in (_ALONE, "version"))
+    return list(words) if len(words) <= _MOST_ASKED else []
+
+
+def _kind(found: re.Match[str]) -> str:
+    name = fold(found["word"] or "§")
+    return _KINDS.get(name, name)
+
+
+def _word(found: re.Match[str]) -> str:
+    """Return the index word of a name with a number; nothing if letters are no number there: "part I", but "As I"."""
+    kind, number = _kind(found), found["number"]
+    if number[0].isdigit():
+        return (
+            "" if kind in folded_stop_words(DEFAULT_LANGUAGE) and kind not in _NUMBERED_ALONE else _term(kind, number)
+        )
+    if kind == "annex" and len(number) == 1:
+        return kind + number.lower()
+    return _term(kind, number) if kind in _KINDS.values() and number.lower() in _ROMAN_VALUES else ""
+
+
+def _term(kind: str, number: str) -> str:
+    plain = str(_ROMAN_VALUES.get(number.lower(), number.lower()))
+    parts = (part.lstrip("0") or "0" for part in re.split("[.-]", plain))
+    return (kind + "x".join(parts)).encode()[:MAX_TERM_BYTES].decode(errors="ignore")
+
+
+def _roman(value: int) -> str:
+    written = ""
+    for worth, letters in _ROMAN_DIGITS:
+        written += letters * (value // worth)
+        value %= worth
+    return written
+
+
+_ROMAN_DIGITS: Final = (
+    (100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
+)  # fmt: skip
+_ROMAN_VALUES: Final = {_roman(value): value for value in range(1, 400)}
