@@ -68,6 +68,7 @@ def test_it_counts_by_what_title_and_headings_have_of_the_question() -> None:
     assert _asked("PARAMETERS > -Force") == pytest.approx(1.0)
     assert _asked("-Force") == pytest.approx(0.7)
     assert _asked("-Force", title="Move-Item") == pytest.approx(0.5)
+    assert _asked("4.2 -Force") == _asked("§ 433: -Force") == pytest.approx(0.7)
 
 
 def test_a_heading_has_to_be_asked_for_with_all_its_words_and_say_more_than_the_title() -> None:

@@ -14,7 +14,7 @@ from core.rag.analysis.analyzer import (
     short_stems,
 )
 from core.rag.analysis.definitions import asked_name, asked_words, defined_words
-from core.rag.analysis.numbered import asked_numbers, heading_numbers
+from core.rag.analysis.numbered import asked_numbers, heading_numbers, without_number
 
 #: Raised whenever the same text gives other words, so that documents are analysed again.
 ANALYSIS_VERSION = 8
@@ -37,4 +37,5 @@ __all__ = [
     "naming_terms",
     "query_terms",
     "short_stems",
+    "without_number",
 ]

@@ -43,6 +43,8 @@ _HEADING: Final = re.compile(_AROUND + _NAMED)
 _BARE_HEADING: Final = re.compile(rf"{_AROUND}v?(?P<number>{_NUMBER})(?=[.):\]*_]*(?:\s|\Z))")
 _ASKED: Final = re.compile(rf"(?<!\w){_NAMED}")
 _BARE: Final = re.compile(r"(?<![\w.-])v?(?P<number>\d{1,4}(?:\.\d{1,4}){1,5})(?![\w-]|\.\d)")
+#: What may stand between the number of a heading and the rest.
+_BEHIND: Final = " \t\u00a0.:;,)]}*_-\N{EN DASH}\N{EM DASH}|/"
 #: Characters of a heading within which its number is.
 _LONGEST: Final = 60
 #: More numbers in a question are data.
@@ -57,15 +59,28 @@ def heading_numbers(heading: str) -> tuple[str, ...]:
         >>> heading_numbers("§ 433 Pflichten"), heading_numbers("Art. IV"), heading_numbers("4.2 Set up")
         (('section433',), ('article4',), ('number4x2',))
     """
-    return _begins_with(heading[:_LONGEST])
+    words, _ = _begins_with(heading[:_LONGEST])
+    return words
+
+
+def without_number(heading: str) -> str:
+    """Return a heading without the number that it begins with.
+
+    Example:
+        >>> without_number("§ 242 Theft"), without_number("4.2. Set up"), without_number("Article 17")
+        ('Theft', 'Set up', '')
+    """
+    _, end = _begins_with(heading[:_LONGEST])
+    return heading[end:].lstrip(_BEHIND)
 
 
 @lru_cache(maxsize=4096)
-def _begins_with(heading: str) -> tuple[str, ...]:
+def _begins_with(heading: str) -> tuple[tuple[str, ...], int]:
+    """Return the index words for the number of a heading, and where it ends."""
     if (found := _HEADING.match(heading)) and (word := _word(found)):
-        return (word,)
+        return (word,), found.end()
     bare = _BARE_HEADING.match(heading)
-    return (_term(_ALONE, bare["number"]),) if bare else ()
+    return ((_term(_ALONE, bare["number"]),), bare.end()) if bare else ((), 0)
 
 
 def asked_numbers(question: str) -> list[str]:

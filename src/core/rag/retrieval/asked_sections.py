@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from core.rag.analysis import heading_numbers, naming_terms
+from core.rag.analysis import heading_numbers, naming_terms, without_number
 from core.rag.headings import headings_of
 from core.rag.retrieval.fusion import raised
 
@@ -40,8 +40,8 @@ class Passage:
 def asked_sections(passages: Mapping[str, Passage], shares: Mapping[str, float]) -> dict[str, float]:
     """Return how much of the question the names of each passage are, if it asks for the section.
 
-    It does if it has all words of the innermost heading, which are not only those of the title, or the number of a
-    heading with what is numbered ("§ 433 BGB", "version 2.3").
+    It does if it has all words of the innermost heading (without its number), which are not only those of the title, or
+    the number of a heading with what is numbered ("§ 433 BGB", "version 2.3").
 
     Args:
         passages: The best passages by id.
@@ -57,7 +57,7 @@ def asked_sections(passages: Mapping[str, Passage], shares: Mapping[str, float])
         if not passage.heading:
             continue
         parts = headings_of(passage.heading)
-        title, headings = naming_terms(passage.title, parts, passage.content)
+        title, headings = naming_terms(passage.title, [*map(without_number, parts)], passage.content)
         numbers = {number for part in parts for number in heading_numbers(part)} & shares.keys()
         if numbers or (headings[-1] and headings[-1] <= shares.keys() and not headings[-1] <= title):
             named = title.union(*headings, numbers) & shares.keys()

@@ -17,6 +17,7 @@ from core.rag.analysis import (
     defined_words,
     heading_numbers,
     query_terms,
+    without_number,
 )
 from core.rag.analysis.language import detect_language
 from core.rag.answering.compared import without_distinction
@@ -353,7 +354,7 @@ def _entitled(question: str, passages: Sequence[Passage], languages: Sequence[st
     called, shared = [], []
     for passage, language in zip(passages, languages, strict=True):
         asked, headings = set(analyze(question, language)), headings_of(passage.hit.heading)
-        title, own = set(analyze(passage.hit.title, language)), set(analyze(headings[-1], language))
+        title, own = set(analyze(passage.hit.title, language)), set(analyze(without_number(headings[-1]), language))
         names = set(analyze(_about(passage), language))
         is_part = bool(own) and own.issubset(asked) and not is_code(passage.hit.path)
         by_heading = len(headings[-1].split()) == 1 and own.issuperset(asked)
