@@ -13,6 +13,7 @@ from core.rag.analysis.analyzer import (
     query_terms,
     short_stems,
 )
+from core.rag.analysis.dates import asked_dates, date_words
 from core.rag.analysis.definitions import asked_name, asked_words, defined_words
 from core.rag.analysis.numbered import asked_numbers, heading_numbers, without_number
 
@@ -25,9 +26,11 @@ __all__ = [
     "MAX_QUERY_TERMS",
     "TITLE_WEIGHT",
     "analyze",
+    "asked_dates",
     "asked_name",
     "asked_numbers",
     "asked_words",
+    "date_words",
     "defined_words",
     "file_word",
     "heading_numbers",

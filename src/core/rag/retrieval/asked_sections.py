@@ -12,12 +12,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from core.rag.analysis import heading_numbers, naming_terms, without_number
+from core.rag.analysis import date_words, heading_numbers, naming_terms, without_number
 from core.rag.headings import headings_of
 from core.rag.retrieval.fusion import raised
 
 #: What a passage gains whose title and headings have all words of the question, as a share of the best fused score.
-SECTION: Final = 0.2
+SECTION: Final = 0.25
+#: What part of that it gains if only a heading further up is asked for.
+WITHIN: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +43,8 @@ def asked_sections(passages: Mapping[str, Passage], shares: Mapping[str, float])
     """Return how much of the question the names of each passage are, if it asks for the section.
 
     It does if it has all words of the innermost heading (without its number), which are not only those of the title, or
-    the number of a heading with what is numbered ("§ 433 BGB", "version 2.3").
+    its number or date ("§ 433 BGB", "version 2.3"). If it has the number of a heading further up, it asks for all that
+    is within.
 
     Args:
         passages: The best passages by id.
@@ -58,9 +61,22 @@ def asked_sections(passages: Mapping[str, Passage], shares: Mapping[str, float])
             continue
         parts = headings_of(passage.heading)
         title, headings = naming_terms(passage.title, [*map(without_number, parts)], passage.content)
-        numbers = {number for part in parts for number in heading_numbers(part)} & shares.keys()
+        numbers = [shares.keys() & {*heading_numbers(part)} for part in parts]
+        dates = [date_words(part) for part in (passage.title, *parts)]  # further up, they are the document's
+        own = headings[-1] and headings[-1] <= shares.keys() and not headings[-1] <= title
+        own = own or bool(numbers[-1]) or not shares.keys().isdisjoint(dates[-1])
+        if own or any(numbers):
+            named = title.union(*headings, *numbers, *dates) & shares.keys()
+            found[key] = math.fsum(shares[word] for word in named) * (1.0 if own else WITHIN)
+    return found
+    for key, passage in passages.items():
+        if not passage.heading:
+            continue
+        parts = headings_of(passage.heading)
+        title, headings = naming_terms(passage.title, [*map(without_number, parts)], passage.content)
+        numbers = {number for part in parts for number in (*heading_numbers(part), *date_words(part))} & shares.keys()
         if numbers or (headings[-1] and headings[-1] <= shares.keys() and not headings[-1] <= title):
-            named = title.union(*headings, numbers) & shares.keys()
+            named = title.union(*headings, numbers, date_words(passage.title)) & shares.keys()
             found[key] = math.fsum(shares[word] for word in named)
     return found
 

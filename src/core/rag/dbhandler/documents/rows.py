@@ -6,11 +6,12 @@ import json
 import posixpath
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
+from itertools import chain
 from numbers import Integral, Real
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from core.rag.analysis import TITLE_WEIGHT, defined_words, file_word, heading_numbers, index_terms
+from core.rag.analysis import TITLE_WEIGHT, date_words, defined_words, file_word, heading_numbers, index_terms
 from core.rag.dbhandler.checks import check_mapping, check_optional, check_text
 from core.rag.dbhandler.documents.contents import content_properties
 from core.rag.dbhandler.documents.linking import LinkRow, resource_type
@@ -236,13 +237,16 @@ def chunk_terms(path: str, title: str, heading: str, metadata: Mapping[str, Any]
     """Return the words that find a chunk: of its title, heading, table header and content, and for what it defines.
 
     The name of its file is one word, which counts like those of a title. The first chunk of a document has the words
-    of its fields, too. The number of a heading ("§ 433") is one word with what is numbered.
+    of its fields, too. The number of a heading ("§ 433") is one word with what is numbered, and so is a date of the
+    title, the file or a heading.
     """
     above = " ".join(str(part) for part in (heading, metadata.get("table_header"), metadata.get("fields")) if part)
     words = index_terms(title, above, content)
-    numbers = [number for part in headings_of(heading) for number in heading_numbers(part)]
+    numbers = [[*date_words(part), *heading_numbers(part)] for part in headings_of(heading)]
+    dates = dict.fromkeys((*date_words(title), *date_words("/".join(path.split("/")[-3:]))))
     defined = defined_words(content, last_heading(heading) or title)
-    return " ".join((words, *numbers, *numbers[-1:] * _NUMBERED, *file_word(path) * TITLE_WEIGHT, *defined))
+    names = [*dates, *file_word(path) * TITLE_WEIGHT]
+    return " ".join((words, *chain.from_iterable(numbers), *numbers[-1] * _NUMBERED, *names, *defined))
 
 
 def chunk_rows(
