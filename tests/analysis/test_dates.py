@@ -68,7 +68,7 @@ async def test_minutes_are_found_by_their_date(mode: SearchMode) -> None:
     texts = (
         Document(
             path=f"minutes/{year}-{month:02}-{day:02}.md",
-            content=f"# Minutes\n\n## Present\n\nMembers {day}, {month}.\n\n## Decisions\n\nIn May and on day 15: none.",
+            content=f"# Minutes\n\n## Present\n\nMembers {day}, {month}.\n\n## Decisions\n\nIn May, on day 15: none.",
             mime_type="text/markdown",
         )
         for year in (2023, 2024)
