@@ -63,8 +63,8 @@ def asked_sections(passages: Mapping[str, Passage], shares: Mapping[str, float])
         title, headings = naming_terms(passage.title, [*map(without_number, parts)], passage.content)
         numbers = [shares.keys() & {*heading_numbers(part)} for part in parts]
         dates = [date_words(part) for part in (passage.title, *parts)]  # further up, they are the document's
-        own = headings[-1] and headings[-1] <= shares.keys() and not headings[-1] <= title
-        own = own or bool(numbers[-1]) or not shares.keys().isdisjoint(dates[-1])
+        called = 0 < len(headings[-1]) and headings[-1] <= shares.keys() and not headings[-1] <= title
+        own = called or bool(numbers[-1]) or not shares.keys().isdisjoint(dates[-1])
         if own or any(numbers):
             named = title.union(*headings, *numbers, *dates) & shares.keys()
             found[key] = math.fsum(shares[word] for word in named) * (1.0 if own else WITHIN)
