@@ -63,21 +63,11 @@ def asked_sections(passages: Mapping[str, Passage], shares: Mapping[str, float])
         title, headings = naming_terms(passage.title, [*map(without_number, parts)], passage.content)
         numbers = [shares.keys() & {*heading_numbers(part)} for part in parts]
         dates = [date_words(part) for part in (passage.title, *parts)]  # further up, they are the document's
-        called = 0 < len(headings[-1]) and headings[-1] <= shares.keys() and not headings[-1] <= title
+        called = len(headings[-1]) > 0 and headings[-1] <= shares.keys() and not headings[-1] <= title
         own = called or bool(numbers[-1]) or not shares.keys().isdisjoint(dates[-1])
         if own or any(numbers):
             named = title.union(*headings, *numbers, *dates) & shares.keys()
             found[key] = math.fsum(shares[word] for word in named) * (1.0 if own else WITHIN)
-    return found
-    for key, passage in passages.items():
-        if not passage.heading:
-            continue
-        parts = headings_of(passage.heading)
-        title, headings = naming_terms(passage.title, [*map(without_number, parts)], passage.content)
-        numbers = {number for part in parts for number in (*heading_numbers(part), *date_words(part))} & shares.keys()
-        if numbers or (headings[-1] and headings[-1] <= shares.keys() and not headings[-1] <= title):
-            named = title.union(*headings, numbers, date_words(passage.title)) & shares.keys()
-            found[key] = math.fsum(shares[word] for word in named)
     return found
 
 
