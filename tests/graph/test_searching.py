@@ -386,12 +386,12 @@ async def test_a_fact_that_a_model_found_is_told_only_if_a_text_that_it_is_from_
     assert [chunk.text for chunk in context.context_chunks] == ["diary: Ada Lane visited the Tide Mill."]
 
 
-@pytest.mark.parametrize("namespace", ["north", "south", "east", "west"])
+@pytest.mark.parametrize("_again", range(4))  # ids, and with them the order, differ by namespace
 async def test_what_has_two_names_of_one_thing_is_found_though_one_of_them_is_everywhere(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch, namespace: str
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, _again: int
 ) -> None:
     monkeypatch.setattr(sources, "_MAX_ATTACHED", 10)
-    async with engine.knowledge(namespace=namespace) as kb:
+    async with engine.knowledge() as kb:
         await kb.ingest([Document(f"notes/{number}", f"Note {number} is on the WHO.") for number in range(20)])
         await kb.ingest(Document("long", "The World Health Organization (WHO) was founded in 1948."))
         context = await kb.ask_context("World Health Organization", limit=20)
@@ -400,10 +400,10 @@ async def test_what_has_two_names_of_one_thing_is_found_though_one_of_them_is_ev
         assert document["path"] == "long"
 
 
-@pytest.mark.parametrize("namespace", ["north", "south", "east"])
+@pytest.mark.parametrize("_again", range(3))
 @pytest.mark.parametrize("text", ["bought", "got"])
 async def test_a_fact_of_several_texts_is_told_in_the_words_of_one_that_passes(
-    engine: Engine, namespace: str, text: str
+    engine: Engine, _again: int, text: str
 ) -> None:
     both = [{"name": "Ada Lane", "type": "person"}, {"name": "Tide Mill", "type": "building"}]
 
@@ -413,7 +413,7 @@ async def test_a_fact_of_several_texts_is_told_in_the_words_of_one_that_passes(
         return {"entities": both, "facts": [owns]}
 
     other = "got" if text == "bought" else "bought"
-    async with engine.knowledge(namespace=namespace) as kb:
+    async with engine.knowledge() as kb:
         for path in ("bought", "got"):
             await kb.ingest(Document(path, f"Ada Lane {path} the Tide Mill. She owns it."))
         await kb.extract_facts(SayingModel(say))

@@ -16,6 +16,7 @@ from core.rag.errors import FilterError, InvalidInputError, NotFoundError
 from core.rag.retrieval.tables.amounts import amount, plain_number
 from core.rag.retrieval.tables.asked import Asked
 from core.rag.retrieval.tables.tabulating import Tabulation
+from dbhandler.kit import Engine
 
 STAFF = """name,team,salary,start,city
 Alice,Backend,"$70,000",2019-03-01,Berlin
@@ -173,8 +174,8 @@ async def test_fields_are_described(tables: KnowledgeBase) -> None:
     assert nested["paid"] == "boolean"
 
 
-async def test_other_namespaces_are_not_looked_at(tables: KnowledgeBase) -> None:
-    other = tables.in_namespace("other")
+async def test_other_namespaces_are_not_looked_at(engine: Engine, tables: KnowledgeBase) -> None:
+    other = tables.in_namespace(engine.namespace())
     await other.insert("staff", {"name": "Eve", "team": "Sales"})
     assert (await other.tabulate("staff", measures="count")).rows == [{"count": 1}]
     assert (await tables.tabulate("staff", measures="count")).rows == [{"count": 4}]

@@ -35,7 +35,8 @@ _PATTERNS: Final = tuple(
         rf"{_MONTH}{_OF_YEAR}",
     )
 )
-_SOME_DIGIT: Final = re.compile(r"\d")
+#: Without one of these, a text has no date; looked for first, as most have none.
+_LIKELY: Final = re.compile(rf"(?:19|20)\d\d|[0-3]\d\.\s?[01]\d\.|\b(?:{_NAMES})\b", re.IGNORECASE)
 _LONGEST_NAME: Final = 200
 #: Dates of a question; more are data.
 _MOST_ASKED: Final = 4
@@ -46,7 +47,7 @@ def dates_in(text: str) -> Iterator[tuple[int | None, int, int | None]]:
 
     Of what may be 5 June or 6 May (5/6/2024), both.
     """
-    if _SOME_DIGIT.search(text) is None:
+    if _LIKELY.search(text) is None:
         return
     for pattern in _PATTERNS:
         for found in pattern.finditer(text):

@@ -6,6 +6,7 @@ import json
 import posixpath
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
+from functools import lru_cache
 from itertools import chain
 from numbers import Integral, Real
 from typing import Any
@@ -242,11 +243,20 @@ def chunk_terms(path: str, title: str, heading: str, metadata: Mapping[str, Any]
     """
     above = " ".join(str(part) for part in (heading, metadata.get("table_header"), metadata.get("fields")) if part)
     words = index_terms(title, above, content)
-    numbers = [[*date_words(part), *heading_numbers(part)] for part in headings_of(heading)]
-    dates = dict.fromkeys((*date_words(title), *date_words("/".join(path.split("/")[-3:]))))
     defined = defined_words(content, last_heading(heading) or title)
-    names = [*dates, *file_word(path) * TITLE_WEIGHT]
-    return " ".join((words, *chain.from_iterable(numbers), *numbers[-1] * _NUMBERED, *names, *defined))
+    return " ".join((words, *_numbers_of(heading), *_names_of(path, title), *defined))
+
+
+@lru_cache(maxsize=256)
+def _numbers_of(heading: str) -> tuple[str, ...]:
+    parts = [(*date_words(part), *heading_numbers(part)) for part in headings_of(heading)]
+    return (*chain.from_iterable(parts), *parts[-1] * _NUMBERED)
+
+
+@lru_cache(maxsize=256)
+def _names_of(path: str, title: str) -> tuple[str, ...]:
+    dates = dict.fromkeys((*date_words(title), *date_words("/".join(path.split("/")[-3:]))))
+    return (*dates, *file_word(path) * TITLE_WEIGHT)
 
 
 def chunk_rows(
