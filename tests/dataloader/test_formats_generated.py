@@ -70,7 +70,9 @@ async def test_all_pages_in_one_for_printing_are_not_read_beside_these(name: str
     folder = tree(tmp_path, dict(pages))
     loaded = await load(folder)
     assert list(loaded.documents) == [f"{folder}/chapter.html"]
-    assert loaded.failures == {f"{folder}/{name}": "it repeats the pages beside it, for printing or as a frame"}
+    assert loaded.failures == {
+        f"{folder}/{name}": "it repeats the pages beside it, for printing, as a frame or as an index"
+    }
     named = (await load(folder / name)).documents[f"{folder}/{name}"]
     assert text.strip() in named.content
     async with WebServer(

@@ -130,7 +130,7 @@ A      B
             ".. only:: html and not latex\n\n   Some ``words``.\n\n   .. note:: Inner.\n",
             "Some `words`.\n\nNote: Inner.",
         ),
-        (".. py:function:: f(x)\n\n   :returns: something\n", "## `f(x)`\n\n:returns: something\n\n# Title"),
+        (".. py:function:: f(x)\n\n   :returns: something\n", "## `f`\n\n`f(x)`\n\n:returns: something\n\n# Title"),
         (".. code-block:: python\n   :caption: Why\n\n   x = 1\n", "Why\n\n```python\nx = 1\n```"),
         (".. versionadded:: 3.11\n", "Added in version 3.11."),
         (".. versionchanged:: 3.12\n   Raises ``X``.\n", "Changed in version 3.12:\nRaises `X`."),
@@ -177,6 +177,14 @@ MILL
    Which wheel turns.
 
    Default: ``8``
+
+.. confval:: ebb
+   :type: list of :class:`str`
+   :default: ``[]``
+
+.. c:function:: struct mill *mill_new(int wheels)
+
+   Makes one.
 
 .. class:: Mill(x)
 
@@ -229,15 +237,31 @@ Which wheel turns.
 
 Default: `8`
 
-### `Mill(x)`
+### `ebb`
+
+Type: list of `str`
+
+Default: `[]`
+
+### `mill_new`
+
+`struct mill *mill_new(int wheels)`
+
+Makes one.
+
+### `Mill`
+
+`Mill(x)`
 
 A mill.
 
-#### `grind()`
+#### `Mill.grind`
+
+`grind()`
 
 Grinds.
 
-### `Mill(x)`
+### `Mill`
 
 It is old.
 
@@ -245,9 +269,9 @@ It is old.
 
 Runs it.
 
-`bare()`
-
 ## MILL
+
+`bare()`
 
 #. The text goes on.
 
@@ -257,7 +281,9 @@ Runs it.
 
 Who grinds.
 
-### `grind()`
+### `Miller.grind`
+
+`grind()`
 
 Grinds.
 

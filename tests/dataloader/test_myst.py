@@ -7,7 +7,22 @@ from filetools import URI, convert
 from hypothesis import given
 from hypothesis import strategies as st
 
-PARTS = ("```", "````", ":::", "{note}", "{eval-rst}", "{toctree}", "\n", " ", "a", "`", "---\n", ":x: y")
+PARTS = (
+    "```",
+    "````",
+    ":::",
+    "{note}",
+    "{py:class} X",
+    "\n# ",
+    "{eval-rst}",
+    "{toctree}",
+    "\n",
+    " ",
+    "a",
+    "`",
+    "---\n",
+    ":x: y",
+)
 
 
 @pytest.mark.parametrize(
@@ -62,6 +77,116 @@ def test_what_shows_nothing_is_left_out_and_contents_are_links() -> None:
 )
 def test_roles_are_what_they_display(text: str, said: str) -> None:
     assert convert("a.md", text).content == said
+
+
+def test_what_is_described_is_a_section_of_its_own() -> None:
+    text = """# Dam
+
+Old.
+
+```{py:function} send(words, *, to)
+:no-index:
+
+Sends it.
+
+:param str words: What to send
+```
+
+Text goes on.
+
+````{py:class} dam.Gate(x)
+A gate, see {py:meth}`open`.
+
+```{py:method} open(x)
+Opens it.
+```
+
+```{py:attribute} level
+:type: int
+:value: 5
+```
+
+It is old.
+````
+
+```python
+# a comment
+```
+
+:::{option} --echo
+Echoes.
+:::
+
+## Gate
+
+:::{envvar} DAM_HOME
+:::
+
+:::{note}
+```{confval} wheels
+In a note.
+```
+:::
+"""
+    assert (
+        convert("a.md", text).content
+        == """# Dam
+
+Old.
+
+## `send`
+
+`send(words, *, to)`
+
+Sends it.
+
+:param str words: What to send
+
+# Dam
+
+Text goes on.
+
+## `dam.Gate`
+
+`dam.Gate(x)`
+
+A gate, see `open`.
+
+### `Gate.open`
+
+`open(x)`
+
+Opens it.
+
+### `Gate.level`
+
+Type: int
+
+Value: 5
+
+## `dam.Gate`
+
+It is old.
+
+# Dam
+
+```python
+# a comment
+```
+
+## `--echo`
+
+Echoes.
+
+## Gate
+
+`DAM_HOME`
+
+Note: `wheels`
+
+In a note.
+"""
+    )
 
 
 @pytest.mark.parametrize(

@@ -118,6 +118,7 @@ def html_to_document(
         return HtmlPage(None, "", encoding=used)
 
     from libs.dataloader.html_content import main_content
+    from libs.dataloader.html_described import describe
     from libs.dataloader.html_generators import as_plain_html
     from libs.dataloader.html_markdown import html_to_markdown
     from libs.dataloader.html_notation import write_notation
@@ -147,6 +148,7 @@ def html_to_document(
     if title and not whole_page:
         put_heading(content, above, title)
         title, site = without_site(title, content)
+    describe(content)
     metadata = _metadata(tree, meta)
     if site and "site_name" not in metadata:
         metadata["site_name"] = site[:_MAX_META_CHARS]

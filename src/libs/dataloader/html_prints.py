@@ -1,4 +1,4 @@
-"""Recognises pages that hold what other pages of the same site hold: all chapters in one, for printing."""
+"""Recognises pages that hold what others of the same site hold: all chapters in one, for printing, and indexes."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ _MDBOOK = (
     ("/print.html", "<!-- Book generated using mdBook -->"),
     ("/toc.html", "<!-- sidebar iframe generated using mdBook"),
 )
+#: A plugin of MkDocs; Sphinx's lists of names and of modules.
+_ALSO = ".//div[@id='print-site-page' or @class='genindex-jumpbox' or @class='modindex-jumpbox']"
 
 
 def repeats_others(url: str, html: str, tree: HtmlElement, robots: Set[str]) -> bool:
@@ -33,4 +35,4 @@ def repeats_others(url: str, html: str, tree: HtmlElement, robots: Set[str]) -> 
         return True
     if "noindex" in robots and _FOR_PRINTING.search(path) is not None:
         return True
-    return bool(tree.xpath(".//div[@id='print-site-page']"))  # a plugin of MkDocs
+    return bool(tree.xpath(_ALSO))

@@ -18,7 +18,7 @@ from libs.dataloader.types import LoadFailure, LoadResult, Unchanged
 from libs.dataloader.walk import describe_os_error
 
 #: Part of every fingerprint: raised when a reader changes, so that files and pages are converted again.
-READERS_VERSION = "31"
+READERS_VERSION = "32"
 
 
 @dataclass(slots=True)

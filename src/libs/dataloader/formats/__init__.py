@@ -44,7 +44,7 @@ def read_file(file: FileData, mime_type: str | None = None) -> tuple[Content, Fo
 
         file = expanded(file)
     kind = find_format(file.name, file.data, mime_type)
-    check_written(file.name, file.data, kind)
+    check_written(file, kind)
     if kind == PDF:
         from libs.dataloader.isolated import read_isolated
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from libs.dataloader.formats.base import UnreadableError
+from libs.dataloader.formats.base import FileData, UnreadableError
 from libs.dataloader.formats.registry import JSON, Format
 
 _MINIFIED = frozenset(("javascript", "css"))
@@ -12,20 +12,22 @@ _SMALL = 2000  # bytes; a short script in one line is a bookmark, or an example
 _LONG = 300  # characters of an average line: lines are read
 #: Where a page is that the index has words of; a file of settings for an index has none.
 _PLACE = re.compile(rb'"(?:location|url|uri|href|path|permalink|u|l)"\s*:\s*"')
+#: Sphinx copies the sources of pages there, as "guide.rst.txt".
+_SOURCE = re.compile(r"/_sources/.*\.(?:rst|md|ipynb|txt)$")
 _SEARCH_INDEX = re.compile(r"(?:^|[-_.])search[-_]?index[-_.\w]*\.json$", re.IGNORECASE)
 
 
-def check_written(name: str, data: bytes, kind: Format) -> None:
-    """Refuse what is in a folder with built pages besides these: minified scripts, source maps, search indexes.
+def check_written(file: FileData, kind: Format) -> None:
+    """Refuse what is in a folder with built pages besides these: minified scripts, source maps, indexes, sources.
 
     Args:
-        name: Name of the file.
-        data: Its bytes.
+        file: The file.
         kind: Its format.
 
     Raises:
         UnreadableError: if it is one of these, naming it.
     """
+    name, data = file.name, file.data
     if kind.language in _MINIFIED and len(data) > max(_SMALL, _LONG * (data.count(b"\n") + 1)):
         raise UnreadableError(f"it is minified code or data ({kind.language})")
     if kind == JSON:
@@ -33,3 +35,6 @@ def check_written(name: str, data: bytes, kind: Format) -> None:
             raise UnreadableError("it is a source map")
         if _SEARCH_INDEX.search(name) and _PLACE.search(data):
             raise UnreadableError("it is the search index of web pages, and only repeats them")
+    # A file that is named itself is wanted, and so is that folder.
+    if file.uri is not None and file.root_uri and _SOURCE.search(file.uri, len(file.root_uri.rstrip("/"))):
+        raise UnreadableError("it is the source of a page that Sphinx built beside it", gone=True)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from libs.dataloader.formats.base import fenced
+from libs.dataloader.formats.described import Section, begun, facts, is_object
 from libs.dataloader.formats.rst import CODE, SILENT, note_label, to_markdown
 from libs.dataloader.formats.rst_inline import Inline
 from libs.dataloader.links import LinkCollector
@@ -18,6 +19,8 @@ _DIRECTIVE = re.compile(r"[ \t]*\{([A-Za-z][\w:+-]*)\}[ \t]*(.*)")
 _OPTIONS = re.compile(r"\A(?:---[ \t]*\n(?:(?!---)[^\n]*\n)*---[ \t]*(?:\n|\Z)|(?::[\w-]+:[^\n]*(?:\n|\Z))+)")
 #: Right behind a word, only what is raised or lowered: ``f{x}`y``` is something else.
 _ROLE = re.compile(r"(?<![`\\$}])\{(su[bp](?:script)?|(?<!\w\{)[A-Za-z][\w:+.-]*)\}`([^`\n]+(?:\n[^`\n]+)?)`(?!`)")
+_NAMED = re.compile(r"^:?([\w-]+):[ \t]+(\S[^\n]*)", re.MULTILINE)
+_HEADING = re.compile(r"^#{1,6}[ \t]+\S[^\n]*", re.MULTILINE)
 _CAPTION = re.compile(r"^:?caption:[ \t]+(\S[^\n]*)", re.MULTILINE)
 #: Those whose body is Markdown, and whose argument, if they have one, is a title above it.
 _TITLED = frozenset(
@@ -46,29 +49,105 @@ def has_directives(text: str) -> bool:
     return "```{" in text or ":::{" in text or "~~~{" in text or "::: {" in text or "``` {" in text
 
 
-def without_directives(text: str, collector: LinkCollector, ending: str, depth: int = 0) -> str:
+def without_directives(text: str, collector: LinkCollector, ending: str) -> str:
     """Return Markdown with directives as what their readers see; those that are not known stay as they are.
 
     Notes are paragraphs that begin with "Note:" or the like, as in reStructuredText; what is written in that
-    (``eval-rst``) is converted, code is a block of code, and what shows nothing is left out.
+    (``eval-rst``) is converted, code is a block of code, what is described (functions, options) is a section of its
+    own, and what shows nothing is left out.
 
     Args:
         text: Markdown.
         collector: Takes the links of tables of contents, and of what is reStructuredText.
         ending: The extension of the file.
-        depth: How many directives are around it.
     """
-    parts: list[str] = []
-    position = 0
-    for block in _blocks(text):
-        directive = _DIRECTIVE.fullmatch(block.info)
-        said = _said(directive[1].lower(), directive[2].strip(), block, collector, ending, depth) if directive else None
-        if said is None:
-            continue
-        lines = "\n".join(f"{block.indent}{line}" if line else "" for line in said.split("\n")) if said else ""
-        parts += [text[position : block.start], lines]
-        position = block.end if said else min(block.end + 1, len(text))
-    return "".join([*parts, text[position:]])
+    return _Converter(collector, ending, 0, Section()).convert(text)
+
+
+class _Converter:
+    """Converts a text, or the body of a directive, within ``depth`` others."""
+
+    def __init__(self, collector: LinkCollector, ending: str, depth: int, section: Section) -> None:
+        self._collector = collector
+        self._ending = ending
+        self._depth = depth
+        self._section = section
+        self.is_described = False  # the last block was a section of what is described
+
+    def convert(self, text: str) -> str:
+        parts: list[str] = []
+        position = 0
+        for block in _blocks(text):
+            parts.append(self._plain(text[position : block.start]))
+            directive = _DIRECTIVE.fullmatch(block.info)
+            is_behind = self.is_described
+            said = self._said(directive[1].lower(), directive[2].strip(), block) if directive else None
+            position = block.end
+            if said is None:
+                parts.append(self._plain(text[block.start : block.end], is_code=True))
+                continue
+            if not said:
+                position = min(block.end + 1, len(text))
+            elif is_behind and not said.startswith("#"):
+                said = self._going_on(said)
+            parts.append(
+                "\n".join(f"{block.indent}{line}" if line else "" for line in said.split("\n")) if said else ""
+            )
+        return "".join([*parts, self._plain(text[position:])])
+
+    def _plain(self, text: str, *, is_code: bool = False) -> str:
+        """Return text between directives as it is, under the heading of its section again if one was described."""
+        start = len(text) - len(text.lstrip())
+        if self.is_described and start < len(text) and (is_code or not _HEADING.match(text, start)):
+            text = f"{text[:start]}{self._going_on(text[start:])}"
+        if not is_code and (headings := _HEADING.findall(text)):
+            self._section = Section(len(headings[-1]) - len(headings[-1].lstrip("#")), headings[-1])
+            self.is_described = False
+        return text
+
+    def _going_on(self, text: str) -> str:
+        self.is_described = False
+        return f"{self._section.title}\n\n{text}"
+
+    def _said(self, name: str, argument: str, block: _Block) -> str | None:
+        """Return what a directive displays; ``None`` for one that is not known, or too deep."""
+        if name == "eval-rst":
+            return to_markdown(block.body.split("\n"), self._collector, self._ending)
+        label = note_label(name, argument, goes_on=bool(block.body.strip()))
+        if label or name in _TITLED:
+            if self._depth == _DEEPEST:
+                return None
+            body = self._inside(Section()).convert(_OPTIONS.sub("", block.body)).strip("\n")
+            title = label or ("" if name in _UNTITLED else argument)
+            # What a label is about goes on in its line; a title stands above.
+            return f"{title}{' ' if label else chr(10) * 2}{body}".strip() if title else body
+        options = _OPTIONS.match(block.body)
+        body = block.body[options.end() :] if options else block.body
+        if name in CODE or name == "code-cell":
+            caption = _CAPTION.search(options[0]) if options else None
+            language = "python" if name == "code-cell" else argument if argument.isalnum() else ""
+            code = fenced(body.strip("\n"), language) if body.strip() else ""
+            return f"{caption[1]}\n\n{code}" if caption else code
+        if name in SILENT or name in _TABLES:
+            lines = [f"   {line}" for line in (*(options[0] if options else "").splitlines(), "", *body.split("\n"))]
+            return to_markdown([f".. {name}:: {argument}", *lines], self._collector, self._ending)
+        if argument and is_object(name) and self._depth < _DEEPEST:
+            told = dict(_NAMED.findall(options[0])) if options else {}
+            return self._described(name, argument, "\n".join([*facts(told), body.strip("\n")]))
+        return None
+
+    def _described(self, kind: str, signature: str, body: str) -> str:
+        """Return what describes a function, a setting or the like: a section of its own, unless this one is that."""
+        if not body.strip():
+            return f"`{signature}`"
+        section, beginning = begun(kind, signature, self._section)
+        inside = self._inside(section)
+        text = inside.convert(body).strip("\n")
+        self.is_described = inside.is_described or section.title != self._section.title
+        return "\n".join([*beginning, text]).strip("\n")
+
+    def _inside(self, section: Section) -> _Converter:
+        return _Converter(self._collector, self._ending, self._depth + 1, section)
 
 
 def without_roles(text: str, hidden: str, collector: LinkCollector, ending: str) -> str:
@@ -89,31 +168,6 @@ def without_roles(text: str, hidden: str, collector: LinkCollector, ending: str)
         return inline.role(role[1], role[2], before, lambda words: f"`{words}`")
 
     return _ROLE.sub(displayed, text)
-
-
-def _said(name: str, argument: str, block: _Block, collector: LinkCollector, ending: str, depth: int) -> str | None:
-    """Return what a directive displays; ``None`` for one that is not known, or too deep."""
-    if name == "eval-rst":
-        return to_markdown(block.body.split("\n"), collector, ending)
-    label = note_label(name, argument, goes_on=bool(block.body.strip()))
-    if label or name in _TITLED:
-        if depth == _DEEPEST:
-            return None
-        body = without_directives(_OPTIONS.sub("", block.body), collector, ending, depth + 1).strip("\n")
-        title = label or ("" if name in _UNTITLED else argument)
-        # What a label is about goes on in its line; a title stands above.
-        return f"{title}{' ' if label else chr(10) * 2}{body}".strip() if title else body
-    options = _OPTIONS.match(block.body)
-    body = block.body[options.end() :] if options else block.body
-    if name in CODE or name == "code-cell":
-        caption = _CAPTION.search(options[0]) if options else None
-        language = "python" if name == "code-cell" else argument if argument.isalnum() else ""
-        code = fenced(body.strip("\n"), language) if body.strip() else ""
-        return f"{caption[1]}\n\n{code}" if caption else code
-    if name in SILENT or name in _TABLES:
-        lines = [f"   {line}" for line in (*(options[0] if options else "").splitlines(), "", *body.split("\n"))]
-        return to_markdown([f".. {name}:: {argument}", *lines], collector, ending)
-    return None
 
 
 def _blocks(text: str) -> Iterator[_Block]:

@@ -24,5 +24,5 @@ def read(file: FileData, _kind: Format) -> Content:
     if page.refresh not in (None, file.uri) and len(page.markdown) < LONG_ENOUGH:
         raise UnreadableError("it only leads to another page", gone=True)
     if page.repeats_others and file.root_uri is not None:  # a file that is named itself is wanted
-        raise UnreadableError("it repeats the pages beside it, for printing or as a frame", gone=True)
+        raise UnreadableError("it repeats the pages beside it, for printing, as a frame or as an index", gone=True)
     return Content(page.markdown, "markdown", page.title, dict(page.metadata), page.links)

@@ -9,6 +9,7 @@ import posixpath
 import re
 
 from libs.dataloader.formats.base import Content, FileData, fenced
+from libs.dataloader.formats.described import Section, begun, facts, is_object
 from libs.dataloader.formats.front_matter import fields_metadata
 from libs.dataloader.formats.markdown import first_heading
 from libs.dataloader.formats.preamble import preamble_title, split_preamble
@@ -28,7 +29,6 @@ _CLOSED = re.compile(r"``.+?``|`[^`]+`", re.DOTALL)
 _LINE_OF_BLOCK = re.compile(r"^(\s*)\|(?: |$)")
 _GRID = re.compile(r"^\s*\+[-=+]{3,}\+\s*$")
 _IS_HEADING = re.compile(r"#{1,6} ")  # in Markdown
-_TERM = re.compile(r"`[^`\n]+`")  # nothing but a name
 _MOST_LINES = 20  # of markup that goes on in the next line
 _LONGEST_TABLE = 500
 _DEEPEST = 6  # heading
@@ -58,11 +58,6 @@ _VERSIONS = {
     "deprecated": "Deprecated since version {}",
     "deprecated-removed": "Deprecated since version {}, removed in version {}",
 }
-# What Sphinx and its extensions describe, beside what has the name of a domain (``py:function``).
-_OBJECTS = frozenset(
-    "function class method staticmethod classmethod decorator decoratormethod attribute property data exception type"  # noqa: SIM905
-    " object describe macro var struct member option cmdoption envvar confval setting command event signal".split()
-)
 _NOTES = frozenset("note warning tip hint important caution danger attention error seealso".split())  # noqa: SIM905
 
 
@@ -105,7 +100,7 @@ class _Converter:
         self._has_fields = around is None  # a part of a document has no metadata of its own
         self.metadata: dict[str, str] = {}
         self._no_table_until = self._no_grid_until = 0
-        self._level, self._title = 0, ""  # of the section; in a note and the like there is none
+        self._section = Section()  # in a note and the like there is none
         self._is_described = False  # the last block was a section of what is described
 
     def convert(self) -> list[str]:
@@ -115,8 +110,8 @@ class _Converter:
             before, is_behind = len(out), self._is_described
             at = self._block(at, out)
             first = next((line for line in out[before:] if line.strip()), "") if is_behind else ""
-            if first and not _IS_HEADING.match(first) and not _TERM.fullmatch(first):
-                out[before:before] = ["", self._title, ""]  # the text of the section goes on
+            if first and not _IS_HEADING.match(first):
+                out[before:before] = ["", self._section.title, ""]  # the text of the section goes on
                 self._is_described = False
         return out
 
@@ -198,9 +193,9 @@ class _Converter:
         if style not in self._styles:
             self._styles.append(style)
         level = min(self._styles.index(style) + 1, _DEEPEST)
-        self._level, self._title = level, f"{'#' * level} {self._inline.convert(title.strip())}"
+        self._section = Section(level, f"{'#' * level} {self._inline.convert(title.strip())}")
         self._is_described = False
-        out += ["", self._title, ""]
+        out += ["", self._section.title, ""]
 
     def _explicit(self, at: int, out: list[str]) -> int:
         """Convert a directive, comment, target or footnote; return the number of the line after it, 0 if it is none."""
@@ -262,14 +257,14 @@ class _Converter:
         elif label := note_label(name, argument, goes_on=bool(body)):
             out += ["", self._inline.convert(label)]
         elif argument:
-            if not (has_body := any(body)) and self._is_named(argument, after):
+            if described := is_object(name):
+                body[:0] = facts(options)
+            if not any(body) and self._is_named(argument, after):
                 return after
-            described = ":" in name or name.startswith("auto") or name in _OBJECTS
-            term = f"`{argument}`" if described or "(" in argument else self._inline.convert(argument)
-            if described and has_body and not depth and 0 < self._level < _DEEPEST:
-                self._describe(argument, body, out)
+            if described and any(body) and not depth:
+                self._describe(name, argument, body, out)
                 return after
-            out += ["", term, ""]
+            out += ["", f"`{argument}`" if described or "(" in argument else self._inline.convert(argument), ""]
         self._nested(body, out)
         return after
 
@@ -278,15 +273,12 @@ class _Converter:
         line = next((line for line in self._lines[at : at + _MOST_LINES] if line.strip()), "")
         return re.search(rf"(?<!\w){re.escape(argument)}(?!\w)", line) is not None
 
-    def _describe(self, argument: str, body: list[str], out: list[str]) -> None:
+    def _describe(self, kind: str, argument: str, body: list[str], out: list[str]) -> None:
         """Convert what describes a function, a setting or the like: a section of its own, unless this one is that."""
         inside = _Converter(body, self._inline, self)
-        name = argument.partition("(")[0].rpartition(".")[2]
-        is_section = self._title.strip("# `").rpartition(".")[2] == name
-        inside._level = self._level + (not is_section)
-        inside._title = self._title if is_section else f"{'#' * inside._level} `{argument}`"
-        out += ["", f"`{argument}`" if is_section else inside._title, "", *inside.convert(), ""]
-        self._is_described = inside._is_described or not is_section
+        inside._section, beginning = begun(kind, argument, self._section)
+        out += [*beginning, *inside.convert(), ""]
+        self._is_described = inside._is_described or inside._section.title != self._section.title
 
     def _entries(self, body: list[str], out: list[str]) -> None:
         """Convert a table of contents: write the entries that have words of their own, and link to all of them."""
