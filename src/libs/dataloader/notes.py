@@ -5,12 +5,18 @@ from __future__ import annotations
 import posixpath
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
+from typing import Any
 
 from libs.dataloader.formats.registry import FORMATS, MARKDOWN
 
 _LINK = re.compile(r"\[\[(?P<name>[^\[\]|\n]{1,500}?)(?:\\?\|(?P<words>[^\[\]\n]{0,500}))?\]\]")
+#: In Obsidian, what names a paragraph for links, at its end: ``^5f3a2b``.
+BLOCK_NAME = re.compile(r"(?:^|[ \t])\^(?=[\d-]*[A-Za-z]|\d{6})[A-Za-z\d-]+[ \t]*$", re.MULTILINE)
+# What is searched anyway, and what says how a note looks.
+_NOT_SHOWN = frozenset("aliases tags description language publish permalink cssclass cssclasses".split())  # noqa: SIM905
+_TAG = re.compile(r"(?<![^\s(])#([^\W\d_][\w/-]*)")
 _SLASH = re.compile(r"___|%2f", re.IGNORECASE)  # how Logseq writes one in the name of a file
 _SPACES = re.compile(r"[-_ ]+")
 _NUMBER = re.compile(r"[\d, ]+")
@@ -32,6 +38,38 @@ def without_brackets(text: str) -> str:
     return _LINK.sub(
         lambda match: match[0] if _NUMBER.fullmatch(match["name"]) else match["words"] or _name(match), text
     )
+
+
+def note_comments(prose: str) -> Iterator[tuple[int, int]]:
+    """Yield the spans of comments of Obsidian: ``%% words %%``, also over several lines.
+
+    Args:
+        prose: Markdown with all code blanked out.
+    """
+    marks = re.finditer("%%", prose)
+    yield from ((start.start(), end.end()) for start, end in zip(marks, marks, strict=False))
+
+
+def properties_shown(metadata: Mapping[str, Any]) -> str:
+    """Return the fields at the top of a note of Obsidian that only it has, as its readers see them: above the text."""
+    lines: list[str] = []
+    for name, value in metadata.items():
+        values = value if isinstance(value, list) else [value]
+        if name not in _NOT_SHOWN and not name.endswith("-plugin") and all(isinstance(one, str) for one in values):
+            lines.append(f"- {name}: {', '.join(values)}\n")
+    return "".join([*lines, "\n"]) if lines else ""
+
+
+def with_tags(known: Any, prose: str) -> list[str]:
+    """Return the tags of a note of Obsidian: those at its top, and those in its text (``#garden/roses``).
+
+    Args:
+        known: The field at the top: a list, or a text with commas or blanks between.
+        prose: Markdown with all code blanked out.
+    """
+    listed = known if isinstance(known, list) else re.split(r"[,\s]+", known) if isinstance(known, str) else []
+    tags = (tag.lstrip("#") if isinstance(tag, str) else tag for tag in (*listed, *_TAG.findall(prose)))
+    return list(dict.fromkeys(tag for tag in tags if tag and isinstance(tag, str)))
 
 
 def _name(match: re.Match[str]) -> str:

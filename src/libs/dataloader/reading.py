@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import os
+import re
 import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -19,6 +20,8 @@ from libs.dataloader.walk import describe_os_error
 
 #: Part of every fingerprint: raised when a reader changes, so that files and pages are converted again.
 READERS_VERSION = "32"
+# The rows of a table that one of its views in Notion shows; all of them are in another file.
+_NOTION_VIEW = re.compile(r"(.*[0-9a-f]{32})\.csv", re.DOTALL)
 
 
 @dataclass(slots=True)
@@ -35,6 +38,7 @@ class File:
     fingerprint: Mapping[str, str] | None = None
     unchanged: bool = False
     notes: Notes | None = None
+    in_vault: bool = False
 
     def settled(self) -> LoadResult:
         """Return the result for a file that is not converted."""
@@ -64,6 +68,7 @@ class FileReader:
         self._encoding = encoding
         self._readers = readers
         self._names: dict[int, str] = {}
+        self._vaults: dict[str, bool] = {}  # whether a folder is in one
         if readers:
             from libs.dataloader.llama import name_of
 
@@ -102,13 +107,19 @@ class FileReader:
         elif not file.data:
             file.trouble = "it is empty"
         else:
+            if (table := _NOTION_VIEW.fullmatch(file.place)) and os.path.isfile(f"{table[1]}_all.csv"):  # noqa: PTH113
+                file.trouble, file.gone = "it is a part of the table beside it, as Notion exports it (_all.csv)", True
+                return
             fingerprint = {"sha256": hashlib.sha256(file.data).hexdigest(), "reader": READERS_VERSION}
             if self._encoding is not None:
                 fingerprint["encoding"] = self._encoding
             if (reader := self._own_reader(file.path)) is not None:
                 fingerprint["reader"] = self._names[id(reader)]
-            elif b"[[" in file.data and FORMATS.get(os.path.splitext(file.path)[1].lower()) == MARKDOWN:  # noqa: PTH122
-                self._link(file, notes, fingerprint)
+            elif FORMATS.get(os.path.splitext(file.path)[1].lower()) == MARKDOWN:  # noqa: PTH122
+                if b"[[" in file.data:
+                    self._link(file, notes, fingerprint)
+                if self._is_in_vault(os.path.dirname(file.place)):  # noqa: PTH120
+                    file.in_vault, fingerprint["vault"] = True, "obsidian"
             file.fingerprint = fingerprint
 
     def _link(self, file: File, notes: Notes | None, fingerprint: dict[str, str]) -> None:
@@ -125,6 +136,14 @@ class FileReader:
         if targets := sorted(filter(None, (notes.find(name, file.uri) for name in names))):
             file.notes = notes
             fingerprint["notes"] = hashlib.sha256("\n".join(targets).encode("utf-8", "replace")).hexdigest()[:16]
+
+    def _is_in_vault(self, folder: str) -> bool:
+        """Return whether a folder, or one above it, is a vault of Obsidian, which keeps its settings there."""
+        if folder not in self._vaults:
+            above = os.path.dirname(folder)  # noqa: PTH120
+            is_vault = os.path.isdir(os.path.join(folder, ".obsidian"))  # noqa: PTH112, PTH118
+            self._vaults[folder] = is_vault or (above != folder and self._is_in_vault(above))
+        return self._vaults[folder]
 
     def _own_reader(self, path: str) -> Any:
         if not self._readers:
@@ -151,6 +170,7 @@ class FileReader:
                         root_uri=self._uri if self._uri != file.uri else None,
                         encoding=self._encoding,
                         notes=file.notes,
+                        in_vault=file.in_vault,
                         max_bytes=self._max_bytes,
                     )
                 )

@@ -154,6 +154,7 @@ class FileData:
         encoding: Encoding that the user has set; ``None``: detected.
         declared: Encoding that was declared outside of the file (in an HTTP header).
         notes: The files that ``[[Name]]`` in it may refer to; ``None`` if there are no such links.
+        in_vault: Whether it is in a folder of Obsidian.
         max_bytes: Limit for the size of a file; what is compressed may expand to :data:`EXPANSION` times as much.
         nested: Counts the files inside of it, for all of these, too.
     """
@@ -165,6 +166,7 @@ class FileData:
     encoding: str | None = None
     declared: str | None = None
     notes: Notes | None = None
+    in_vault: bool = False
     max_bytes: int = 50_000_000
     nested: Nested = field(default_factory=Nested, repr=False, compare=False)
 

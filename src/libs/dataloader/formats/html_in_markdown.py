@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from libs.dataloader.tables import markdown_table
 
@@ -42,20 +42,22 @@ def comments(text: str) -> Iterator[tuple[int, int]]:
         start = text.find("<!--", end + 3)
 
 
-def without_comments(text: str, prose: str) -> str:
+def without_comments(text: str, spans: Iterable[tuple[int, int]]) -> str:
     """Return Markdown without comments, which its readers do not see: licences, settings of linters, notes to editors.
 
     Args:
         text: Markdown.
-        prose: The same with all code blanked out.
+        spans: Where they are, apart from code.
     """
     parts: list[str] = []
     position = 0
-    for start, end in comments(prose):
-        before = text[text.rfind("\n", 0, start) + 1 : start]
-        if not before.strip() and before.expandtabs().startswith("    "):
+    for start, end in spans:
+        begin = text.rfind("\n", position, start) + 1 or position  # a long line may have many
+        before = text[begin:start]
+        is_first = not before.strip() and (begin == 0 or text[begin - 1] == "\n")
+        if is_first and before.expandtabs().startswith("    "):
             continue  # it may be code
-        if not before.strip() and (below := _LINE_END.match(text, end)) is not None:
+        if is_first and (below := _LINE_END.match(text, end)) is not None:
             start, end = start - len(before), below.end()
         parts.append(text[position:start])
         position = end

@@ -12,6 +12,7 @@ from libs.dataloader.formats.base import Content, FileData, TextBuilder, join_li
 from libs.dataloader.formats.canvas import read_canvas
 from libs.dataloader.formats.chats import read_chats
 from libs.dataloader.formats.json_outline import flat, indented, outline
+from libs.dataloader.formats.keep import read_keep
 from libs.dataloader.formats.registry import JSONL, Format
 from libs.dataloader.formats.rows import Records
 from libs.dataloader.text import clean_text
@@ -28,7 +29,7 @@ _LONGEST_WORD = 5  # false, of which half may be there
 def read(file: FileData, kind: Format) -> Content:
     """One paragraph of ``name: value`` lines per record where it is a list of objects, or one object; else an outline.
 
-    Exports of conversations and boards of cards become these.
+    Exports of conversations, boards of cards and notes become these.
     What is not JSON after all stays as it is: it is still text. If that is because the file was cut short, the metadata
     ``cut_short_in_line`` says where.
     """
@@ -39,7 +40,7 @@ def read(file: FileData, kind: Format) -> Content:
         data = _loads(text)
     except (ValueError, RecursionError):  # comments, several values, nested too deeply, a half file
         return _lines(text) or Content(text, metadata=_cut_short(text, text.count("\n", 0, len(text.rstrip())) + 1))
-    if (known := read_chats(data, file) or read_canvas(data, file)) is not None:
+    if (known := read_chats(data, file) or read_canvas(data, file) or read_keep(data)) is not None:
         return known
     if (records := _list_of_objects(data)) is not None:
         return _records(range(1, len(records) + 1), records.__getitem__)

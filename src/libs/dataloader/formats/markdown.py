@@ -15,7 +15,14 @@ from libs.dataloader.formats.html_in_markdown import comments, with_plain_tables
 from libs.dataloader.formats.preamble import preamble_title, split_preamble
 from libs.dataloader.formats.registry import Format
 from libs.dataloader.links import LinkCollector, reference_name
-from libs.dataloader.notes import find_note_links, without_brackets
+from libs.dataloader.notes import (
+    BLOCK_NAME,
+    find_note_links,
+    note_comments,
+    properties_shown,
+    with_tags,
+    without_brackets,
+)
 
 #: What Pandoc, Quarto, MkDocs, kramdown and others note behind a heading: ``{#sec-usage .unnumbered}``, ``{-}``.
 HEADING_ATTRIBUTES = re.compile(r"[ \t]*\{[ \t]*(?:-|(?:[#.:]|[\w:-]+=[\"'])[^{}]*)\}[ \t]*$")
@@ -69,6 +76,7 @@ _NOT_NEWLINE = re.compile(r"[^\n]+")
 _AFTER_URL = ".,;:!?*_~'\""
 _DEEPEST = 100
 _LONGEST_TITLE = 300
+_DAY = re.compile(r"\d{4}[-_.]\d\d[-_.]\d\d")
 _LONGEST_WORDS = 1000
 #: A description of fewer words says nothing that the title does not; one within so many characters is in the text.
 _SHORTEST_LEAD = 3
@@ -82,7 +90,10 @@ def read(file: FileData, _kind: Format) -> Content:
     metadata = fields_metadata(fields)
     text = _with_lead(text, metadata.get("description"))
     if "<!--" in text:
-        text = without_comments(text, _without_spans(_without_fences(text)))
+        text = without_comments(text, comments(_without_spans(_without_fences(text))))
+    if file.in_vault:
+        text = without_comments(text, note_comments(_without_spans(_without_fences(text))))
+        text = properties_shown(metadata) + _without(BLOCK_NAME, text)
     if "::" in text:
         text = _without(_BLOCK_PROPERTY, text)
     if file.path.lower().endswith(".mdx"):
@@ -102,7 +113,10 @@ def read(file: FileData, _kind: Format) -> Content:
         for name, words in chain(find_note_links(properties), find_note_links(visible)):
             if target := file.notes.find(name, file.uri):
                 collector.add_target(target, plain_words(words))
-    title = title if isinstance(title, str) and title else _title(text, prose, file.name)
+    if file.in_vault and (tags := with_tags(metadata.get("tags"), visible)):
+        metadata["tags"] = tags
+    if not isinstance(title, str) or not title:
+        title = file.name.rpartition(".")[0] if file.in_vault else _title(text, prose, file.name)
     if "<table" in prose.lower():
         text = with_plain_tables(text, prose)
     return Content(
@@ -179,7 +193,7 @@ def _title(text: str, prose: str, name: str) -> str | None:
     if len(found) > 1 and 1 < found[0][0] == found[1][0]:
         stem = name.rpartition(".")[0]
         word = stem.partition(".")[0]  # README.de
-        if " " in stem or not stem.isascii() or word not in (word.lower(), word.upper()):
+        if " " in stem or not stem.isascii() or _DAY.match(stem) or word not in (word.lower(), word.upper()):
             return stem
         if _NO_WORDS.sub("", prose[: found[0][1]]).strip():
             return None

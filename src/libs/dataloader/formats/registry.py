@@ -77,6 +77,7 @@ FORMATS: dict[str, Format] = {
     **dict.fromkeys((".jsonl", ".ndjson", ".ldjson"), JSONL),
     **dict.fromkeys((".ics", ".ical", ".ifb", ".vcs"), Format("calendar", "text/calendar")),
     ".vcf": Format("calendar", "text/vcard"),
+    ".enex": Format("evernote", "application/enex+xml"),
     ".srt": Format("subtitles", "application/x-subrip"),
     ".vtt": Format("subtitles", "text/vtt"),
     ".ipynb": Format("notebook", "application/x-ipynb+json"),

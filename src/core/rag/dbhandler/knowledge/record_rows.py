@@ -25,6 +25,7 @@ MAX_COLLECTION_CHARS = 200
 
 _IDENTIFIERS = ("_id", "id")
 _EXTENSION = re.compile(r"\.[A-Za-z0-9]{1,6}$")
+_NOTION_ID = re.compile(r"(?<=\S) [0-9a-f]{32}(?:_all)?$")
 
 
 def record_row(
@@ -139,6 +140,6 @@ def _check(record: Mapping[str, Any], what: str) -> None:
 
 
 def collection_of(path: str) -> str:
-    """Return the collection of the rows of a document: ``grants`` for ``data/grants.csv``."""
+    """Return the collection of the rows of a document: ``grants`` for ``data/grants.csv``, without Notion's ids."""
     name = posixpath.basename(path.replace("\\", "/").rstrip("/"))
-    return (_EXTENSION.sub("", name) or name or path)[:MAX_COLLECTION_CHARS]
+    return (_NOTION_ID.sub("", _EXTENSION.sub("", name)) or name or path)[:MAX_COLLECTION_CHARS]
