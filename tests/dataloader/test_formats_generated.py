@@ -24,6 +24,11 @@ MAP = json.dumps({"version": 3, "sources": ["mill.ts"], "sourcesContent": ["let 
         ("mill.css", RULES, "it is minified code or data (css)"),
         ("mill.js.map", MAP, "it is a source map"),
         ("searchindex.json", '[{"u": "/mill", "t": "The mill turns."}]', "it is the search index of web pages"),
+        (
+            "All.base",
+            "filters:\n  and: []\nviews:\n  - type: table\n",
+            "it only says how Obsidian shows a table of notes",
+        ),
         ("search/search_index.json", '{"docs": [{"location": "mill/"}]}', "it is the search index of web pages"),
     ],
 )
@@ -39,6 +44,7 @@ def test_what_lies_beside_built_pages_is_named(name: str, data: str, why: str) -
         ("mill.js", (STATEMENT + "\n") * 40 + 'const image = "' + "QUJD" * 500 + '";\n'),
         ("mill.css", ".mill {\n  color: #333;\n}\n" * 60 + f"@import url(data:text/css;base64,{'QUJD' * 700});\n"),
         ("mill.py", f"DATA = '{'x' * 5000}'\n"),
+        ("mills.base", "The views: all of them.\n"),
         ("places.map", '{"mills": ["Ash", "Dale"]}'),
         ("mills-search-index.json", '{"mappings": {"properties": {"url": {"type": "keyword"}}}}'),
         ("research-index.json", '{"mills": ["Ash", "Dale"]}'),

@@ -158,6 +158,8 @@ async def test_notes_in_a_vault_of_obsidian_are_what_it_shows(tmp_path: Path) ->
     for loaded in (await load(folder), await load(folder / "Mill.md"), await load(folder / "Daily")):
         for path, document in loaded.documents.items():
             assert document.title == Path(path).stem
+    (folder / "README.md").write_text("# Mills\n\nAll.")
+    assert (await load(folder)).documents[f"{folder}/README.md"].title == "Mills"
     mill = (await load(folder)).documents[f"{folder}/Mill.md"]
     assert mill.metadata["tags"] == ["project", "heritage/mills", "oak", "todo"]
     assert mill.metadata["kanban-plugin"] == "basic"

@@ -12,6 +12,7 @@ _SMALL = 2000  # bytes; a short script in one line is a bookmark, or an example
 _LONG = 300  # characters of an average line: lines are read
 #: Where a page is that the index has words of; a file of settings for an index has none.
 _PLACE = re.compile(rb'"(?:location|url|uri|href|path|permalink|u|l)"\s*:\s*"')
+_VIEWS = re.compile(rb"^views:\s", re.MULTILINE)
 #: Sphinx copies the sources of pages there, as "guide.rst.txt".
 _SOURCE = re.compile(r"/_sources/.*\.(?:rst|md|ipynb|txt)$")
 _SEARCH_INDEX = re.compile(r"(?:^|[-_.])search[-_]?index[-_.\w]*\.json$", re.IGNORECASE)
@@ -35,6 +36,8 @@ def check_written(file: FileData, kind: Format) -> None:
             raise UnreadableError("it is a source map")
         if _SEARCH_INDEX.search(name) and _PLACE.search(data):
             raise UnreadableError("it is the search index of web pages, and only repeats them")
+    if name.endswith(".base") and _VIEWS.search(data) is not None:
+        raise UnreadableError("it only says how Obsidian shows a table of notes")
     # A file that is named itself is wanted, and so is that folder.
     if file.uri is not None and file.root_uri and _SOURCE.search(file.uri, len(file.root_uri.rstrip("/"))):
         raise UnreadableError("it is the source of a page that Sphinx built beside it", gone=True)

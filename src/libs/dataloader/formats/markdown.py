@@ -76,6 +76,7 @@ _NOT_NEWLINE = re.compile(r"[^\n]+")
 _AFTER_URL = ".,;:!?*_~'\""
 _DEEPEST = 100
 _LONGEST_TITLE = 300
+_NO_NAMES = ("readme", "index")  # in folders of code and sites, which may be a vault of Obsidian, too
 _DAY = re.compile(r"\d{4}[-_.]\d\d[-_.]\d\d")
 _LONGEST_WORDS = 1000
 #: A description of fewer words says nothing that the title does not; one within so many characters is in the text.
@@ -116,7 +117,8 @@ def read(file: FileData, _kind: Format) -> Content:
     if file.in_vault and (tags := with_tags(metadata.get("tags"), visible)):
         metadata["tags"] = tags
     if not isinstance(title, str) or not title:
-        title = file.name.rpartition(".")[0] if file.in_vault else _title(text, prose, file.name)
+        stem = file.name.rpartition(".")[0]
+        title = stem if file.in_vault and stem.lower() not in _NO_NAMES else _title(text, prose, file.name)
     if "<table" in prose.lower():
         text = with_plain_tables(text, prose)
     return Content(
