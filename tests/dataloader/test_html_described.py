@@ -123,6 +123,12 @@ def test_members_have_the_name_of_their_class() -> None:
     assert headings == ["API", "Wheel", "Wheel::turn", "color", "RED", "Mill", "Mill.grind", "Mill.stop"]
 
 
+def test_several_descriptions_in_one_list() -> None:
+    first = described("py function", "{stop}()", "<p>Stops.</p>")
+    both = first.removesuffix("</dl>\n") + described("", "{turn}()", "<p>Turns.</p>").removeprefix('<dl class="">\n')
+    assert markdown(both) == "# API\n\n## `stop`\n\n`stop()`\n\nStops.\n\n## `turn`\n\n`turn()`\n\nTurns."
+
+
 @pytest.mark.parametrize("around", ["<ul><li>{}</li></ul>", "<div class='admonition note'>{}</div>"])
 def test_what_is_described_within_a_list_or_a_note_stays_a_term(around: str) -> None:
     page = markdown(around.format(described("py function", "{stop}()", "<p>Stops.</p>")))

@@ -16,8 +16,6 @@ _TERMS = ".//dl/dt[*[contains(concat(' ', @class, ' '), ' descname ')]]"
 _NAMES = frozenset(("descname", "descclassname"))
 _CONTAINERS = frozenset(("div", "section", "article", "main"))
 _DEEPEST = 6  # heading
-
-
 # Pages of Sphinx before 3 only tell the kind.
 _JOINTS = JOINTS | dict.fromkeys(("method", "classmethod", "staticmethod", "attribute"), ".")
 
@@ -68,6 +66,7 @@ class _Sections:
             self._is_behind = False
         elif (section := self._bodies.get(node)) is not None:
             self._around.append(section)
+            self._is_behind = False
         elif node.tag in _CONTAINERS and "admonition" not in node.get("class", ""):
             if self._is_behind and (node.text or "").strip():
                 heading = self._repeated()
