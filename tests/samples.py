@@ -49,6 +49,9 @@ def samples() -> dict[str, bytes]:
     made["a.md"] = b"---\ntitle: t\n---\n# h\n[a](b.md) `c` <!-- d -->\n\n```py\ne\n```\n[r]: http://x.y\n"
     made["a.adoc"] = b"= t\n:author: x\n\n== h\nlink:b.adoc[b] {author}\n\n----\ne\n----\n"
     made["a.tex"] = b"\\documentclass{article}\n\\begin{document}\n\\section{h}\nwords\n\\end{document}\n"
+    made["a.enex"] = (
+        b"<en-export><note><title>t</title><content>&lt;en-note>words&lt;/en-note></content></note></en-export>"
+    )
     made["a.org"] = b"#+TITLE: t\n* h :tag:\n[[file:b.org][b]]\n#+begin_src py\ne\n#+end_src\n"
     made["a.rst"] = (
         b"Title\n=====\n\n.. note:: x\n\n   y\n\n`a <http://b.c>`_ ``d``\n\n"
