@@ -14,7 +14,7 @@ from core.rag.analysis.analyzer import (
     short_stems,
 )
 from core.rag.analysis.dates import asked_dates, date_words
-from core.rag.analysis.definitions import asked_name, asked_words, defined_words
+from core.rag.analysis.definitions import asked_name, asked_words, defined_words, definition_word
 from core.rag.analysis.numbered import asked_numbers, heading_numbers, without_number
 
 #: Raised whenever the same text gives other words, so that documents are analysed again.
@@ -32,6 +32,7 @@ __all__ = [
     "asked_words",
     "date_words",
     "defined_words",
+    "definition_word",
     "file_word",
     "heading_numbers",
     "index_terms",

@@ -80,18 +80,29 @@ _ARTICLE: Final = re.compile(
 _SIGNS: Final = re.compile(r"[\W_]+")
 #: What kind of thing a question says that a name is: "the work_mem setting", "der Befehl insertFrag".
 _KINDS: Final = (
-    r"annotation|argument|attribute?|class|column|command|decorator|directive|element|endpoint|event|field|file|flag"
-    r"|function|hook|key|keyword|macro|method|module|operator|option|package|parameter|property|setting|statement|switch"
-    r"|tag|type|variable|befehl|funktion|methode|einstellung|feld|datei|klasse|schalter|commande|fonction|méthode"
+    r"annotation|argument|attribute?|class|column|command|constant|decorator|directive|element|endpoint|enum|event|field"
+    r"|file|flag|function|hook|interface|key|keyword|macro|method|module|operator|option|package|parameter|property"
+    r"|setting|statement|struct|switch|tag|trait|type|variable|befehl|funktion|methode|einstellung|feld|datei|klasse|schalter|commande|fonction|méthode"
     r"|paramètre|champ|fichier|classe|comando|opción|función|método|parámetro|campo|archivo|clase"
 )
 _KIND: Final = re.compile(rf"(?:{_KINDS})\s+(.+)|(.+?)[\s-]+(?:{_KINDS})", re.IGNORECASE)
 
+#: A name as only code has it: ``super_len``, ``superLen``, ``Session.send``, ``len()``.
+_CODE_NAME: Final = re.compile(
+    r"(?<![\w.])(?:\w+(?:_|::|\.|(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]))\w[\w.:]*|\w+(?=\())(?:\(\))?"
+)
+#: What a question says of such a name that asks for its definition, too.
+_ASKS_OF_CODE: Final = re.compile(
+    r"\s*(?:what (?:does|do) (.+?) (?:return|raise|throw|contain|take|accept)"
+    r"|how (?:does|do|is|are) (.+?) (?:work|implemented))\s*[?.!]*\s*",
+    re.IGNORECASE,
+)
 _QUOTES: Final = " \t?？!\"'“”„«»`*_"
 _ASKS: Final = re.compile(
     r"\s*(?:"
     r"what(?:['’]s| is| are| was| were)(?: meant by| the (?:meaning|definition|purpose) of)? (.+?)(?: (?:used )?for)?"
-    r"|what (?:does|do) (.+?) (?:do|mean|stand for)|(?:define|(?:the )?(?:definition|meaning) of) (.+?)"
+    r"|what (?:does|do) (.+?) (?:do|mean|stand for)"
+    r"|where (?:is|are) (.+?) (?:defined|declared|implemented)|(?:define|(?:the )?(?:definition|meaning) of) (.+?)"
     r"|was (?:ist|sind|bedeute[tn]?|mach(?:t|en)|tut|heißt) (.+?)"
     r"|(?:qu['’]est-ce que(?: c['’]est que)?|que (?:fait|font|signifie)|c['’]est quoi) (.+?)"
     r"|¿?(?:qué (?:es|son|hace|significa)|para qué sirve) (.+?)"
@@ -112,9 +123,9 @@ def defined_words(content: str, about: str = "") -> list[str]:
         about: The heading above it, or else the title of its document.
     """
     words = dict.fromkeys(_explained(content, about))
-    words |= dict.fromkeys(word for name in _stated(content) if (word := _word(_bare(name))))
+    words |= dict.fromkeys(word for name in _stated(content) if (word := definition_word(_bare(name))))
     if any(sign in content for sign in _DEFINING):
-        words |= dict.fromkeys(word for name in _names(content) if (word := _word(name)))
+        words |= dict.fromkeys(word for name in _names(content) if (word := definition_word(name)))
     return list(words)[:_MOST_NAMES]
 
 
@@ -138,7 +149,7 @@ def asked_words(query: str) -> list[str]:
         return []
     kind = _KIND.fullmatch(name) if asked else None
     names = [name, *(_bare(part) for part in (kind.groups() if kind is not None else ()) if part)]
-    return list(dict.fromkeys(word for one in names if (word := _word(one))))
+    return list(dict.fromkeys(word for one in names if (word := definition_word(one))))
 
 
 def asked_name(question: str) -> str:
@@ -148,7 +159,11 @@ def asked_name(question: str) -> str:
         >>> asked_name("What does work_mem mean?")
         'work_mem'
     """
-    asks = _ASKS.fullmatch(question) if len(question) <= 4 * _LONGEST_NAME else None
+    if len(question) > 4 * _LONGEST_NAME:
+        return ""
+    asks = _ASKS.fullmatch(question)
+    if asks is None and _CODE_NAME.search(question) is not None:
+        asks = _ASKS_OF_CODE.fullmatch(question)
     return next((part for part in asks.groups() if part), "") if asks else ""
 
 
@@ -165,7 +180,11 @@ def _explained(content: str, about: str) -> Iterator[str]:
             what = _bare(said[1])
             # A name of its own (Ada Vane) is a title, by which the graph finds its passages anyway.
             is_own = any(part[0].isupper() for part in what.split()[1:])
-            if not is_own and (word := _word(what)) and (word == _word(_bare(name)) or _has_name(name, what)):
+            if (
+                not is_own
+                and (word := definition_word(what))
+                and (word == definition_word(_bare(name)) or _has_name(name, what))
+            ):
                 yield word
 
 
@@ -204,7 +223,7 @@ def _names(content: str) -> Iterator[str]:
         yield from (match[1] for match in _ROW.finditer(content))
 
 
-def _word(name: str) -> str | None:
+def definition_word(name: str) -> str | None:
     """Return the index word of a name: the same for all spellings that differ by case, signs and a plural s.
 
     Of one letter or two, signs make a difference: C, C++ and the option -c.

@@ -7,21 +7,29 @@ from collections.abc import Iterator
 
 from libs.dataloader.formats.registry import FORMATS
 
+#: What opens and closes a comment, and is no part of a path or pattern in quotes: ``'/api/*'``, ``"src/**/*.ts"``.
+_OPENS = r"(?<![^\s(){}\[\],;=<>])/\*(?!['\"`])"
+_CLOSES = r"(?<!/)\*/(?![\w*.'\"`])"
 #: Docstrings, comments between marks, and comments that have lines of their own.
 _COMMENT = re.compile(
     r'"""(?:[^"\\]|\\.|"(?!""))*(?:"""|\Z)'
     r"|'''(?:[^'\\]|\\.|'(?!''))*(?:'''|\Z)"
-    r"|/\*.*?(?:\*/|\Z)"
-    r"|(?m:^)[ \t]*(?P<mark>//[/!]*|#+|--+|;+|%+)(?:[ \t][^\n]*|(?=\n|\Z))"
+    rf"|{_OPENS}.*?(?:\*/|\Z)"
+    r"|(?m:^)[ \t]*(?P<mark>//[/!]*|#+:?|--+|;+|%+)(?:[ \t][^\n]*|(?=\n|\Z))"
     r"(?:\n[ \t]*(?P=mark)(?:[ \t][^\n]*|(?=\n|\Z)))*",
     re.DOTALL,
 )
 #: The end of a docstring or comment that began before the passage.
 _BEGUN = re.compile(
-    r'\A(?P<words>(?:(?!"""|\'\'\'|/\*).)*?)(?:(?:^|(?<=\n))[ \t]*(?:"""|\'\'\')[ \t]*(?:\n|\Z)|\*/)', re.DOTALL
+    rf'\A(?P<words>(?:(?!"""|\'\'\'|{_OPENS}).)*?)(?:(?:^|(?<=\n))[ \t]*(?:"""|\'\'\')[ \t]*(?:\n|\Z)|{_CLOSES})',
+    re.DOTALL,
 )
+#: Lines within a comment between marks that neither begins nor ends in the passage.
+_WITHIN = re.compile(r"\A(?![^\n]*/\*)[^\n]*(?:\n[ \t]*\*(?:[ \t][^\n]*|(?=\n|\Z)))+")
 #: What is no word of a comment.
-_MARKS = re.compile(r"(?m:^)[ \t]*(?://[/!]*|#+|\*+(?!/)|--+|;+|%+)(?=[ \t]|$)|\"\"\"|'''|/\*+!?|\*+/", re.MULTILINE)
+_MARKS = re.compile(
+    rf"(?m:^)[ \t]*(?://[/!]*|#+:?|\*+(?!/)|--+|;+|%+)(?=[ \t]|$)|\"\"\"|'''|{_OPENS}\**!?|\**{_CLOSES}", re.MULTILINE
+)
 #: What a docstring begins and ends with.
 DOCSTRING = ('"""', "'''")
 #: Data, and languages whose words are not told from their markup here.
@@ -47,6 +55,11 @@ def is_code(path: str) -> bool:
     return bool(_language(path))
 
 
+def is_program(path: str) -> bool:
+    """Return whether a document is source code, and neither data nor markup, by the ending of its name."""
+    return _language(path) not in _NO_PROGRAMS | {""}
+
+
 def _language(path: str) -> str:
     name = path.rpartition("/")[2]
     kind = FORMATS.get(name[name.rfind(".") :].lower()) if "." in name else None
@@ -62,7 +75,7 @@ def told(content: str, path: str) -> str:
         content: The text of the chunk.
         path: The path of its document.
     """
-    if (language := _language(path)) == "" or language in _NO_PROGRAMS:
+    if not is_program(path):
         return content
     parts: list[str] = []
     done = 0
@@ -92,8 +105,9 @@ def comments(text: str) -> Iterator[tuple[int, int]]:
     start = 0
     begun = _BEGUN.match(text)
     if begun is not None and (text[begun.end() - 1] == "/" or _ends_docstring(text, begun["words"])):
-        yield 0, begun.end()
-        start = begun.end()
+        yield 0, (start := begun.end())
+    elif (within := _WITHIN.match(text)) is not None:
+        yield 0, (start := within.end())
     for comment in _COMMENT.finditer(text, start):
         yield comment.span()
 

@@ -19,6 +19,7 @@ from core.rag.dbhandler.documents.linking import LinkRow, resource_type
 from core.rag.dbhandler.documents.writing import ChunkRow, DocumentRow
 from core.rag.dbhandler.store import Row
 from core.rag.errors import InvalidInputError
+from core.rag.extraction.code_definitions import code_definitions
 from core.rag.headings import headings_of, last_heading
 from core.rag.identity import chunk_id, content_hash, document_id, has_scheme, standardize_resource_uri, uri_of_name
 from libs.dataloader import Document, DocumentChunk
@@ -243,7 +244,7 @@ def chunk_terms(path: str, title: str, heading: str, metadata: Mapping[str, Any]
     """
     above = " ".join(str(part) for part in (heading, metadata.get("table_header"), metadata.get("fields")) if part)
     words = index_terms(title, above, content)
-    defined = defined_words(content, last_heading(heading) or title)
+    defined = (*defined_words(content, last_heading(heading) or title), *code_definitions(content, path, heading))
     return " ".join((words, *_numbers_of(heading), *_names_of(path, title), *defined))
 
 
