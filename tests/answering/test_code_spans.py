@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.rag import KnowledgeBase
-from core.rag.answering.extracts.code_spans import code_spans, comment_on
+from core.rag.answering.extracts.code_spans import code_spans, comment_on, defined_above
 from core.rag.extraction.source_code import is_code, without_marks
 
 PYTHON = '''\
@@ -36,6 +36,23 @@ JAVASCRIPT = """\
 function grind(grain) {
   // Nothing to do.
   return grain;
+}
+"""
+ROUTES = """\
+/**
+ * Serves the mill.
+ *
+ * @example
+ * ```ts
+ * app.use('/mill/*', grind({
+ *   sails: 4,
+ * }))
+ * ```
+ * @param sails - How many there are.
+ */
+export const serve = (sails: number) => {
+  app.use('/*', log())
+  app.get('/mill/*', (c) => grind(sails)) // once
 }
 """
 GO = "// Grind makes flour\n// of grain.\nfunc Grind(grain string) string {\n\treturn grain\n}\n"
@@ -93,6 +110,42 @@ def test_a_passage_may_begin_or_end_in_a_comment(text: str, said: list[str], sta
     assert [piece for piece, is_said in found if not is_said] == [statement]
 
 
+def test_patterns_of_paths_are_no_comments_and_examples_in_comments_are_code() -> None:
+    assert pieces(ROUTES) == [
+        ("Serves the mill.", True),
+        ("app.use('/mill/*', grind({ sails: 4, }))", False),
+        ("@param sails - How many there are.", True),
+        ("export const serve = (sails: number) => {", False),
+        ("app.use('/*', log())", False),
+        ("app.get('/mill/*', (c) => grind(sails)) // once", False),
+    ]
+    assert pieces('glob("src/**/*.py")\nglob("a/*/b")\n') == [('glob("src/**/*.py")', False), ('glob("a/*/b")', False)]
+
+
+def test_a_passage_may_be_within_a_comment() -> None:
+    assert pieces(" no wind.\n * It needs wind.\n *\n * Much of it.\n") == [
+        ("no wind.", True),
+        ("It needs wind.", True),
+        ("Much of it.", True),
+    ]
+    assert pieces("#: How many sails.\n#: Four, or six.\nsails = 4\n") == [
+        ("How many sails.", True),
+        ("Four, or six.", True),
+        ("sails = 4", False),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "above"),
+    [
+        ("/*! Has an\n interface that\n is small. */\nlet x = 1;", ""),
+        ("// class work is\nfn grind() {\n  turn();", "fn grind"),
+    ],
+)
+def test_words_of_comments_are_no_definitions(text: str, above: str) -> None:
+    assert defined_above(text, len(text)) == above
+
+
 @pytest.mark.parametrize(
     ("text", "statement", "comment"),
     [
@@ -131,6 +184,50 @@ def test_pieces_are_in_order_apart_and_lose_no_letter(text: str) -> None:
 )
 def test_code_is_known_by_its_name(path: str, code: bool) -> None:
     assert is_code(path) is code
+
+
+SAILS = {
+    "wind.py": (
+        'MOST_SAILS = 4  # of canvas\n\n\ndef turn_sails(wind):\n    """Give all their share."""\n    return wind\n'
+    ),
+    "miller.py": "def work(wind):\n    # All sails, as turn_sails says.\n    return turn_sails(wind, MOST_SAILS)\n",
+    "tests/test_wind.py": "def test_turn_sails():\n    assert turn_sails(1) == 1\n    assert turn_sails(2) == 2\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("question", "first", "path"),
+    [
+        ("What does turn_sails do?", "`def turn_sails(wind):` Give all their share.", "wind.py"),
+        ("Where is turn_sails defined?", "`def turn_sails(wind):` Give all their share.", "wind.py"),
+        ("What is MOST_SAILS?", "`MOST_SAILS = 4  # of canvas`", "wind.py"),
+        (
+            "What calls turn_sails?",
+            "def work: `return turn_sails(wind, MOST_SAILS)` All sails, as turn_sails says.",
+            "miller.py",
+        ),
+        (
+            "Where is turn_sails() called?",
+            "def work: `return turn_sails(wind, MOST_SAILS)` All sails, as turn_sails says.",
+            "miller.py",
+        ),
+        ("Which test calls turn_sails?", "def test_turn_sails: `assert turn_sails(1) == 1`", "tests/test_wind.py"),
+    ],
+)
+async def test_answers_begin_with_the_definition_or_the_call_that_is_asked_for(
+    question: str, first: str, path: str, tmp_path: Path
+) -> None:
+    for name, text in SAILS.items():
+        file = tmp_path / "mill" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.ingest(tmp_path / "mill")
+        answer = await kb.ask(question)
+    item = answer.text.splitlines()[2]
+    assert " ".join(item.split()).startswith(f"- {' '.join(first.split())} [")
+    number = int(item[item.rindex("[") + 1 : item.rindex("]")])
+    assert next(one.path for one in answer.citations if one.number == number).endswith(f"mill/{path}")
 
 
 @pytest.mark.parametrize(

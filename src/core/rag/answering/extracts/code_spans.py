@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -12,8 +12,8 @@ from core.rag.indexing.splitting.sentences import sentence_spans
 
 #: What a comment says of one parameter has a line of its own.
 _FIELD = re.compile(r"\n(?=[ \t]*(?:@\w+|:?\*{0,2}\w[\w ,*|.\[\]]{0,60}:)[ \t])")
-#: The head of a list of parameters or errors says nothing by itself.
-_LABEL = re.compile(r"\s*(?:\w+ ){0,2}\w+:\s*")
+#: The head of a list of parameters or errors, or of an example, says nothing by itself.
+_LABEL = re.compile(r"\s*(?:(?:\w+ ){0,2}\w+:|@\w+)\s*")
 #: A sentence in a docstring that began before the passage and ends behind it.
 _PROSE = re.compile(r"(?:[^\s=(){};<>]+\s+){3,}[^\s=(){};<>]+[.!?]")
 #: The head of a definition, as many languages have it.
@@ -22,6 +22,10 @@ _DEFINITION = re.compile(
     r"[ \t]+)*"
     r"((?:def|class|function|fn|func|fun|interface|struct|trait|enum|impl|module)[ \t]+\w+)",
     re.MULTILINE,
+)
+#: An example among the words of a comment, without its marks.
+_EXAMPLE = re.compile(
+    r"^[ \t]*(?P<fence>`{3,}|~{3,})[^\n]*\n(?P<code>.*?)(?:^[ \t]*(?P=fence)[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
 )
 #: A statement goes on while brackets are open, but for so many lines only: a quotation may hold one bracket.
 _MOST_LINES = 8
@@ -54,7 +58,12 @@ def code_spans(text: str) -> list[Span]:
 
 def defined_above(text: str, place: int) -> str:
     """Return the head of the last definition before a place, such as ``def grind``; an empty text if there is none."""
-    heads = [head[1] for head in _DEFINITION.finditer(text, 0, place)]
+    said = list(comments(text))
+    heads = [
+        head[1]
+        for head in _DEFINITION.finditer(text, 0, place)
+        if not any(start <= head.start(1) < end for start, end in said)
+    ]
     return " ".join(heads[-1].split()) if heads else ""
 
 
@@ -78,14 +87,29 @@ def comment_on(text: str, start: int, end: int) -> tuple[int, int] | None:
 
 
 def _sentences(text: str, start: int, end: int) -> Iterator[Span]:
+    """Yield the sentences of a comment, and the statements of the examples in it."""
     plain = without_marks(text[start:end])
-    for first, last in sentence_spans(plain):
+    done = 0
+    for example in _EXAMPLE.finditer(plain):
+        yield from _moved(_words(plain, done, example.start()), start)
+        yield from _moved(_statements(plain, *example.span("code")), start)
+        done = example.end()
+    yield from _moved(_words(plain, done, len(plain)), start)
+
+
+def _moved(spans: Iterable[Span], by: int) -> Iterator[Span]:
+    return (Span(span.start + by, span.end + by, span.said) for span in spans)
+
+
+def _words(plain: str, start: int, end: int) -> Iterator[Span]:
+    for first, last in sentence_spans(plain[start:end]):
+        first, last = first + start, last + start
         places = [first, *(field.end() for field in _FIELD.finditer(plain, first, last)), last]
         for begin, stop in pairwise(places):
             piece = plain[begin:stop]
             if any(character.isalnum() for character in piece) and not _LABEL.fullmatch(piece):
                 margin = len(piece) - len(piece.lstrip())
-                yield Span(start + begin + margin, start + begin + len(piece.rstrip()), said=True)
+                yield Span(begin + margin, begin + len(piece.rstrip()), said=True)
 
 
 def _statements(text: str, start: int, end: int) -> Iterator[Span]:

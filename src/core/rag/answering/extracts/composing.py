@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from core.rag.analysis import query_terms
 from core.rag.answering.checking.citations import citation
 from core.rag.answering.extracts.blocks import Block, Shown, block_at, show
 from core.rag.answering.extracts.choosing import choose, worth
-from core.rag.answering.extracts.code_spans import Span
+from core.rag.answering.extracts.code_spans import Span, comment_on
 from core.rag.answering.extracts.items import code_behind, goes_on, introduction, list_behind, said_by, under
 from core.rag.answering.extracts.scoring import Sentence, scored
 from core.rag.answering.extracts.showing import LONGEST_EXTRACT, shown
@@ -127,13 +127,14 @@ def _key(said: _Said) -> str:
 def _runs(passage: Passage, taken: Sequence[Sentence], asked: Collection[str]) -> list[list[_Said]]:
     """Return the chosen sentences of a passage as they are shown; those that follow each other together."""
     text = passage.hit.content
+    taken = _with_comments(passage, taken) if is_code(passage.hit.path) else taken
     starts = {one.place.start for one in taken}
     runs: list[list[_Said]] = []
     before: Span | None = None
     for one in taken:
         last = runs[-1][-1] if runs else None
         block = block_at(text, one.place.start) if not is_code(passage.hit.path) else None
-        said = said_by(passage, one.place, starts, asked) if block is None else ""
+        said = said_by(passage, one.place, asked) if block is None else ""
         if last is not None and (said in last.listed if block is None else last.block == block):
             last.worth = max(last.worth, worth(one))
             continue
@@ -167,6 +168,17 @@ def _runs(passage: Passage, taken: Sequence[Sentence], asked: Collection[str]) -
             shown_as.text = whole if introduced else under(one.subject, whole, passage, one.place)
             runs.append([shown_as])
     return runs
+
+
+def _with_comments(passage: Passage, taken: Sequence[Sentence]) -> list[Sentence]:
+    """Return sentences of source code without the comments that are shown with statements among them."""
+    places = {one.place.start: one for one in taken}
+    for one in taken:
+        comment = None if one.place.said else comment_on(passage.hit.content, one.place.start, one.place.end)
+        said = places.pop(comment[0], None) if comment is not None else None
+        if said is not None:
+            places[one.place.start] = replace(one, score=max(one.score, said.score))
+    return [places[start] for start in sorted(places)]
 
 
 def _line(run: Sequence[_Said]) -> str:

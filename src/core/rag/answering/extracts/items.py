@@ -34,13 +34,12 @@ _SHOWS = re.compile(
 )
 
 
-def said_by(passage: Passage, place: Span, others: set[int], asked: Collection[str] = ()) -> str:
+def said_by(passage: Passage, place: Span, asked: Collection[str] = ()) -> str:
     """Return a sentence as displayed; one of source code with the definition around it, a statement with its comment.
 
     Args:
         passage: The passage.
         place: Where the sentence is in it.
-        others: Where the sentences begin that are shown of the passage; what is among them is not shown again here.
         asked: The words of the question, analysed: of a wide row or record, what has none of them is left out.
     """
     text = passage.hit.content
@@ -56,15 +55,17 @@ def said_by(passage: Passage, place: Span, others: set[int], asked: Collection[s
             said = narrowed(said, asked, detect_language(text.split()), begins=of_table)
         return cut(said, LONGEST_EXTRACT)
     if place.said:
-        said = shown(without_marks(sentence), passage, place.start)
+        line = said = shown(without_marks(sentence), passage, place.start)
     else:
-        line = " ".join(sentence.split())
+        line = " ".join(without_marks(sentence).split())
         said = f"`{line}`" if len(line) <= LONGEST_EXTRACT and "`" not in line else shown(sentence)
         comment = comment_on(text, place.start, place.end)
-        if comment is not None and comment[0] not in others:
+        if comment is not None:
             said = f"{said} {shown(without_marks(text[slice(*comment)]), longest=_LONGEST_ITEM)}"
-    of = defined_above(text, place.start) or last_heading(passage.hit.heading).strip()
-    return said if not of or said.startswith((of, f"`{of}", f"`async {of}")) else f"{of}: {said.removeprefix('… ')}"
+    heading = last_heading(passage.hit.heading).strip()
+    of = defined_above(text, place.start)
+    of = heading if heading.startswith(of) else of  # `impl Default` of `impl Default for Mill`
+    return said if not of or of in line else f"{of}: {said.removeprefix('… ')}"
 
 
 def under(subject: str, said: str, passage: Passage, place: Span) -> str:
@@ -111,7 +112,12 @@ def goes_on(passage: Passage, before: Span, place: Span) -> bool:
 def introduction(passage: Passage, place: Span, others: set[int]) -> str:
     """Return the sentence before a list if an item of it is shown that is no sentence: "The note has to include:".
 
-    Likewise the one before a block of code of which the beginning is shown. The arguments are those of :func:`said_by`.
+    Likewise the one before a block of code of which the beginning is shown.
+
+    Args:
+        passage: The passage.
+        place: Where the sentence is in it.
+        others: Where the sentences begin that are shown of the passage; what is among them is not shown again here.
 
     Returns:
         The sentence with a blank behind it; nothing if there is none, or it is shown anyway.

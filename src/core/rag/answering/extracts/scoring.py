@@ -23,6 +23,7 @@ from core.rag.analysis.language import detect_language
 from core.rag.answering.compared import without_distinction
 from core.rag.answering.extracts.announced import announces
 from core.rag.answering.extracts.code_spans import Span
+from core.rag.answering.extracts.defining import called_in, calling_spans, defining_spans
 from core.rag.answering.extracts.headed import (
     asks_how_to,
     headed_lists,
@@ -201,6 +202,7 @@ def _rated(
     statement = _STATEMENT if names_code(question) else _UNNAMED_STATEMENT
     name, defined = asked_name(question), set(asked_words(question))
     headings = [Headings(passage, language) for passage, language in zip(passages, languages, strict=True)]
+    wanted_of_code = _wanted_of_code(question, passages, sentences, defined)
     rated = []
     for one, meant in zip(sentences, alike, strict=True):
         last = not passages[one.passage].hit.content[one.place.end :].strip()
@@ -211,7 +213,9 @@ def _rated(
         if entitled[one.passage] and one.place.said:
             asked = 1.0 - _GIVEN + _GIVEN * asked
         score = asked + _MEANING * max(meant, 0.0)
-        if name and not defined.isdisjoint(defined_words(one.text, name)):
+        if (one.passage, one.place) in wanted_of_code:
+            score, part = score + _DEFINES, 1.0
+        elif name and not defined.isdisjoint(defined_words(one.text, name)):
             score += _DEFINES
         of_kind = _OF_KIND if kind is not None and kind(one.text) else 0.0
         subject = headings[one.passage].subject(one.place.start, one.text, one.words, wanted)
@@ -219,6 +223,21 @@ def _rated(
         about = score + of_kind if is_led_to else score
         rated.append(replace(one, score=part * (score + of_kind), about=part * about, points=points, subject=subject))
     return rated
+
+
+def _wanted_of_code(
+    question: str, passages: Sequence[Passage], sentences: Sequence[Sentence], defined: set[str]
+) -> set[tuple[int, Span]]:
+    """Return the pieces of source code that define what a question wants defined, or that call what it says."""
+    called = called_in(question)
+    if not called and not asked_name(question):
+        return set()
+    wanted = set()
+    for index, passage in enumerate(passages):
+        spans = [one.place for one in sentences if one.passage == index]
+        found = calling_spans(passage, spans, called) if called else defining_spans(passage, spans, defined)
+        wanted |= {(index, span) for span in found}
+    return wanted
 
 
 def _headed(question: str, passages: Sequence[Passage], languages: Sequence[str]) -> list[Sentence]:

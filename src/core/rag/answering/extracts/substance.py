@@ -40,6 +40,8 @@ _MARKUP = re.compile(r"\s*(?:<[^<>]*>\s*)+")
 #: A path or an address and nothing else, of a few words at most: "notes/Import from Evernote.md".
 _PLACE = re.compile(r"\s*(?:https?://\S+|(?:[^/:\n]*/)+[^/:\n]*\.\w{1,5}|(?:[\w.~-]*/)+[\w.-]*)\s*")
 _MOST_WORDS = 8
+#: Several names with a path each, as packages list what they export: "./cors.types: ./dist/cors.d.ts".
+_PLACES = re.compile(r"(?:[^\n:]{1,80}:[ \t]+(?:[\w.@~*-]*/)+[\w.@~*-]*[ \t]*(?:\n+|\Z)){2,}")
 #: What comments say of the code's history, and who is asked for by whom that matters to.
 _TAG = re.compile(r"\s*[@\\](?:author|since|version|see|date|copyright)\b")
 _ASKS_WHO = re.compile(r"\b(?:who|whose|author|since|version|wer|seit|qui|depuis|quién|desde)\b", re.IGNORECASE)
@@ -71,6 +73,7 @@ def substance(question: str, sentence: str, *, last: bool = False) -> float:
     bare = sentence.count(" ") < _MOST_WORDS and _PLACE.fullmatch(sentence) is not None
     if _MARKUP.fullmatch(sentence) is not None:
         return _LITTLE
+    bare = bare or _PLACES.fullmatch(sentence.lstrip()) is not None
     return _LITTLE if bare or _DATA.match(sentence) is not None or only_points(question, sentence, last=last) else 1.0
 
 

@@ -54,7 +54,7 @@ def _beginning(passages: Sequence[Passage], title: str, times: int) -> tuple[str
         words = [span for span in spans if span.said] or spans  # of source code, the comments
         for span in words if len(text) < times * _ENOUGH else ():
             of_table = is_row(content, span.start, passage.hit.table_header)
-            said = said_by(passage, span, set())
+            said = said_by(passage, span)
             more = f"{text}{'; ' if ' | ' in said else ' '}{said}" if text else said
             if text and len(more) > times * _LONGEST:
                 break
