@@ -1,4 +1,4 @@
-"""Documentation before source code: where a corpus has both, the former is written to answer questions in words."""
+"""Documentation before source code, and code before its tests: what is written to answer the question comes first."""
 
 from __future__ import annotations
 
@@ -11,8 +11,21 @@ from core.rag.retrieval.hits import Hit
 
 #: How many times the passages wanted are looked at, since those of code may come after others.
 LOOKED_AT = 4
-#: What part of its score a passage of source code keeps.
-_CODE = 0.65
+#: What part of its score a passage keeps that is source code, a test, or a licence.
+_LESS = 0.65
+#: Files of tests and measurements, as many languages have them, and their folders.
+_TEST = re.compile(
+    r"(?:^|/)(?:[\w.]+[-_])?(?:tests?|specs?|__tests__|__mocks__|testdata|testutils?|fixtures|benches|bench(?:marks?|suite)?)/"
+    r"|(?:^|/)(?:test_[^/]*|conftest|[^/]*[._-](?:tests?|spec|bench)|[^/]*[a-z0-9](?:Tests?|Spec))\.\w+\Z"
+)
+#: The module of tests in a file of Rust.
+_TEST_MODULE = re.compile(r"(?:\A| > )mod tests?(?: > |\Z)")
+_OF_TESTS = re.compile(r"\b(?:test\w*|spec|specs|benchmark\w*|mock\w*|fixture\w*|getestet)\b", re.IGNORECASE)
+_LICENCE = re.compile(r"(?:^|/)(?:LICEN[CS]E|COPYING|NOTICE)(?:[-._][\w.-]*)?\Z", re.IGNORECASE)
+_OF_LICENCES = re.compile(
+    r"licen|copyright|\b(?:legal|liab|warrant|patent|redistribut|trademark|attribution|notice|terms|lizen|urheber)",
+    re.IGNORECASE,
+)
 #: Words of a question that is about code.
 _OF_CODE = re.compile(
     r"\b(?:code|source|class(?:es)?|functions?|methods?|modules?|variables?|parameters?|interfaces?|structs?|packages?"
@@ -32,11 +45,28 @@ def is_about_code(question: str) -> bool:
     return names_code(question) or _OF_CODE.search(question) is not None
 
 
-def documentation_first(hits: Sequence[Hit], limit: int) -> list[Hit]:
-    """Return the best hits; those of source code count less.
+def is_test(path: str, heading: str = "") -> bool:
+    """Return whether source code tests or measures other code, by its path, or in Rust its module."""
+    return is_code(path) and (_TEST.search(path) is not None or _TEST_MODULE.search(heading) is not None)
+
+
+def best_to_read(question: str, hits: Sequence[Hit], limit: int) -> list[Hit]:
+    """Return the best hits; those count less that are seldom written to answer such a question.
+
+    That is source code where the question is not about it, tests where it asks for none, and the texts of licences.
 
     Args:
+        question: The question.
         hits: Hits of a search, best first.
         limit: How many at most.
     """
-    return sorted(hits, key=lambda hit: -hit.score * (_CODE if is_code(hit.path) else 1.0))[:limit]
+    less_code, less_tests = not is_about_code(question), _OF_TESTS.search(question) is None
+    less_licences = _OF_LICENCES.search(question) is None
+
+    def score(hit: Hit) -> float:
+        code = less_code and is_code(hit.path)
+        test = less_tests and is_test(hit.path, hit.heading)
+        licence = less_licences and _LICENCE.search(hit.path) is not None
+        return float(hit.score * _LESS ** (code + test + licence))
+
+    return sorted(hits, key=score, reverse=True)[:limit]

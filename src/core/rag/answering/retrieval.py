@@ -14,7 +14,7 @@ from core.rag.answering.computing.computed import Computed, computed
 from core.rag.answering.graph_index.search import GraphSearch
 from core.rag.answering.metrics import Metrics
 from core.rag.answering.of_records import with_records
-from core.rag.answering.prose import LOOKED_AT, documentation_first, is_about_code
+from core.rag.answering.prose import LOOKED_AT, best_to_read
 from core.rag.answering.relevance import best_entities, best_facts, entity_score, fact_score, scored, search_terms
 from core.rag.answering.relevant import judge
 from core.rag.answering.types import Analysis, FoundEntity, FoundFact, Intent, Knowledge
@@ -226,9 +226,7 @@ class _Retrieval:
 
     async def _passages(self) -> list[Hit]:
         mode, wanted = MODES[self._analysis.intent], self._options.passages
-        if is_about_code(self._analysis.query):
-            return await self._search(mode)
-        return documentation_first(await self._search(mode, LOOKED_AT * wanted), wanted)
+        return best_to_read(self._analysis.query, await self._search(mode, LOOKED_AT * wanted), wanted)
 
     async def _search(self, mode: SearchMode, k: int | None = None) -> list[Hit]:
         return await self._kb.search(self._analysis.query, k or self._options.passages, mode, **self._options.search)
