@@ -30,6 +30,9 @@ MAP = json.dumps({"version": 3, "sources": ["mill.ts"], "sourcesContent": ["let 
             "it only says how Obsidian shows a table of notes",
         ),
         ("search/search_index.json", '{"docs": [{"location": "mill/"}]}', "it is the search index of web pages"),
+        ("Cargo.lock", '[[package]]\nname = "mill"\nchecksum = "c982642fa9e8"\n', "it is a lock file"),
+        ("web/package-lock.json", '{"packages": {"mill": {"integrity": "sha512-lhHF=="}}}', "it is a lock file"),
+        ("go.sum", "example.org/mill v1.2.0 h1:47DEQpj8HBSa=\n", "it is a lock file"),
     ],
 )
 def test_what_lies_beside_built_pages_is_named(name: str, data: str, why: str) -> None:
@@ -47,6 +50,8 @@ def test_what_lies_beside_built_pages_is_named(name: str, data: str, why: str) -
         ("mills.base", "The views: all of them.\n"),
         ("places.map", '{"mills": ["Ash", "Dale"]}'),
         ("mills-search-index.json", '{"mappings": {"properties": {"url": {"type": "keyword"}}}}'),
+        ("canal.lock", "The integrity: of a lock is checked each year.\n"),
+        ("go.sum", "What the mill earned: 12\n"),
         ("research-index.json", '{"mills": ["Ash", "Dale"]}'),
     ],
 )

@@ -16,10 +16,20 @@ _VIEWS = re.compile(rb"^views:\s", re.MULTILINE)
 #: Sphinx copies the sources of pages there, as "guide.rst.txt".
 _SOURCE = re.compile(r"/_sources/.*\.(?:rst|md|ipynb|txt)$")
 _SEARCH_INDEX = re.compile(r"(?:^|[-_.])search[-_]?index[-_.\w]*\.json$", re.IGNORECASE)
+#: What package managers write: the versions of all packages, and their checksums.
+_LOCKED = frozenset(
+    (
+        *("package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "deno.lock"),
+        *("poetry.lock", "uv.lock", "pdm.lock", "Pipfile.lock", "pixi.lock", "Cargo.lock", "go.sum", "go.work.sum"),
+        *("composer.lock", "packages.lock.json", "pubspec.lock", "mix.lock", "Podfile.lock", "Package.resolved"),
+        *("flake.lock", "gradle.lockfile", "MODULE.bazel.lock"),
+    )
+)
+_CHECKSUM = re.compile(rb"(?:sha\d{1,3}|\bh1|checksum|integrity|hash(?:es)?\b)[\"']?\s*[-:=]", re.IGNORECASE)
 
 
 def check_written(file: FileData, kind: Format) -> None:
-    """Refuse what is in a folder with built pages besides these: minified scripts, source maps, indexes, sources.
+    """Refuse what is beside built pages (minified scripts, source maps, indexes, sources), and lock files of packages.
 
     Args:
         file: The file.
@@ -31,6 +41,8 @@ def check_written(file: FileData, kind: Format) -> None:
     name, data = file.name, file.data
     if kind.language in _MINIFIED and len(data) > max(_SMALL, _LONG * (data.count(b"\n") + 1)):
         raise UnreadableError(f"it is minified code or data ({kind.language})")
+    if name.rpartition("/")[2] in _LOCKED and _CHECKSUM.search(data):
+        raise UnreadableError("it is a lock file, the versions and checksums of packages")
     if kind == JSON:
         if name.endswith(".map") and b'"mappings"' in data:
             raise UnreadableError("it is a source map")
