@@ -467,6 +467,11 @@ async def test_source_code_is_walked_along_what_it_defines_calls_and_imports(kb:
         NotFoundError, match=r"Several symbols are called 'Loader\.stop'.*src/loader\.py.*src/other\.py"
     ):
         await kb.neighbors("Loader.stop")
+    assert (await kb.neighbors("run")).node == run.node, "without the name of its class"
+    with pytest.raises(NotFoundError, match=r"Several symbols are called 'stop'"):
+        await kb.neighbors("stop")
+    with pytest.raises(NotFoundError, match="There is no"):
+        await kb.link("run", "helper", "calls")
     called = next(node for node in run.nodes if node.label == "Symbol")
     path = await kb.shortest_path("Loader.run", called.id)
     assert path is not None

@@ -69,31 +69,38 @@ async def find(client: MemGraphClient, name: str) -> GraphNode:
     document = await client.find_document(name) if name.strip() else None
     if document is not None:
         return GraphNode(document["id"], document["title"] or document["path"], Label.DOCUMENT)
-    symbols = await client.symbols_called(name, _SUGGESTED + 1)
-    if not symbols:
-        raise NotFoundError(await _not_found(client, name))
-    if len(symbols) > 1:
-        several = ", ".join(f"{row['id']} ({row['path']})" for row in symbols[:_SUGGESTED])
-        more = " and more" if len(symbols) > _SUGGESTED else ""
-        raise NotFoundError(f"Several symbols are called {name[:200]!r}; name one by its id: {several}{more}.")
-    return GraphNode.of(symbols[0])
+    if symbol := await _only_symbol(client, name, in_full=True):
+        return symbol
+    raise NotFoundError(await _not_found(client, name))
 
 
 async def look_up(client: MemGraphClient, name: str) -> GraphNode:
     """Find a node as :func:`find` does, and else the only document with this file name, end of a path, or title.
 
-    For viewing only: what is changed has to be named in full.
+    A method is found without the name of its class, too, if only one has its name. For viewing only: what is changed
+    has to be named in full.
 
     Raises:
-        NotFoundError: as from :func:`find`, or naming the documents if there are several.
+        NotFoundError: as from :func:`find`, or naming the documents or symbols if there are several.
     """
     try:
         return await find(client, name)
     except NotFoundError:
-        document = await document_named(client, name)
-        if document is None:
+        if document := await document_named(client, name):
+            return await find(client, document)
+        symbol = await _only_symbol(client, name) if name.strip() else None
+        if symbol is None:
             raise
-    return await find(client, document)
+        return symbol
+
+
+async def _only_symbol(client: MemGraphClient, name: str, *, in_full: bool = False) -> GraphNode | None:
+    symbols = await client.symbols_called(name, _SUGGESTED + 1, in_full=in_full)
+    if len(symbols) > 1:
+        several = ", ".join(f"{row['id']} ({row['path']})" for row in symbols[:_SUGGESTED])
+        more = " and more" if len(symbols) > _SUGGESTED else ""
+        raise NotFoundError(f"Several symbols are called {name[:200]!r}; name one by its id: {several}{more}.")
+    return GraphNode.of(symbols[0]) if symbols else None
 
 
 async def search_nodes(client: MemGraphClient, query: str, limit: int, kind: str | None = None) -> list[GraphNode]:

@@ -89,21 +89,30 @@ class NodeOperations(VectorStoreOperations):
                 return plain_node(rows[0])
         return None
 
-    async def symbols_called(self, name: str, limit: int) -> list[Row]:
+    async def symbols_called(self, name: str, limit: int, *, in_full: bool = False) -> list[Row]:
         """Return symbols of source code by name or id, as from :meth:`nodes_by_id`, with the ``path`` of their file.
 
-        Prototypes are returned only if nothing defines what they declare.
+        Prototypes are returned only if nothing defines what they declare, and methods for a name without that of their
+        class (``run`` for ``Loader.run``) only if nothing has it in full.
+
+        Args:
+            name: The name or id.
+            limit: Maximum number.
+            in_full: Whether to return no methods for a name without that of their class.
         """
         rows: list[Row] = []
-        for is_kind in ("<>", "="):
-            rows = rows or await self.read(
-                "MATCH (s:Symbol)-[:DEFINED_IN]->(d:Document) WHERE s.namespace = $namespace "
-                f"AND (s.name = $name OR s.id = $name) AND s.kind {is_kind} $prototype "
-                f"WITH s, d.path AS path, s.id AS i ORDER BY path, i LIMIT {check_limit(limit)} "
-                f"RETURN {node_columns('s')}, path",
-                name=name,
-                prototype=PROTOTYPE,
-            )
+        part = f".{name}"
+        for named in ("(s.name = $name OR s.id = $name)", *(() if in_full else ("s.name ENDS WITH $part",))):
+            for is_kind in ("<>", "="):
+                rows = rows or await self.read(
+                    "MATCH (s:Symbol)-[:DEFINED_IN]->(d:Document) WHERE s.namespace = $namespace "
+                    f"AND {named} AND s.kind {is_kind} $prototype "
+                    f"WITH s, d.path AS path, s.id AS i ORDER BY path, i LIMIT {check_limit(limit)} "
+                    f"RETURN {node_columns('s')}, path",
+                    name=name,
+                    part=part,
+                    prototype=PROTOTYPE,
+                )
         return [{**plain_node(row), "path": row["path"]} for row in rows]
 
     async def nodes_with_words(
