@@ -6,6 +6,7 @@ import contextlib
 import functools
 import inspect
 import json
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from pydantic import ValidationError
 from core.rag.errors import MGRagError, MissingDependencyError, StreamCutError
 from mgrag import __version__
 from mgrag.mcp.arguments import with_known_names, without_nulls
+from mgrag.mcp.input_lines import input_lines
 from mgrag.mcp.lease import Lease
 from mgrag.mcp.reading import ReadingTools
 from mgrag.mcp.writing import WritingTools
@@ -60,7 +62,9 @@ class _Server(MCPServer[None]):
     arguments: dict[str, Mapping[str, inspect.Parameter]]
 
     async def run_stdio_async(self) -> None:
-        async with stdio_server() as (incoming, outgoing), answered(incoming, outgoing.send) as messages:
+        # On Windows nobody can wait for a pipe without a thread.
+        lines: Any = input_lines() if sys.platform != "win32" else None
+        async with stdio_server(lines) as (incoming, outgoing), answered(incoming, outgoing.send) as messages:
             options = self._lowlevel_server.create_initialization_options()
             await self._lowlevel_server.run(messages, outgoing, options)
 
