@@ -6,12 +6,15 @@ an embedding call.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
+from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 
 from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.checks import check_file
+from core.rag.dbhandler.finishing import finish
 from core.rag.dbhandler.store import Row
 from core.rag.dbhandler.transfer.file import ExportWriter, TransferReport, writing_export
 from core.rag.dbhandler.vectors import VectorStoreOperations
@@ -59,9 +62,7 @@ class ExportOperations(VectorStoreOperations):
                 rows = await self.read(
                     f"UNWIND $ids AS i MATCH (n:{label} {{id: i}}) RETURN n.id AS id, properties(n) AS props", ids=page
                 )
-                for row in sorted(rows, key=lambda row: row["id"]):
-                    of = {"of": targets.get(row["id"], Label.CHUNK.value)} if label is Label.VECTOR else {}
-                    out.node(label, row["id"], row["props"], **of)
+                await _beside(_put_nodes, out, label, rows, targets)
 
     async def _ids(self, label: Label) -> list[str]:
         """Return the sorted ids of all nodes of a label, in one scan; each page by ``id >`` would need its own."""
@@ -87,13 +88,28 @@ class ExportOperations(VectorStoreOperations):
                     "RETURN type(r) AS type, a.id AS a, b.id AS b, labels(b) AS labels, properties(r) AS props",
                     ids=page,
                 )
-                for row in rows:
-                    row["label"] = _main_label(row["labels"])
-                for _, same in groupby(sorted(rows, key=_edge), key=_edge):
-                    row, *others = same
-                    if others:  # there twice by mistake; an import makes one of it
-                        row = min([row, *others], key=lambda row: json.dumps(row["props"], sort_keys=True))
-                    out.edge(row["type"], [label.value, row["a"]], [row["label"], row["b"]], row["props"])
+                await _beside(_put_edges, out, label, rows)
+
+
+async def _beside(put: Callable[..., None], *arguments: object) -> None:
+    """Write in a thread, as others in this process search meanwhile; the file stays open until it has ended."""
+    await finish(asyncio.to_thread(put, *arguments))
+
+
+def _put_nodes(out: ExportWriter, label: Label, rows: Sequence[Row], targets: Mapping[str, str]) -> None:
+    for row in sorted(rows, key=lambda row: row["id"]):
+        of = {"of": targets.get(row["id"], Label.CHUNK.value)} if label is Label.VECTOR else {}
+        out.node(label, row["id"], row["props"], **of)
+
+
+def _put_edges(out: ExportWriter, label: Label, rows: Sequence[Row]) -> None:
+    for row in rows:
+        row["label"] = _main_label(row["labels"])
+    for _, same in groupby(sorted(rows, key=_edge), key=_edge):
+        row, *others = same
+        if others:  # there twice by mistake; an import makes one of it
+            row = min([row, *others], key=lambda row: json.dumps(row["props"], sort_keys=True))
+        out.edge(row["type"], [label.value, row["a"]], [row["label"], row["b"]], row["props"])
 
 
 def _edge(row: Row) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from core.rag.dbhandler.batches import batches, run_for_ids
 from core.rag.dbhandler.checks import check_file
 from core.rag.dbhandler.documents.linking import relink_incoming
 from core.rag.dbhandler.documents.superseding import count_of_gone, make_way, versions_of
+from core.rag.dbhandler.finishing import finish
 from core.rag.dbhandler.float_rows import float_rows
 from core.rag.dbhandler.knowledge.edge_direction import EdgeKind, directed
 from core.rag.dbhandler.knowledge.validity import has_times, mark_dated
@@ -68,10 +69,7 @@ class TransferOperations(ExportOperations):
         Raises:
             BackupError: if one is, as in a file that was changed by hand.
         """
-        ids: dict[str, list[str]] = {}
-        for kind, entry in reader.entries():
-            if kind[0] == "node":
-                ids.setdefault(kind[1], []).append(entry["id"])
+        ids = await finish(asyncio.to_thread(_ids_in, reader))
         for label, wanted in ids.items():
             _refuse_taken(label, await self.read_for_ids(_taken(label), wanted))
 
@@ -82,7 +80,7 @@ class TransferOperations(ExportOperations):
             BackupError: if the section is truncated or damaged.
         """
         there = set(await self._ids(Label.DOCUMENT))
-        versions, changed = versions_of(reader.entries(), there)
+        versions, changed = await finish(asyncio.to_thread(versions_of, reader.entries(), there))
         async with self.removing_texts(partial(count_of_gone, self.read_for_ids, versions)):
             for part in batches(sorted(versions), max_rows=_DOCUMENTS):
                 wanted = {identifier: versions[identifier] for identifier in part}
@@ -259,6 +257,15 @@ class TransferOperations(ExportOperations):
                 f"The import is not complete: somebody has removed what it had just written, so that edges {edge} have"
                 " no ends. Repeat it when nobody else writes to the namespace."
             )
+
+
+def _ids_in(reader: ExportReader) -> dict[str, list[str]]:
+    """Read a whole section; return the ids of its nodes by label."""
+    ids: dict[str, list[str]] = {}
+    for kind, entry in reader.entries():
+        if kind[0] == "node":
+            ids.setdefault(kind[1], []).append(entry["id"])
+    return ids
 
 
 def _taken(label: str) -> str:
