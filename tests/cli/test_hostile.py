@@ -152,6 +152,7 @@ FAILING = [
     "memory forget --yes",
     "conversation show nix",
     "user export nix",
+    "user history nix",
     "user forget nix --yes",
     "feedback nix 1",
     "graph neighbors nix",
