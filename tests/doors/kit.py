@@ -34,6 +34,21 @@ ALICE = {
     "team": "Backend",
     "manager": "Bob Smith",
 }
+#: A ``sitecustomize`` with which to cut a document never ends, as that of a long one seems to.
+ENDLESS = """\
+import sys
+import threading
+
+from core.rag.indexing.cutting import Cutter
+
+
+def prepare(*_):
+    print("cutting", file=sys.stderr, flush=True)
+    threading.Event().wait()
+
+
+Cutter.prepare = prepare
+"""
 KEY = "k" * 16
 SECRET = "s" * 32
 

@@ -9,13 +9,14 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
 import pytest
 
-from doors.kit import KEY, NOTES
+from doors.kit import ENDLESS, KEY, NOTES
 from mgrag.cli.serve import listening_socket
 
 
@@ -154,3 +155,18 @@ def test_the_log_says_why_the_server_failed(tmp_path: Path) -> None:
     assert failed.json()["request_id"] in log
     assert "    KeyError: " in log and "in status" in log
     assert "\nmgrag: all is well" not in log
+
+
+def test_a_server_that_is_told_to_end_does_not_finish_what_nobody_waits_for(tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(ENDLESS)
+    with command("--db", str(tmp_path / "g.grafeo"), PYTHONPATH=str(tmp_path)) as (process, address):
+        assert process.stderr is not None and "No keys" in process.stderr.readline()
+        with ThreadPoolExecutor() as threads:
+            sent = threads.submit(httpx.post, f"{address}/db/default/documents", json={"documents": NOTES}, timeout=60)
+            assert "cutting" in process.stderr.readline()
+            process.send_signal(signal.SIGTERM)
+            process.send_signal(signal.SIGINT)  # at the second one, no request gets its time
+            assert process.wait(120) == 0
+            assert isinstance(sent.exception(), httpx.HTTPError) or sent.result().status_code == 503
+    with command("--db", str(tmp_path / "g.grafeo")) as (_, address):
+        assert httpx.get(f"{address}/db/default/documents", timeout=60).json()["documents"] == []

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from doors.kit import ENDLESS
 from doors.test_mcp_unreadable import HELLO
 from mgrag.mcp.input_lines import input_lines
 
@@ -22,6 +23,7 @@ _BEGINNING = [
     json.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"}),
 ]
 _STORING = {"name": "add_document", "arguments": {"path": "mill.md", "content": "The mill turns with the ebb."}}
+_CALL = json.dumps({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": _STORING})
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -33,13 +35,12 @@ def test_it_ends_when_it_is_told_to_though_its_client_keeps_the_line_open(
         command, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as server:
         assert server.stdin and server.stdout and server.stderr
-        storing = json.dumps({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": _STORING})
-        server.stdin.write("\n".join([*_BEGINNING, storing]) + "\n")
+        server.stdin.write("\n".join([*_BEGINNING, _CALL]) + "\n")
         server.stdin.flush()
         answers = [json.loads(server.stdout.readline()) for _ in range(2)]
         assert [answer["id"] for answer in answers] == [1, 2]
         server.send_signal(number)
-        assert server.wait(60) == 130
+        assert server.wait(120) == 130
         assert "Traceback" not in server.stderr.read()
     listed = subprocess.run(
         [sys.executable, "-m", "mgrag", "list", "--db", "g.grafeo", "--json"],
@@ -49,6 +50,28 @@ def test_it_ends_when_it_is_told_to_though_its_client_keeps_the_line_open(
         check=True,
     )
     assert [document["path"] for document in json.loads(listed.stdout)] == ["mill.md"]
+
+
+def test_it_does_not_finish_what_nobody_waits_for(tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(ENDLESS)
+    with subprocess.Popen(
+        [sys.executable, "-m", "mgrag", "mcp", "--db", "g.grafeo"],
+        cwd=tmp_path,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+    ) as server:
+        assert server.stdin and server.stderr
+        server.stdin.write("\n".join([*_BEGINNING, _CALL]) + "\n")
+        server.stdin.flush()
+        assert "cutting" in server.stderr.readline()
+        server.send_signal(signal.SIGTERM)
+        try:
+            assert server.wait(120) == 130
+        finally:
+            server.kill()
 
 
 def test_messages_may_come_from_a_file(tmp_path: Path) -> None:

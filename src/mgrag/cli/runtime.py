@@ -109,9 +109,20 @@ async def tell_if_empty(kb: KnowledgeBase) -> None:
 def run[T](work: Callable[[], Coroutine[Any, Any, T]]) -> T:
     """Run a command; see :func:`telling_errors`."""
     import asyncio
+    from concurrent.futures import ThreadPoolExecutor
+
+    class Threads(ThreadPoolExecutor):
+        """Those of the event loop, whose end does not wait for them: nobody needs any more what they are doing."""
+
+        def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: ARG002
+            super().shutdown(wait=False, cancel_futures=True)
+
+    async def call() -> T:
+        asyncio.get_running_loop().set_default_executor(Threads())
+        return await work()
 
     with telling_errors(), _ending_as_interrupted():
-        return asyncio.run(work())
+        return asyncio.run(call())
 
 
 @contextmanager

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ipaddress
+import os
 import socket
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -96,6 +98,8 @@ def serve(
             await _listen(app, host, port, base_path=base_path, open_to_all=access.open)
 
     run(call)
+    sys.stderr.flush()
+    os._exit(0)  # at once: threads may still read or cut what came with requests that were given up
 
 
 async def _listen(app: object, host: str, port: int, *, base_path: str, open_to_all: bool) -> None:
