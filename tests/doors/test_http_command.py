@@ -170,3 +170,17 @@ def test_a_server_that_is_told_to_end_does_not_finish_what_nobody_waits_for(tmp_
             assert isinstance(sent.exception(), httpx.HTTPError) or sent.result().status_code == 503
     with command("--db", str(tmp_path / "g.grafeo")) as (_, address):
         assert httpx.get(f"{address}/db/default/documents", timeout=60).json()["documents"] == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="prlimit")
+def test_a_server_takes_as_many_callers_as_the_system_allows(tmp_path: Path) -> None:
+    import resource
+
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (64, before[1]))  # as a shell has it, only less
+    try:
+        with command("--db", str(tmp_path / "g.grafeo")) as (process, _):
+            soft, hard = resource.prlimit(process.pid, resource.RLIMIT_NOFILE)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+    assert soft == hard == before[1]

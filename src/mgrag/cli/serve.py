@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ipaddress
 import os
 import socket
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
 
 #: How long requests in progress may take when the server is to end.
 _GRACE_SECONDS = 10
+
+#: How many connections may wait to be accepted. Where no more files can be opened, asyncio tries that often in a row,
+#: and logs each time: with the 2,048 of uvicorn, it did nothing else.
+_WAITING = 128
 
 
 def register(app: typer.Typer) -> None:
@@ -95,6 +100,7 @@ def serve(
                 origins=cors or (),
                 open_metrics=open_metrics,
             )
+            _allow_files()
             await _listen(app, host, port, base_path=base_path, open_to_all=access.open)
 
     run(call)
@@ -125,6 +131,7 @@ async def _listen(app: object, host: str, port: int, *, base_path: str, open_to_
         server_header=False,
         root_path=f"/{path}" if (path := base_path.strip("/")) else "",
         timeout_graceful_shutdown=_GRACE_SECONDS,
+        backlog=_WAITING,
     )
     with listening_socket(host, port) as listening:
         address = f"[{host}]" if ":" in host else host
@@ -132,6 +139,15 @@ async def _listen(app: object, host: str, port: int, *, base_path: str, open_to_
         if open_to_all:
             note("mgrag: No keys are set: every program on this machine may read and change the graph.")
         await Server(config).serve([listening])
+
+
+def _allow_files() -> None:
+    """Have as many files and connections open as the system allows, which by itself lets a process have 1,024 only."""
+    with contextlib.suppress(ImportError, OSError, ValueError):  # Windows; a limit that cannot be reached
+        import resource
+
+        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def listening_socket(host: str, port: int) -> socket.socket:
