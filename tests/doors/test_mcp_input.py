@@ -85,6 +85,20 @@ def test_messages_may_come_from_a_file(tmp_path: Path) -> None:
     assert json.loads(done.stdout)["id"] == 1
 
 
+def test_who_sends_all_at_once_and_hangs_up_has_every_answer(tmp_path: Path) -> None:
+    pings = [json.dumps({"jsonrpc": "2.0", "id": number, "method": "ping"}) for number in range(3, 20)]
+    cancelled = json.dumps({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 5}})
+    messages = "\n".join([*_BEGINNING, _CALL, *pings, cancelled, '{"jsonrpc": "2.0", "id": 20, "method": "none"}'])
+    done = subprocess.run(
+        [sys.executable, "-m", "mgrag", "mcp"], cwd=tmp_path, input=messages, capture_output=True, text=True
+    )
+    assert done.returncode == 0
+    answers = {message["id"]: message for message in map(json.loads, done.stdout.splitlines())}
+    assert set(answers) | {5} == set(range(1, 21))
+    assert not answers[2]["result"].get("isError")
+    assert "error" in answers[20]
+
+
 async def test_lines_are_what_was_written_however_it_arrives() -> None:
     lines = ["first", "", "Müller 😀" * 50_000, "\x80 is no UTF-8", "cut short"]
     written = "\n".join(lines).encode().replace(b"\xc2\x80", b"\x80")

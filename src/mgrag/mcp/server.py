@@ -30,6 +30,7 @@ try:
     from mcp.types import CallToolResult, InputRequiredResult, Tool, ToolAnnotations
 
     from mgrag.mcp.unreadable import answered
+    from mgrag.mcp.waiting import until_answered
 except ImportError as error:
     raise MissingDependencyError("mcp", "mcp", "The MCP server") from error
 
@@ -64,9 +65,13 @@ class _Server(MCPServer[None]):
     async def run_stdio_async(self) -> None:
         # On Windows nobody can wait for a pipe without a thread.
         lines: Any = input_lines() if sys.platform != "win32" else None
-        async with stdio_server(lines) as (incoming, outgoing), answered(incoming, outgoing.send) as messages:
-            options = self._lowlevel_server.create_initialization_options()
-            await self._lowlevel_server.run(messages, outgoing, options)
+        options = self._lowlevel_server.create_initialization_options()
+        async with (
+            stdio_server(lines) as (incoming, outgoing),
+            answered(incoming, outgoing.send) as readable,
+            until_answered(readable, outgoing) as (messages, replies),
+        ):
+            await self._lowlevel_server.run(messages, replies, options)
 
     async def list_tools(self) -> list[Tool]:
         tools = await super().list_tools()
