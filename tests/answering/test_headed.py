@@ -37,6 +37,11 @@ async def test_steps_below_a_heading_are_the_answer(heading: str) -> None:
     assert (await lines("How do I renew my badge?", text))[:4] == ["- Renewing a badge: [1]", *SHOWN]
 
 
+async def test_what_is_noted_behind_a_heading_is_not_shown() -> None:
+    text = f"## Renewing a badge {{ #renewing .wide }}\n\n{STEPS}\n\nBadges are blue."
+    assert (await lines("How do I renew my badge?", text))[:4] == ["- Renewing a badge: [1]", *SHOWN]
+
+
 async def test_what_is_no_step_is_a_list_of_what_is_asked() -> None:
     text = "## What to bring on the first day\n\n- Passport\n- Signed contract\n\n## Travel\n\n- By train on any day"
     shown = await lines("What do I have to bring on my first day?", text)

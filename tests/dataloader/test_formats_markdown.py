@@ -248,6 +248,7 @@ def test_markdown_that_is_slow_to_match_is_not_slow() -> None:
         "](" * 50_000,
         "`" * 50_000,
         "<!--" * 20_000,
+        "<!--{/*" * 20_000,
         "[a](" * 20_000,
         "*" * 50_000,
         "# " + "\\" * 50_000,
@@ -313,6 +314,8 @@ def test_tables_in_html_take_linear_time(piece: str) -> None:
         ("Code:\n\n    <!-- code -->\n", "Code:\n\n    <!-- code -->\n"),
         ("One <!-- no end\n\nTwo.\n", "One <!-- no end\n\nTwo.\n"),
         ("One.\n\n<!-- at the end -->", "One.\n\n"),
+        ("# Mills {/*mills*/}\n\n{/* TODO */}\n\nWords.\n", "# Mills \n\nWords.\n"),
+        ("`{/* code */}` {/* <!-- */} one --> two {/* no end\n", "`{/* code */}`  one --> two {/* no end\n"),
     ],
 )
 def test_comments_are_no_text(text: str, shown: str) -> None:

@@ -12,6 +12,9 @@ _OPENS = re.compile(r"^ {0,3}<table\b", re.MULTILINE | re.IGNORECASE)
 _ODD = re.compile(r"[\s()]")
 # With the empty line below: there is one above.
 _LINE_END = re.compile(r"[ \t]*(?:\n(?:[ \t]*\n)?|\Z)")
+#: How comments begin and end. In MDX, one behind a heading is its anchor: ``## Usage {/*usage*/}``.
+_COMMENTS = {"<!--": "-->", "{/*": "*/}"}
+_COMMENT = re.compile("|".join(map(re.escape, _COMMENTS)))
 _CLOSES = re.compile(r"</table\s*>[ \t]*$", re.MULTILINE | re.IGNORECASE)
 
 
@@ -34,12 +37,25 @@ def with_plain_tables(text: str, prose: str) -> str:
     return "".join([*parts, text[position:]])
 
 
+def has_comments(text: str) -> bool:
+    """Return whether a text may have comments."""
+    return any(opens in text for opens in _COMMENTS)
+
+
 def comments(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the spans of comments; one that does not end is none."""
-    start = text.find("<!--")
-    while start >= 0 and (end := text.find("-->", start + 4)) >= 0:
-        yield start, end + 3
-        start = text.find("<!--", end + 3)
+    """Yield the spans of comments, of HTML and of MDX; one that does not end is none."""
+    open_ended: set[str] = set()
+    position = 0
+    while (opens := _COMMENT.search(text, position)) is not None:
+        position = opens.end()
+        closes = _COMMENTS[opens[0]]
+        if opens[0] in open_ended:
+            continue
+        if (end := text.find(closes, position)) < 0:
+            open_ended.add(opens[0])
+            continue
+        position = end + len(closes)
+        yield opens.start(), position
 
 
 def without_comments(text: str, spans: Iterable[tuple[int, int]]) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 from libs.dataloader.formats.bare_tables import with_outer_bars
 from libs.dataloader.formats.base import Content, FileData, fences
 from libs.dataloader.formats.front_matter import COMMON_FIELDS, fields_metadata, split_front_matter
-from libs.dataloader.formats.html_in_markdown import comments, with_plain_tables, without_comments
+from libs.dataloader.formats.html_in_markdown import comments, has_comments, with_plain_tables, without_comments
 from libs.dataloader.formats.preamble import preamble_title, split_preamble
 from libs.dataloader.formats.registry import Format
 from libs.dataloader.links import LinkCollector, reference_name
@@ -90,7 +90,7 @@ def read(file: FileData, _kind: Format) -> Content:
     fields, properties, text = _fields_at_top(text)
     metadata = fields_metadata(fields)
     text = _with_lead(text, metadata.get("description"))
-    if "<!--" in text:
+    if has_comments(text):
         text = without_comments(text, comments(_without_spans(_without_fences(text))))
     if file.in_vault:
         text = without_comments(text, note_comments(_without_spans(_without_fences(text))))
@@ -143,7 +143,7 @@ def _without_fences(text: str) -> str:
 
 def _without_blocks(text: str) -> str:
     text = _without_fences(text)
-    return _blanked(text, comments(text)) if "<!--" in text else text
+    return _blanked(text, comments(text)) if has_comments(text) else text
 
 
 def _without_spans(text: str) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Set
 from core.rag.analysis import analyze
 from core.rag.answering.extracts.code_spans import Span
 from core.rag.answering.markers import is_in_block
+from libs.dataloader.formats.markdown import HEADING_ATTRIBUTES
 
 _MARK = r"(?:[-*+•·‣▪]|\d{1,3}[.)])[ \t]"
 #: A heading (of Markdown, in bold letters, or underlined) and the mark of the list below it; a short paragraph may come
@@ -44,12 +45,18 @@ _SHARE = 2 / 3
 def headed_lists(text: str) -> list[Span]:
     """Return the spans of headings directly above lists, without their markup; but of those that announce it."""
     return [
-        Span(*found.span(_name_of(found)), said=True)
+        _without_attributes(found)
         for found in _HEADED.finditer(text)
         if not (found["between"] or found[_name_of(found)]).rstrip("* _\n").endswith((":", "："))
         and (found["between"] is None or found["number"] is not None)
         and not is_in_block(text, found.start())
     ]
+
+
+def _without_attributes(found: re.Match[str]) -> Span:
+    start, end = found.span(_name_of(found))
+    attributes = HEADING_ATTRIBUTES.search(found[_name_of(found)])
+    return Span(start, end if attributes is None else start + attributes.start(), said=True)
 
 
 def _name_of(found: re.Match[str]) -> str:
