@@ -95,6 +95,47 @@ async def test_what_is_left_as_it_is(kb: KnowledgeBase, query: str) -> None:
     assert await kb.corrections(query) == {}
 
 
+@pytest.mark.parametrize(
+    ("question", "apart"),
+    [
+        ("Wie viele Preiskategorien gibt es?", {"Preiskategorien": "Preis Kategorien"}),
+        ("wie viele preiskategorien gibt es", {"preiskategorien": "preis kategorien"}),
+        ("Wer zählt die Arbeitsunfälle in der Mühle?", {"Arbeitsunfälle": "Arbeits Unfälle"}),
+        ("Wie viele Besuchszeiten gibt es?", {}),  # as the text has it
+        ("Was sind die Mühlenöffnungszeiten?", {}),  # not of two words that the text has
+        ("How many Preiskategorien are there?", {}),
+    ],
+)
+async def test_compounds_that_no_document_has(question: str, apart: dict[str, str]) -> None:
+    text = (
+        "Jede Arbeit in der Mühle hat ihren Preis. Die Kategorien stehen am Tor, auch die Besuchszeiten. "
+        "Einen Unfall gab es nie."
+    )
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.ingest([Document(path="haus.md", content=text)])
+        assert await kb.corrections(question) == apart
+        answer = await kb.ask(question)
+    for word, parts in apart.items():
+        assert answer.text.startswith(f"Searched for “{parts}” instead of “{word}”.")
+    if "reis" in question and apart:
+        assert "hat ihren Preis" in answer.text
+
+
+async def test_compounds_of_other_documents_and_of_records_are_left_as_they_are() -> None:
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.ingest(
+            [
+                Document(path="haus.md", content="Jede Arbeit in der Mühle hat ihren Preis, in zwei Kategorien."),
+                Document(path="hof.md", content="Der Hof liegt hinter der Mühle. Er ist offen."),
+            ]
+        )
+        question = "Wie viele Preiskategorien gibt es?"
+        assert await kb.corrections(question, filters="path:haus.md") == {"Preiskategorien": "Preis Kategorien"}
+        assert await kb.corrections(question, filters="path:hof.md") == {}
+        await kb.insert("prices", {"name": "Preiskategorien", "count": 3})
+        assert await kb.corrections(question) == {}
+
+
 async def test_the_rest_of_the_question_decides_between_words() -> None:
     async with KnowledgeBase.open("embedded::memory:") as kb:
         await kb.ingest(
@@ -215,6 +256,8 @@ async def test_a_graph_for_reading_that_lacks_its_keyword_index(tmp_path: Path) 
         ("where do lapwings nest?", "where do kestrels nest?", False),
         ("what was in 1930", "what was in 1931", False),
         ("where do kestrles", "where do kestrels nest", False),
+        ("Wie viele Preiskategorien gibt es?", "Wie viele Preis Kategorien gibt es?", True),
+        ("Wie viele Preiskategorien gibt es?", "Wie viele Preis gibt es?", False),
         ("k" * 20_000, "l" * 20_000, False),
     ],
 )

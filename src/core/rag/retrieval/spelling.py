@@ -20,6 +20,8 @@ from core.rag.analysis.words import fold, is_stop_word, stem
 from core.rag.dbhandler.kept import Kept
 from core.rag.embedder import WordLlamaEmbedding
 from core.rag.retrieval.as_read import filter_of
+from core.rag.retrieval.compounds import LANGUAGES as COMPOUNDING
+from core.rag.retrieval.compounds import in_parts
 from core.rag.schema import Label
 from core.rag.together import all_together
 
@@ -103,6 +105,8 @@ async def corrections(
 ) -> dict[str, str]:
     """Return the words of a question that no document has, with the words that were probably meant.
 
+    A compound of two words that documents have is these two.
+
     Words in quotation marks, in capitals, with digits or of fewer than five letters are not corrected, nor are words
     that are common in general.
 
@@ -122,23 +126,28 @@ async def corrections(
     if len(tokens) > _MOST_TOKENS or len(text) > _MOST_CHARACTERS:
         return {}
     language = question_language(tokens)
-    if language not in _CODES:
+    if language not in _CODES and language not in COMPOUNDING:
         return {}
     languages = tuple(dict.fromkeys((language, DEFAULT_LANGUAGE)))
     words = _looked_up(text, language)
     stems = {word: {stem(fold(word), name) for name in languages} for word in words}
     there = await client.known_terms(set().union(*stems.values())) if stems else set()
     unknown = [word for word in words if not stems[word] & there]
+    apart: dict[str, str] = {}
+    if language in COMPOUNDING and unknown:
+        apart = await in_parts(client, await _nowhere(client, unknown[:_MOST], stems), language, wanted)
+        unknown = [word for word in unknown if word not in apart]
+    if language not in _CODES:
+        return apart
+    unknown = [word for word in unknown if len(fold(word)) <= _LONGEST]
     if unknown:
         for name in languages:
             await asyncio.to_thread(_dictionary, name)  # others need not wait while it is loaded
     unknown = [word for word in unknown if not _is_in_dictionary(fold(word), languages)]
     if unknown := unknown[:_MOST]:
-        there = await client.known_terms(set().union(*(stems[word] for word in unknown)), Label.RECORD)
-        there |= await _names.get(client, partial(_words_of_names, client))
-        unknown = [word for word in unknown if not {*stems[word], fold(word)} & there]
+        unknown = await _nowhere(client, unknown, stems)
     meant = await all_together(_meant(client, word, text, languages, wanted) for word in unknown)
-    return {word: found for word, found in zip(unknown, meant, strict=True) if found}
+    return apart | {word: found for word, found in zip(unknown, meant, strict=True) if found}
 
 
 def applied(text: str, words: Mapping[str, str]) -> str:
@@ -158,6 +167,13 @@ def told_of(words: Mapping[str, str]) -> str:
     return "Searched for " + ", ".join(f"“{there}” instead of “{typed}”" for typed, there in words.items())
 
 
+async def _nowhere(client: MemGraphClient, words: Sequence[str], stems: Mapping[str, set[str]]) -> list[str]:
+    """Return those words of a question that no record and no name has, either."""
+    there = await client.known_terms(set().union(*(stems[word] for word in words)), Label.RECORD)
+    there |= await _names.get(client, partial(_words_of_names, client))
+    return [word for word in words if not {*stems[word], fold(word)} & there]
+
+
 async def _words_of_names(client: MemGraphClient) -> frozenset[str]:
     """Return the words of names that no passage has: of entities that were made by hand, or come from records."""
     rows = await client.read(
@@ -168,11 +184,17 @@ async def _words_of_names(client: MemGraphClient) -> frozenset[str]:
 
 
 def is_corrected(typed: str, text: str) -> bool:
-    """Return whether a text may be a question whose typing errors were corrected; also if it had none."""
-    words, others = typed.split(), text.split()
-    return len(words) == len(others) and all(
-        word == other or _may_be(word, other) for word, other in zip(words, others, strict=True)
-    )
+    """Return whether a text may be a question whose words were corrected, or taken apart; also if it had none."""
+    others = text.split()
+    at = 0
+    for word in typed.split():
+        if at < len(others) and (word == others[at] or _may_be(word, others[at])):
+            at += 1
+        elif fold("".join(others[at : at + 2])) == fold(word):
+            at += 2
+        else:
+            return False
+    return at == len(others)
 
 
 def _looked_up(text: str, language: str) -> list[str]:
@@ -183,7 +205,7 @@ def _looked_up(text: str, language: str) -> list[str]:
     return [
         word
         for word, plain in words.items()
-        if (_SHORTEST_NAME if _is_name(word, text) else _SHORTEST) <= len(plain) <= _LONGEST
+        if (_SHORTEST_NAME if _is_name(word, text) else _SHORTEST) <= len(plain)
         and (in_capitals or word[1:].islower())
         and set(plain) <= set(_LETTERS)
         and not is_stop_word(plain, language)
