@@ -167,6 +167,25 @@ async def test_a_cosine_alone_says_little_in_other_languages_than_english(
         assert (await kb.ask(question)).found is found
 
 
+@pytest.mark.parametrize(
+    ("text", "question", "shown"),
+    [
+        (MUEHLE, "Wie backe ich einen Kuchen?", False),
+        (MUEHLE, "Wie viel kostet die Mühle den Nachbarn monatlich?", True),
+        (CHMOD, "恐竜の化石がある場所は？", False),
+        (TYURMA, "Как сварить борщ?", False),
+    ],
+)
+async def test_in_other_languages_what_has_no_word_of_the_question_is_not_shown_as_near(
+    text: str, question: str, shown: bool
+) -> None:
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.ingest([Document(path="a.txt", content=text)])
+        answer = await kb.ask(question)
+    assert not answer.found
+    assert bool(answer.citations) is shown
+
+
 def test_a_near_passage_in_other_words_is_relevant() -> None:
     question = asked("When was the plant erected?")
     assert relevance(question, Knowledge(hits=[hit(vector=0.6)])) >= RELEVANT

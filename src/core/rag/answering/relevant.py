@@ -51,10 +51,11 @@ async def judge(analysis: Analysis, knowledge: Knowledge, client: MemGraphClient
     if asked.says_nothing or asked.is_unknown(passages, knowledge):
         meant = max((passage.likeness for passage in passages if asked.in_english), default=0.0)
         likelihood = min(likelihood, max(NEAR, meant))
-    knowledge.relevant = min(likelihood, relevance(asked, knowledge, surely)) >= RELEVANT
+    sure = min(likelihood, relevance(asked, knowledge, surely))
+    knowledge.relevant = sure >= RELEVANT
     # A remark ("I thought that was old!") has words that no passage has. The search looked for what was said before
     # only if the question does not change the subject: then what it found of that is what the talk is about.
-    knowledge.near = likelihood >= NEAR or any(map(asked.goes_on, passages))
+    knowledge.near = sure >= NEAR or any(map(asked.goes_on, passages))
     # Where the graph led need not have a word of the question.
     plain = (hit for hit in knowledge.hits if hit.scores and not hit.scores.get("graph"))
     knowledge.far = frozenset(
