@@ -8,6 +8,7 @@ import unicodedata
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.growth import check_growth
 
 from core.rag.analysis import (
     MAX_QUERY_TERMS,
@@ -177,12 +178,59 @@ def test_language_names(value: str | None, name: str | None) -> None:
         ("Wieviel kostet der Eintritt und wozu dient er?", {"eintritt"}),
         ("¿Cuantas personas vienen a la feria?", {"feri"}),
         ("Почему остановилась мельница?", {"мельниц"}),
+        ("Qu'est-ce qu'un moulin ?", {"moulin"}),
+        ("Est-ce que le moulin tourne ?", {"moulin"}),
+        ("Pourquoi faut-il un moulin ?", {"moulin"}),
+        ("Combien de moulins y a-t-il ?", {"moulin"}),
+        ("Cos'è il mulino?", {"mulin"}),
+        ("Wie hoch ist die Miete der Mühle?", {"miet", "muhl"}),
     ],
 )
 def test_words_that_only_ask_are_not_looked_for(question: str, terms: set[str]) -> None:
     found = set(query_terms(question))
     assert terms <= found
-    assert not {one for one in found if one.startswith(("comb", "wievi", "woz", "cuant", "почем"))}
+    asks = ("comb", "wievi", "woz", "cuant", "почем", "ques", "est", "faut", "atil", "cos", "hoch")
+    assert not {one for one in found if one.startswith(asks)}
+
+
+@pytest.mark.parametrize(
+    ("question", "terms"),
+    [
+        ("ما هو المد؟", ["المد"]),
+        ("כמה טחנות יש בחוף?", ["טחנות", "בחוף"]),
+        ("ज्वार क्या है?", ["जवार"]),
+        ("Що таке приплив і скільки він триває?", ["припл", "триває"]),
+        ("Что такое прилив?", ["прил"]),
+        ("什么是潮汐", ["潮", "潮汐", "汐"]),
+        ("请问潮汐是什么？谢谢", ["潮", "潮汐", "汐"]),
+        ("水車とは何ですか", ["水", "水車", "車"]),
+        ("水車を教えてください", ["水", "水車", "車"]),
+        ("조수란 무엇인가요?", ["조수"]),
+        ("Könnten Sie mir bitte sagen, was Ebbe ist? Vielen Dank!", ["ebb", "ebbe"]),
+    ],
+)
+def test_of_a_question_what_it_is_about_is_looked_for(question: str, terms: list[str]) -> None:
+    assert sorted(query_terms(question)) == sorted(terms)
+
+
+def test_what_is_joined_with_function_words_is_no_word_of_its_own() -> None:
+    french = "L'entreprise existe-t-elle ? Oui, c'est-à-dire qu'elle n'en a pas."
+    assert analyze(french, "fr") == ["entrepris", "exist", "oui", "dir"]
+    assert analyze("Dov'è l'ebbe? Nell'ebbe.", "it") == analyze("ebbe ebbe", "it")
+    assert {"email", "mail"} <= set(analyze("scrivi una e-mail", "it"))
+    assert "portecles" in analyze("un porte-clés dans la poche", "fr")
+
+
+@pytest.mark.parametrize(
+    "question", ["教えてください", "什么", "Bitte", "merci", "ما هو", "何もない", "几何", "How high is it?"]
+)
+def test_what_is_left_of_a_question_is_never_nothing(question: str) -> None:
+    assert query_terms(question)
+
+
+@pytest.mark.parametrize("piece", ["何", "教えて", "方法", "有", "wie ", "bitte ", " \t", "몇 "])
+def test_phrases_that_ask_take_linear_time(piece: str) -> None:
+    check_growth(lambda size: query_terms(piece * size), 3_000)
 
 
 def test_every_list_of_function_words_tells_its_own_language() -> None:

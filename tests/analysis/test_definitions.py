@@ -113,6 +113,46 @@ def test_only_an_article_before_a_name_is_left_out() -> None:
     assert [asked_word(f"What is {name}?") for name in ("a schema registry", "schema registry")] == 2 * defined
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        *("Wat is Ebb?", "Vad är Ebb?", "Co to jest Ebb?", "Що таке Ebb?", "ما هو Ebb؟", "מה זה Ebb?", "Ebb nedir?"),
+        *("Qu'est-ce qu'un Ebb ?", "qu'est-ce que c'est que l'ebb", "a quoi sert Ebb", "que es un Ebb", "cos'e Ebb"),
+        *("Ebb क्या है?", "什麼是Ebb", "Ebbって何ですか", "Ebb란 무엇인가요?", "Ebb는 뭐예요?"),
+    ],
+)
+def test_questions_for_a_definition_in_other_languages(question: str) -> None:
+    assert asked_word(question) == asked_word("What is Ebb?")
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("(2) Als Werktage gelten alle Kalendertage,\ndie nicht Sonntage sind.", "Werktage"),
+        ("Arbeitszeit im Sinne dieses Gesetzes ist die Zeit vom Beginn bis zum Ende der Arbeit.", "Arbeitszeit"),
+        ("On entend par _marée_ le mouvement de l'eau.", "marée"),
+        ("Se entiende por marea el movimiento del agua.", "marea"),
+        ("Si intende come “marea” il movimento dell'acqua.", "marea"),
+        ("Entende-se por maré o movimento da água.", "maré"),
+        ("Onder eb wordt verstaan dat het water zakt.", "eb"),
+        ("Przez pływ rozumie się ruch wody.", "pływ"),
+    ],
+)
+def test_what_laws_define(text: str, name: str) -> None:
+    assert defined_words(text) == [asked_word(name)]
+
+
+@pytest.mark.parametrize(
+    "text", ["Das gilt als Ausnahme.", "Als es dunkel war, galt nichts.", "Er versteht sie nicht."]
+)
+def test_other_sentences_define_nothing(text: str) -> None:
+    assert defined_words(text) == []
+
+
+def test_a_heading_that_asks_defines_without_a_question_mark() -> None:
+    assert defined_words("潮が引くことです。", "引き潮とは何か") == [asked_word("引き潮とは何ですか？")]
+
+
 def test_short_names_differ_by_their_signs() -> None:
     names = ["C", "C++", "C#", "-c", "-C:", ".c"]
     assert len({asked_word(f"What is {name}?") for name in names}) == 5, "-c and -C are one"
@@ -146,6 +186,7 @@ async def test_what_is_asked_for_is_found_where_it_is_defined() -> None:
     [
         *(("a", " - x"), ("`", ""), ("**", ""), ("\n: x", ""), ("| ", ""), ("a, ", " - b")),
         *(("_a", " is a"), ("A a ", "is"), ("called _a", ""), ("called ", ""), (". _a_, ", "is"), ("> ", "_a_ is")),
+        *(("a-", " gilt"), ("Als a a ", "gelten"), ("a im Sinne des a ", ""), ("\n", "versteht")),
     ],
 )
 def test_hostile_passages_take_no_time(piece: str, end: str) -> None:

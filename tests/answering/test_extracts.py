@@ -499,6 +499,28 @@ async def test_what_only_repeats_the_question_or_asks_one_is_no_extract(text: st
     assert citation.quote == quote
 
 
+@pytest.mark.parametrize(
+    ("question", "text", "quote"),
+    [
+        (
+            "水車とは何ですか？",
+            "- 水車とは何か\n\n水で回る車輪を水車と呼びます。",
+            "水で回る車輪を水車と呼びます。",
+        ),
+        ("Что такое колесо?", "- Что такое водяное колесо\n\nКолесо вращает вода.", "Колесо вращает вода."),
+        (
+            "What is a wheel?",
+            "- What is a mill wheel\n\nThe wheel is turned by water.",
+            "The wheel is turned by water.",
+        ),
+    ],
+)
+async def test_what_a_list_of_contents_asks_is_no_answer(question: str, text: str, quote: str) -> None:
+    passage = Passage(1, Hit("1", "d", "d.md", "", "", text, 0, 0, len(text), 1.0))
+    _, citations = await extract(question, "factual", [passage], None)
+    assert citations[0].quote == quote
+
+
 async def test_a_number_alone_does_not_answer_how_many() -> None:
     passages = [
         _passage(1, "Passwords need at least 14 characters."),

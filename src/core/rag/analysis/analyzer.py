@@ -23,13 +23,14 @@ from functools import cache
 from itertools import chain, pairwise
 from typing import Final
 
+from core.rag.analysis.asking import without_asking
 from core.rag.analysis.language import (
-    AROUND_WORDS,
     DEFAULT_LANGUAGE,
     SAMPLE_WORDS,
     detect_language,
     is_surely_english,
     language_name,
+    typed_words,
 )
 from core.rag.analysis.stopwords import LATIN_LANGUAGES
 from core.rag.analysis.words import MAX_TERM_BYTES, folded_stop_words, is_stop_word, latin_stems, parts, sign_of, stem
@@ -46,6 +47,9 @@ TITLE_WEIGHT: Final = 5
 _SHORTEST_FOREIGN_STEM: Final = 4
 # What stands behind an English verb, and is written together with it where it is a noun: back up, a backup.
 _PARTICLES: Final = frozenset({"up", "in", "out", "off", "on", "down", "over", "back", "away"})
+# Languages that write function words together with others, by an apostrophe or a hyphen.
+_ELIDING: Final = frozenset({"french", "italian", "portuguese", "romanian"})
+_APOSTROPHE: Final = re.compile("['’]")
 _CACHE_ENTRIES: Final = 300_000
 _CACHED_CHARACTERS: Final = 64
 _JOINTS: Final = r"(?:[._'’@&+-]|(?<=[0-9]),(?=[0-9]{3}(?![0-9])))"
@@ -95,7 +99,10 @@ def _split(token: str) -> list[str]:
 def _terms(token: str, language: str, *, keep_stop_words: bool = False) -> list[str]:
     terms: list[str] = []
     for surface in _split(token):
-        for word, ordinary in parts(surface):
+        words = parts(surface)
+        if language in _ELIDING and not keep_stop_words:
+            words = _without_joined(words, surface, language)
+        for word, ordinary in words:
             if not ordinary:
                 terms.append(word)
             elif keep_stop_words or not is_stop_word(word, language):
@@ -103,6 +110,18 @@ def _terms(token: str, language: str, *, keep_stop_words: bool = False) -> list[
     if not terms and (sign := sign_of(token)):
         return [sign]
     return [term for term in terms if term]
+
+
+def _without_joined(words: list[tuple[str, bool]], surface: str, language: str) -> list[tuple[str, bool]]:
+    """Return the words of a surface without those joined of function words and at most one other.
+
+    ``qu'est-ce``, ``existe-t-il`` and ``dell'ebbe`` are words that only stand together, and not one as ``e-mail`` is.
+    """
+    ordinary = [not is_stop_word(word, language) for word, is_ordinary in words if is_ordinary]
+    if len(words) < 3 or not ordinary or sum(ordinary) > 1:
+        return words
+    is_behind = any(ordinary[1:]) and not _APOSTROPHE.search(surface)
+    return words if is_behind else [pair for pair in words if pair[1]]
 
 
 def _learn(tokens: Iterable[str], language: str, known: Mapping[str, str]) -> dict[str, str]:
@@ -229,9 +248,9 @@ def query_terms(
         is plainly English, their stems in the others. Empty only if the query has no letter or digit.
     """
     tokens = text[:MAX_QUERY_CHARACTERS].split()
-    own = language_name(language) or detect_language(token.strip(AROUND_WORDS) for token in tokens)
+    own = language_name(language) or detect_language(typed_words(tokens))
     request = _REQUEST.match(text)
-    tokens = text[request.end() : MAX_QUERY_CHARACTERS].split() if request is not None else tokens
+    tokens = without_asking(text[request.end() if request is not None else 0 : MAX_QUERY_CHARACTERS]).split()
     ranked = [term for term, _ in Counter(_analyze(tokens, own).split()).most_common(limit)]
     signs = tokens[:-1] if tokens[-1:] == ["?"] else tokens  # it may stand apart from the last word
     ranked += filter(None, (sign_of(one, bare=True) for one in signs))
@@ -253,7 +272,7 @@ def short_stems(text: str) -> dict[str, frozenset[str]]:
         By stem, the index words that are looked for instead. None if the query is plainly English.
     """
     tokens = text[:MAX_QUERY_CHARACTERS].split()
-    own = detect_language(token.strip(AROUND_WORDS) for token in tokens)
+    own = detect_language(typed_words(tokens))
     if own == DEFAULT_LANGUAGE and is_surely_english(tokens):
         return {}
     found: dict[str, frozenset[str]] = {}

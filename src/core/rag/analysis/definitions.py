@@ -64,6 +64,20 @@ _STATED_CODE: Final = re.compile(
 _STATED_PLAIN: Final = re.compile(
     r"A(?<!\wA)n?\s(?P<name>[a-z][\w-]+(?:\s[a-z][\w-]+){0,2}?)\s+is\s+(?:an?|the|any|one|where|when)\s"
 )
+_TERM: Final = rf"(?:{_ARTICLES}\s+)?[*_\"“„«»]*(\w[\w-]{{0,40}}+(?:\s\w[\w-]{{0,40}}+){{0,2}}?)[*_\"”“»«]*"
+#: What laws and terms of use define: "Als Werktage gelten …", "On entend par indisponibilité …".
+_FORMULA: Final = re.compile(
+    rf"\bAls\s+{_TERM}\s+(?:gilt|gelten)\s|\bUnter\s+{_TERM}\s+versteht\s"
+    rf"|\b{_TERM}\s+im\s+Sinne\s+(?:dieses|dieser|des|der)\s+(?:\w+\s+){{1,2}}?(?:ist|sind)\s"
+    rf"|\b[Oo]n\s+entend\s+par\s+(?:l['’])?{_TERM}[\s,]|\b[Ss]e\s+entiende\s+por\s+{_TERM}[\s,]"
+    rf"|\b[Ss]i\s+intend(?:e|ono)\s+(?:per|come)\s+{_TERM}[\s,]|\b[Ee]ntende-se\s+por\s+{_TERM}[\s,]"
+    rf"|\b[Oo]nder\s+{_TERM}\s+wordt\s+verstaan\b|\b[Пп]од\s+{_TERM}\s+понима(?:ется|ются)\s"
+    rf"|\b[Pp]rzez\s+{_TERM}\s+(?:rozumie\s+się|należy\s+rozumieć)\s"
+)
+_FORMULAS: Final = (
+    *("gilt", "gelten", "versteht", "im Sinne", "entend par", "entiende por", "intend", "ntende-se", "verstaan"),
+    *("понима", "rozumie"),
+)
 _NAMING: Final = ("called", "termed", "known as", "genannt", "appelé", "llamad", "chiamat", "chamad")
 #: Where a text gives a thing its name: "This is called _monomorphization_."
 _NAMED: Final = re.compile(
@@ -97,20 +111,27 @@ _ASKS_OF_CODE: Final = re.compile(
     r"|how (?:does|do|is|are) (.+?) (?:work|implemented))\s*[?.!]*\s*",
     re.IGNORECASE,
 )
-_QUOTES: Final = " \t?？!\"'“”„«»`*_"
+_QUOTES: Final = " \t?？؟!\"'“”„«»`*_"
 _ASKS: Final = re.compile(
     r"\s*(?:"
     r"what(?:['’]s| is| are| was| were)(?: meant by| the (?:meaning|definition|purpose) of)? (.+?)(?: (?:used )?for)?"
     r"|what (?:does|do) (.+?) (?:do|mean|stand for)"
     r"|where (?:is|are) (.+?) (?:defined|declared|implemented)|(?:define|(?:the )?(?:definition|meaning) of) (.+?)"
-    r"|was (?:ist|sind|bedeute[tn]?|mach(?:t|en)|tut|heißt) (.+?)"
-    r"|(?:qu['’]est-ce que(?: c['’]est que)?|que (?:fait|font|signifie)|c['’]est quoi) (.+?)"
-    r"|¿?(?:qué (?:es|son|hace|significa)|para qué sirve) (.+?)"
-    r"|(?:(?:che )?cos['’]è|(?:che )?cosa (?:è|fa|significa)) (.+?)"
-    r"|o que (?:é|são|faz|significa) (.+?)"
-    r"|что (?:такое|делает|значит) (.+?)"
-    r"|什么是(.+?)|(.+?)\s*(?:是什么|有什么(?:作用|用处|用))|(.+?)\s*(?:とは(?:何ですか|何)?|は何(?:ですか|をしますか))"
-    r")\s*[?？。.!]*\s*",
+    r"|(?:was (?:ist|sind|bedeute[tn]?|mach(?:t|en)|tut|heißt)|wozu (?:dient|dienen)) (.+?)"
+    r"|qu['’]est[ -]ce qu(?:e (?:c['’]est qu(?:e |['’]))?|['’])(.+?)"
+    r"|(?:que (?:fait|font|signifie|veut dire)|c['’]est quoi|[àa] quoi (?:sert|servent)) (.+?)"
+    r"|¿?(?:qu[ée] (?:es|son|hace|significa)|para qu[ée] sirven?) (.+?)"
+    r"|(?:(?:che )?cos['’][èe]|(?:che )?cosa (?:è|fa|significa)|a (?:che )?cosa serve) (.+?)"
+    r"|(?:o que (?:é|são|faz|significa)|para que serve) (.+?)"
+    r"|wat (?:is|zijn|doet|betekent) (.+?)|(?:vad|hvad|hva) (?:är|er|betyder) (.+?)"
+    r"|(?:co to (?:jest |są )?|czym (?:jest|są) |co (?:robi|oznacza) )(.+?)"
+    r"|что (?:такое|делает|значит) (.+?)|що (?:таке|робить|означає) (.+?)"
+    r"|ما (?:هو|هي|هم|معنى) (.+?)|(?:מה זה|מהו|מהי|מהם|מהן) (.+?)"
+    r"|(.+?) (?:nedir|ne demek(?:tir)?|ne işe yarar)|(.+?) क्या (?:है|हैं|होता है|होती है|होते हैं)"
+    r"|什[么麼]是(.+?)|(.+?)\s*(?:是什[么麼]|有什[么麼](?:作用|用处|用))"
+    r"|(.+?)\s*(?:とは(?:何(?:ですか|か)?)?|は何(?:ですか|をしますか)|って(?:何|なに)(?:ですか)?)"
+    r"|(.+?)(?:이?란|은|는|이|가)?\s*(?:무엇(?:인가요|입니까|이에요)|뭐(?:예요|에요|야)|뭔가요)"
+    r")\s*[?？؟。.!]*\s*",
     re.IGNORECASE,
 )
 
@@ -173,9 +194,10 @@ def _explained(content: str, about: str) -> Iterator[str]:
     if "#" in content:
         sections += ((match[1], match.end()) for match in _HEADING.finditer(content))
     for name, start in sections:
-        if name.endswith(("?", "？")):
-            if asked_name(name):
-                yield from asked_words(name)[:1]
+        if asked_name(name):
+            yield from asked_words(name)[:1]
+        elif name.endswith(("?", "？", "؟")):
+            continue
         elif said := _IS.match(content, start):
             what = _bare(said[1])
             # A name of its own (Ada Vane) is a title, by which the graph finds its passages anyway.
@@ -199,6 +221,8 @@ def _stated(content: str) -> Iterator[str]:
     if "`" in content:
         yield from (match["name"] for match in _STATED_CODE.finditer(content))
     yield from (match["name"] for match in _STATED_PLAIN.finditer(content))
+    if any(formula in content for formula in _FORMULAS):
+        yield from (match[match.lastindex or 0] for match in _FORMULA.finditer(content))
     if any(naming in content for naming in _NAMING):
         yield from (match["name"] or match["quoted"] for match in _NAMED.finditer(content))
 

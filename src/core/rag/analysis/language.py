@@ -6,9 +6,10 @@ show twice as many different function words of its own as English ones.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import islice
 from typing import Final
@@ -26,6 +27,8 @@ _KANA: Final = frozenset({"HIRAGANA", "KATAKANA"})
 _SHORT: Final = 20
 #: What stands around the words of a question: ``¿Cuántos hay?``
 AROUND_WORDS: Final = ".,;:!?¿¡()[]\"'"
+#: What joins words that have lost a letter, or have their subject behind them: ``c'est-à-dire``.
+_JOINTS: Final = re.compile(r"['’-]")
 _CODES: Final = {
     "en": "english",
     "de": "german",
@@ -109,12 +112,29 @@ def question_language(words: Iterable[str]) -> str:
     Returns:
         As :func:`detect_language`; but in a question one function word tells, if it has none of English.
     """
-    asked = [word.strip(AROUND_WORDS) for word in islice(words, SAMPLE_WORDS)]
+    asked = list(islice(typed_words(words), SAMPLE_WORDS))
     language = detect_language(asked)
     sample = set(map(str.lower, asked))
     if language != DEFAULT_LANGUAGE or sample & _votes(DEFAULT_LANGUAGE) or not sample & _strange():
         return language
     return max(LATIN_LANGUAGES, key=lambda name: len(sample & _votes(name)))
+
+
+def typed_words(tokens: Iterable[str]) -> Iterator[str]:
+    """Return the words of a question as they tell its language: ``qu'est-ce`` is three.
+
+    Args:
+        tokens: What stands between spaces.
+
+    Returns:
+        The words. Letters by themselves, which are left of words in several languages, only where they have an accent.
+    """
+    for token in tokens:
+        first, *others = _JOINTS.split(token.strip(AROUND_WORDS))
+        if others:
+            yield from (word for word in (first, *others) if len(word) > 1 or not word.isascii())
+        else:
+            yield first
 
 
 def is_surely_english(words: Iterable[str]) -> bool:

@@ -1,4 +1,4 @@
-"""Function words of the main European languages, by Snowball's language names.
+"""Function words of the main European languages and of some in other scripts, by the names of the languages.
 
 Two uses: they are left out of the keyword index, and their mix tells the language of a text (``language.py``). Words
 are lower case with accents; the analysis folds them. A word stands here only if it hardly ever is what somebody looks
@@ -39,45 +39,48 @@ zu zum zur zwar zwischen
 """,
     "french": """
 à afin ai ainsi alors après as au aucun aucune aujourd auquel aura aurait aussi autre autres aux auxquelles auxquels
-avaient avait avant avec avez avoir avons ayant c car ce ceci cela celle celles celui cependant ces cet cette ceux
-chaque chez ci combien comme comment d dans de depuis des desquelles desquels dès dont donc du duquel elle elles en
-encore entre es est et étaient étais était étant été être eu eux fut furent hors ici il ils j je jusqu jusque l la
-laquelle là le lequel les lesquelles lesquels leur leurs lorsque lui m ma mais me même mêmes mes moi moins mon n ne ni
-non nos notre nous on ont or ou où par parce pas pendant peu peut plus plusieurs pour pourquoi puis puisque qu quand que
-quel quelle quelles quelque quelques quels qui quoi s sa sans se sera serait ses si sinon soi soit son sont sous sur t
-ta tandis te tes toi ton tous tout toute toutes très tu un une vers voici voilà vos votre vous y
+avaient avait avant avec avez avoir avons ayant c ça car ce ceci cela celle celles celui cependant ces cet cette ceux
+chaque chez ci combien comme comment d dans de depuis des desquelles desquels dès doit doivent dont donc du duquel elle
+elles en encore entre es est et étaient étais était étant été être eu eux faut fut furent hors ici il ils j je jusqu
+jusque l la laquelle là le lequel les lesquelles lesquels leur leurs lorsque lui m ma mais me même mêmes mes moi moins
+mon n ne ni non nos notre nous on ont or ou où par parce pas pendant peu peut peuvent peux plus plusieurs pour pourquoi
+puis puisque qu quand que quel quelle quelles quelque quelques quels qui quoi s sa sans se sera serait ses si sinon soi
+soit son sont sous sur t ta tandis te tes toi ton tous tout toute toutes très tu un une vers voici voilà vos votre vous
+y
 """,
     "spanish": """
 a acerca además adónde al algo alguna algunas alguno algunos ante antes aquel aquella aquellas aquello aquellos aquí así
 aún aunque bajo bien cada casi como cómo con contra cual cuál cuales cuáles cualquier cuando cuándo cuanta cuánta cuanto
-cuánto cuántas cuantas cuántos cuantos de del desde donde dónde dos durante e el él ella ellas ellos en entre era eran
-eres es esa esas ese eso esos esta está están estas este esto estos estaba estaban fue fueron ha había habían han has
-hasta hay haya he incluso la las le les lo los luego más me mediante mi mí mis mientras mucho muchos muy nada ni no nos
-nosotros nuestra nuestras nuestro nuestros o os otra otras otro otros para pero poco por porque pues que qué quien quién
-quienes quiénes se sea según ser será si sí sido siempre sin sino sobre son su sus también tan tanto te tenía tiene
-tienen ti toda todas todavía todo todos tras tu tú tus u un una unas uno unos usted ustedes vosotros y ya yo
+cuánto cuántas cuantas cuántos cuantos de debe deben del desde donde dónde dos durante e el él ella ellas ellos en entre
+era eran eres es esa esas ese eso esos esta está están estas este esto estos estaba estaban fue fueron ha había habían
+han has hasta hay haya he incluso la las le les lo los luego más me mediante mi mí mis mientras mucho muchos muy nada ni
+no nos nosotros nuestra nuestras nuestro nuestros o os otra otras otro otros para pero poco por porque puede pueden
+puedo pues que qué quien quién quienes quiénes se sea según ser será si sí sido siempre sin sino sobre son su sus
+también tan tanto te tenía tiene tienen ti toda todas todavía todo todos tras tu tú tus u un una unas uno unos usted
+ustedes vosotros y ya yo
 """,
     "italian": """
 a abbia abbiamo ad agli ai al alcune alcuni alla alle allo allora altra altre altri altro anche ancora avere aveva
-avevano avuto c che chi ci ciò cioè coi col come con contro così cui d da dagli dai dal dall dalla dalle dallo degli
-dei del dell della delle dello dentro di dopo dove dunque durante e è ed egli entrambi era erano essa esse essere essi
-esso fa fino fra fu fuori furono già gli ha hai hanno ho i il in infatti io l la là le lei li lo loro lui ma me mentre
-mi mia mie miei mio molti molto ne negli nei nel nell nella nelle nello nessun nessuna no noi non nostra nostre nostri
-nostro o ogni oltre oppure per perché però più poi poiché prima proprio qual quale quali quando quanta quante quanti
-quanto quella quelle quelli quello quest questa queste questi questo qui quindi se sé secondo sei senza si sia siamo
-siano siete solo sono sopra sotto sta stata state stati stato su sua sue sugli sui sul sull sulla sulle sullo suo suoi
-tale tali tra tu tua tue tuo tuoi tutta tutte tutti tutto un una uno vi voi vostra vostre vostri vostro
+avevano avuto c che chi ci ciò cioè coi col com come con contro cos cosa così cui d da dagli dai dal dall dalla dalle
+dallo degli dei del dell della delle dello dentro deve devono di dopo dov dove dunque durante e è ed egli entrambi era
+erano essa esse essere essi esso fa fino fra fu fuori furono già gli ha hai hanno ho i il in infatti io l la là le lei
+li lo loro lui ma me mentre mi mia mie miei mio molti molto ne negli nei nel nell nella nelle nello nessun nessuna no
+noi non nostra nostre nostri nostro o ogni oltre oppure per perché però più poi poiché posso possono prima proprio può
+qual quale quali quand quando quanta quante quanti quanto quell quella quelle quelli quello quest questa queste questi
+questo qui quindi se sé secondo sei senza si sia siamo siano siete solo sono sopra sotto sta stata state stati stato su
+sua sue sugli sui sul sull sulla sulle sullo suo suoi tale tali tra tu tua tue tuo tuoi tutta tutte tutti tutto un una
+uno vi voi vostra vostre vostri vostro
 """,
     "portuguese": """
 a à ao aos ainda algum alguma algumas alguns além ante antes aonde após aquela aquelas aquele aqueles aquilo as às assim
 até bem cada com como contra cuja cujas cujo cujos da das de dela delas dele deles depois desde dessa dessas desse
-desses desta destas deste destes do dos e é ela elas ele eles em embora enquanto entre era eram essa essas esse esses
-esta está estão estas estava estavam este estes eu foi foram haja há isso isto já la lhe lhes lo logo mais mas me mesma
-mesmas mesmo mesmos meu meus minha minhas muita muitas muito muitos na não nas nem nenhum nenhuma nessa nesse nesta
-neste no nos nós nossa nossas nosso nossos num numa o onde os ou outra outras outro outros para pela pelas pelo pelos
-por porém porque pouco pois qual quais quando quanto quantas quantos que quê quem são se sem sempre ser será seu seus
-sido só sob sobre sua suas também tão te tem têm tendo tenha ter teu teus tinha tinham toda todas todo todos tu tua tuas
-tudo um uma umas uns você vocês vos
+desses desta destas deste destes deve devem do dos e é ela elas ele eles em embora enquanto entre era eram essa essas
+esse esses esta está estão estas estava estavam este estes eu foi foram haja há isso isto já la lhe lhes lo logo mais
+mas me mesma mesmas mesmo mesmos meu meus minha minhas muita muitas muito muitos na não nas nem nenhum nenhuma nessa
+nesse nesta neste no nos nós nossa nossas nosso nossos num numa o onde os ou outra outras outro outros para pela pelas
+pelo pelos pode podem por porém porque posso pouco pois qual quais quando quanto quantas quantos que quê quem são se sem
+sempre ser será seu seus sido só sob sobre sua suas também tão te tem têm tendo tenha ter teu teus tinha tinham toda
+todas todo todos tu tua tuas tudo um uma umas uns você vocês vos
 """,
     "dutch": """
 aan al alle alleen als altijd ander andere anderen bij bijna binnen boven buiten daar daarbij daardoor daarmee daarna
@@ -139,14 +142,14 @@ ori orice pe pentru peste poate prin până sa să sale sau săi său se și sub
 toți totuși tu un una unde unei unele uneia unii unor unora unui unul va vor voi vreo
 """,
     "polish": """
-aby ale ani az aż bardzo bez bo bowiem by być był była było były będzie będą chociaż co coś czy czyli dla dlaczego
-dlatego do dość dwa dziś gdy gdyby gdyż gdzie go i ich ile im inna inne inny innych iż ja jak jakie jaki jaka jako je
-jeden jedna jednak jednego jego jej jemu jest jestem jeszcze jeśli jeżeli już każdy kiedy kilka która które którego
-której któremu który których którym którzy kto ktoś lecz lub ma mają mi między mimo mnie mnieh moim może można mój mu
-my na nad nam nas nasz natomiast nawet nic nich nie niego niej nim niż o od on ona one oni ono oraz pan po pod podczas
-ponad ponieważ poza przed przede przez przy raz również się są skąd sobie swoich swoje swojej swój ta tak także taki
-takie tam te tego tej temu ten też to tobie tu tutaj twój ty tych tylko tym u w wam was we więc według wiele wielu
-właśnie wszystkich wszystkie wszystko wy z za zaś ze że został została zostały
+aby ale ani az aż bardzo bez bo bowiem by być był była było były będzie będą chociaż co coś czego czemu czy czyli czym
+dla dlaczego dlatego do dość dwa dziś gdy gdyby gdyż gdzie go i ich ile ilu im inna inne inny innych iż ja jak jaką
+jakich jakie jaki jaka jakim jako je jeden jedna jednak jednego jego jej jemu jest jestem jeszcze jeśli jeżeli już każdy
+kiedy kilka kim kogo komu która które którego której któremu który których którym którzy kto ktoś lecz lub ma mają mi
+między mimo mnie mnieh moim może można mój mu my na nad nam nas nasz natomiast nawet nic nich nie niego niej nim niż o
+od on ona one oni ono oraz pan po pod podczas ponad ponieważ poza przed przede przez przy raz również się są skąd sobie
+swoich swoje swojej swój ta tak także taki takie tam te tego tej temu ten też to tobie tu tutaj twój ty tych tylko tym u
+w wam was we więc według wiele wielu właśnie wszystkich wszystkie wszystko wy z za zaś ze że został została zostały
 """,
     "czech": """
 a aby ačkoli ale anebo ani ano asi až během bez bude budou byl byla byli bylo byly být co což či další do dokud ho i
@@ -172,24 +175,63 @@ vannak vele vissza viszont volna volt voltak voltam
 acaba altında ama ancak arada aslında aynı az bana bazı belki ben benden beni benim bile bir biri birkaç birçok biz bize
 bizi bizim böyle bu buna bunda bundan bunlar bunları bunların bunu bunun burada çok çünkü da daha dahi de defa değil
 diğer diye dolayı dolayısıyla edilen en gibi göre hâlâ hangi hatta hem henüz hep hepsi her herhangi hiç hiçbir için ile
-ilgili ise işte itibaren kadar karşın kendi kendine kendini kez ki kim kime kimi kimin kimse mı mi mu mü nasıl ne neden
-nedenle nerde nerede nereye niçin niye o olan olarak oldu olduğu olduğunu olmak olması olsa olup olur on ona ondan onlar
-onlardan onları onların onu onun orada oysa öyle pek rağmen sadece sanki sen siz sizin şey şu şuna şunu tarafından tüm
-üzere üzerinde var ve veya ya yani yine yoksa zaten kaç
+ilgili ise işte itibaren kaçtır kadar karşın kendi kendine kendini kez ki kim kimdir kime kimi kimin kimse midir mudur
+mı mi mu mü mıdır nasıl ne neden nedenle nedir neler nelerdir nerde nerede nereye niçin niye o olan olarak oldu olduğu
+olduğunu olmak olması olsa olup olur on ona ondan onlar onlardan onları onların onu onun orada oysa öyle pek rağmen
+sadece sanki sen siz sizin şey şu şuna şunu tarafından tüm üzere üzerinde var ve veya ya yani yine yoksa zaten kaç
 """,
     "russian": """
-а без более бы был была были было быть в вам вас весь во вот все всё всего всех вы где да для до его ее её если есть еще
-ещё же за зачем здесь и из или им их к как какая какие какой когда которая которого которой которое которые которых
-который кто куда ли между меня мне может мы на над надо наш не него нее неё ней нет ни них но ну о об один однако он она
-они оно от откуда очень перед по под после потому почему при про с сам свою себя сколько со среди так также такая такие
-такой там те тем то того тоже той только том ты у уже хотя чего чей чем что чтобы эта эти этих это этого этой этом этот
-я
+а без более будет будут бы был была были было быть в вам вас весь во вот все всё всего всех вы где да для до его ее её
+если есть еще ещё же за зачем здесь и из или им их к как какая какие каким каких каков каково какой каком какую кем
+когда ком которая которого которой которое которому которые которым которых который кто куда ли либо лишь между меня
+мне может можно мы на над надо нам нами нас наш не него нее неё ней нельзя нет ни ним ними них но ну нужно о об один
+однако он она они оно от откуда очень перед по под пока после потому почему поэтому при про с сам своё своего своей
+своем свои свой своим своих свою себе себя сколько со собой среди так также такая такие таким таких такого такое такой
+таком такую там те тем то того тоже той только том ты у уже хотя чего чей чем чём чему что чтобы чьи чья эта эти этих
+это этого этой этом этот я
 """,
     "greek": """
 αλλά αν αντί από αυτά αυτές αυτή αυτήν αυτό αυτοί αυτόν αυτός αυτού αυτών για δεν εάν είμαι είναι είχαν είχε εκεί
 εκείνη εκείνο εκείνος ένα έναν ένας ενώ επί έχει έχουν η ήταν θα και κατά κι κάθε με μετά μέχρι μη μην μία μια μου να
 ο οι ό ότι όμως όπου όπως όταν ούτε παρά ποια ποιο ποιος ποιοι που πού πριν προς πως πώς σαν σας σε στη στην στο στον
 στα στις στους τα τη την της τι τις το τον του τους των ως
+""",
+    "ukrainian": """
+а або але б без би бо був була були було бути буде будуть в вам вас вже від він вона вони воно все всі всіх де для до
+дуже є ж же з за зі звідки і із її їй їм їх його йому кого коли ким кому куди лише ми мені мене між можна може на
+навіщо над нам нас наш наша наше наші не неї ні них нього ну о об один однак по під після перед при про себе свій своє
+своєї своїх свої свою сам сама самі скільки та так такий така таке такі такого також там те ти тим тих то той тоді
+того тому треба тут у усі уже хоча хто це цей ця ці цього цієї цим цих цьому чи чий чим чого чому через ще що щоб щодо
+я як яка яке який які яким яких якій якої якого якому якщо
+""",
+    "arabic": """
+أم أن أنا أنت أنتم أنه أنها أنهم أو أولئك أي أية أيضا أين إذ إذا إلى إليه إليها إليهم إن إنه إنها الآن التي الذي الذين
+اللاتي اللتان اللذان بدون بعد بعض بل بما به بها بهم بين تحت تكون تلك تم ثم جميع حتى حول حيث حين خلال دون ذلك سوف سوى
+ضد على عليه عليها عليهم عما عن عند عندما عنه عنها غير فضلك فوق في فيما فيه فيها قبل قد كأن كان كانت كانوا كذلك كل كم
+كما كيف لأن لأنه لأنها لا لقد لك لكن لكنه لكنها لم لما لماذا لمن لن لنا له لها لهم لو لي ليس ليست ما ماذا متى مثل مع
+معه معها مما ممن من منذ منه منها منهم نحن نحو هذا هذه هل هم هما هن هنا هناك هو هؤلاء هي وأن وإلى وإن وعلى وفي وقد وكان
+وكانت ولا ولكن ولم وما ومن وهو وهي يتم يجب يكون يمكن
+""",
+    "persian": """
+آن آنها آیا آیند از است اگر اما این ایشان او با باید بدون بر برای بود بودند به بین پس تا تو توان تواند چرا چطور چقدر
+چگونه چند چه چی چیست خود خیلی دارد دارند داشت در دیگر را شد شده شما شود شوند کجا کجاست کدام کرد کرده کند کنم کنند کنیم
+که کیست ما من می نه نمی نیز نیست ها های هر هست هستند هم همه و ولی یا یک
+""",
+    "hebrew": """
+אבל או אז איזה איזו אילו איך אין איפה אך אל אלה אלו אם אני אנחנו אפשר אצל אשר את אתה אתם אתן אותה אותו אותם אותן בבקשה
+בגלל בה בהם בו ביותר בין בלי גם האם הוא היא היה היו היכן הייתה היתה הם הן הרבה זאת זה זו יהיה יהיו יותר יכול יכולה
+יכולים יש כאן כאשר כבר כדי כי כיצד ככה כך כל כמה כמו כן לא לאן לה להם לו לי ליד לך לכם לכן למה למרות לנו לפני מאוד
+מאין מדוע מה מהו מהי מהם מהן מי מעל ממנה ממנו מתי נגד ניתן עד עוד על עם עצמה עצמו פה פחות צריך רק של שלה שלהם שלו שלי
+שלך שלכם שלנו שם תהיה תחת אחרי
+""",
+    "hindi": """
+अगर अधिक अनुसार अपना अपनी अपने अब आप आपका आपकी आपके इन इनके इन्हें इस इसका इसकी इसके इसे उन उनका उनकी उनके उन्हें उस
+उसका उसकी उसके उसे एक और कब कर करता करती करते करना करने करें कहाँ कहां का कि कितना कितनी कितने किन किया किए किस किसका
+किसकी किसके किसने किसी किसे की कुछ कृपया के कैसा कैसी कैसे को कोई कौन कौनसा कौनसी क्या क्यों गई गए गया चाहिए जब जहाँ
+जहां जाता जाती जाते जिन जिन्हें जिस जिसका जिसकी जिसके जिसे जैसा जैसे जो तक तब तरह तुम तो था थी थे दिए दिया दौरान
+द्वारा न नहीं ना ने पर परंतु पहले फिर बहुत बाद बारे बीच भी मगर मुझे में मेरा मेरी मेरे मैं यदि यह यहाँ यहां या ये रहा
+रही रहे लिए लेकिन वह वहाँ वहां वाला वाली वाले वे सकता सकती सकते सब सभी साथ से हम हमारा हमारी हमारे हमें ही हुआ हुई हुए
+हूँ हूं है हैं हो होता होती होते होना होने
 """,
 }
 
@@ -212,6 +254,9 @@ LATIN_LANGUAGES: Final[tuple[str, ...]] = (
     "hungarian",
     "turkish",
 )
+
+#: Languages in other scripts. The function words of all count: a question is too short to tell those of one apart.
+OTHER_SCRIPTS: Final[tuple[str, ...]] = tuple(name for name in _WORDS if name not in LATIN_LANGUAGES)
 
 
 @cache

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Final
 
-from core.rag.analysis.stopwords import stop_words
+from core.rag.analysis.stopwords import OTHER_SCRIPTS, stop_words
 
 if TYPE_CHECKING:
     import Stemmer
@@ -92,6 +92,11 @@ def _stemmer(language: str) -> Stemmer.Stemmer:
 def folded_stop_words(language: str) -> frozenset[str]:
     """Return the function words of ``language`` as they are after folding."""
     return frozenset(fold(word) for word in stop_words(language))
+
+
+@cache
+def _folded_of_other_scripts() -> frozenset[str]:
+    return frozenset().union(*map(folded_stop_words, OTHER_SCRIPTS))
 
 
 def _keep(character: str) -> bool:
@@ -183,7 +188,7 @@ def is_stop_word(word: str, language: str) -> bool:
     """Return whether a folded word is left out: by its script, and by ``language`` if it has Latin letters."""
     if word.isascii():
         return word in folded_stop_words(language)
-    return word in folded_stop_words("russian") or word in folded_stop_words("greek")
+    return word in _folded_of_other_scripts()
 
 
 def _segments(word: str) -> Iterable[tuple[str, bool]]:

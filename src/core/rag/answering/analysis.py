@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import BaseModel, Field, StringConstraints
 
 from core.rag.analysis.language import detect_language
-from core.rag.analysis.words import is_stop_word
+from core.rag.analysis.words import fold, is_stop_word
 from core.rag.answering.graph_index.search import GraphSearch
 from core.rag.answering.intents import intent_of
 from core.rag.answering.metrics import Metrics
@@ -135,7 +135,7 @@ def fallback_entities(question: str) -> list[str]:
     words = [question[start:end] for start, end in word_spans(question[:10_000])]
     language = detect_language(words)
     long = [word for word in words if len(word) >= _SHORTEST_WORD or not word.isascii()]
-    content = [word for word in long if not is_stop_word(word.casefold(), language)] or long
+    content = [word for word in long if not is_stop_word(fold(word), language)] or long
     return list(dict.fromkeys(content))[:MAX_ENTITIES]
 
 
@@ -149,7 +149,7 @@ async def _named_entities(question: str, client: MemGraphClient) -> list[str]:
         for size in range(1, _LONGEST_NAME_WORDS + 1)
         if start + size <= len(words)
     }
-    stop = {(at, at + 1) for at, word in enumerate(words) if is_stop_word(word, language)}
+    stop = {(at, at + 1) for at, word in enumerate(words) if is_stop_word(fold(word), language)}
     wanted = {span: name for span, name in spans.items() if span not in stop}
     names = await GraphSearch(client).names_in(list(dict.fromkeys(wanted.values())))
     # A word that is a name but for its accents may be just a word: "How much is it worth?" does not ask of Wörth.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
+from core.rag.analysis.asking import without_asking
 from core.rag.analysis.language import detect_language
-from core.rag.analysis.words import is_stop_word
+from core.rag.analysis.words import fold, is_stop_word
 from core.rag.answering.types import Intent
 from core.rag.extraction.words import normalized_words
 from core.rag.retrieval.referents import names_nothing
@@ -55,14 +56,6 @@ _FRAMES = re.compile(
     re.IGNORECASE,
 )
 
-#: The same in languages that are written without spaces between words, and in Korean.
-_ASKING = re.compile(
-    r"什么是|(?:是|有)什么(?:作用|用处|用途|意思)?|为什么|什么|怎么样|怎么|怎样|如何|为何|哪些|哪个|哪里|多少|几个|有没有|是否|请问|(?:有哪些|吗|呢)(?=\W*\Z)"
-    r"|(?:とは|は|って)?(?:何|なん|なに)(?:です|でしょう|なの)か|とは(?=\W*\Z)|どう(?:すれば|したら)(?:いい|よい|良い)?|どうやって|どのように(?:して)?"
-    r"|(?:する)?には(?=\W*\Z)|(?:する)?方法(?:は|を)?(?=\W*\Z|教えて)|(?:を)?教えて(?:ください|下さい)?|(?:です|ます|でしょう)か(?=\W*\Z)|なぜ|どこ|いつ|いくら|いくつ"
-    r"|무엇(?:인가요|입니까|이에요)?|뭐(?:예요|야)?|어떻게|어디|언제|누구|얼마|(?:인가요|입니까|하나요|합니까|되나요)(?=\W*\Z)"
-)
-
 #: Who asks how to connect something wants to do it, not to know how things are related.
 _HOW_TO = re.compile(
     r"\b(?:how (?:(?:do|can|could|should|would|must) (?:i|we|you|one)|to)|(?:can|may|should) (?:i|we|you|one))\s+"
@@ -94,7 +87,7 @@ def subject_of(question: str) -> str:
         >>> subject_of("What else should I know about this project?")
         '  about this project?'
     """
-    subject = question if _HOW_TO.search(question) else _ASKING.sub(" ", _FRAMES.sub("", question))
+    subject = question if _HOW_TO.search(question) else without_asking(_FRAMES.sub("", question))
     return subject if re.search(r"\w", subject) else question
 
 
@@ -109,7 +102,7 @@ def has_words(question: str) -> bool:
         return False
     words = normalized_words(question)
     language = detect_language(words)
-    return any(not is_stop_word(word, language) for word in words)
+    return any(not is_stop_word(fold(word), language) for word in words)
 
 
 def has_parts(question: str) -> bool:

@@ -22,7 +22,7 @@ _SMALL_WORDS: Final = "mr mrs ms dr herr herrn frau i'm i've i'll i'd i’m i’
 #: Function words that are nouns, too, and with a capital begin names: Stati Uniti, Stato Pontificio.
 _NOUNS: Final = {"italian": frozenset({"stato", "stati"})}
 #: Function words of languages with their own script, which are not words of any other language.
-_OTHER_SCRIPTS: Final = stop_words("russian") | stop_words("greek")
+_OTHER_SCRIPTS: Final = stop_words("russian") | stop_words("ukrainian") | stop_words("greek")
 #: Nouns that are numbered in Roman numerals, so that an I after them is the number one.
 _COUNTED: Final = frozenset("war phase stage type tier class part act book volume level".split())  # noqa: SIM905
 _APPROXIMATELY_WORDS: Final = """

@@ -19,6 +19,9 @@ from core.rag.analysis.words import is_stop_word
 #: A number with a unit, in one word or two; and what a half of such a word weighs.
 _MEASURE = re.compile(r"(?<![\w.,])(\d{1,9})[ \N{NO-BREAK SPACE}]?([A-Za-z]{1,3})(?!\w)")
 _PART = 0.5
+#: Letters of languages without spaces, of which a word has several pieces; and what each of them weighs beside words.
+_PIECE = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]{1,3}")
+_OF_WORD = 0.4
 #: What also stands behind numbers. Of function words, single letters are units: 5 s, 2 t.
 _NO_UNITS = frozenset({"a", "pm"})
 
@@ -28,6 +31,14 @@ _DEFINED = 3.0
 _NUMBERED = 2.0
 #: What its other words weigh: "What does pluribus mean?" is not about means.
 _ASKING = 0.2
+
+
+def _as_words(terms: dict[str, float]) -> dict[str, float]:
+    """Return the words of a query, in which pieces of words weigh less beside whole ones: "useState の使い方"."""
+    pieces = [term for term in terms if _PIECE.fullmatch(term)]
+    if len(pieces) < len(terms):
+        terms |= dict.fromkeys(pieces, _OF_WORD)
+    return terms
 
 
 def searched_terms(query: str) -> dict[str, float]:
@@ -40,7 +51,7 @@ def searched_terms(query: str) -> dict[str, float]:
     Two nouns are not joined: the joined word is rare, often by accident, and would weigh the most (on cranfield,
     recall@5 falls by 0.2 points with "highspeed" for "high speed").
     """
-    terms = dict.fromkeys((*query_terms(query), *joined_terms(query, verbs=True)), 1.0)
+    terms = _as_words(dict.fromkeys((*query_terms(query), *joined_terms(query, verbs=True)), 1.0))
     language = question_language(query.split())
     for number, unit in _MEASURE.findall(query.lower()):
         if unit not in _NO_UNITS and (len(unit) == 1 or not is_stop_word(unit, language)):

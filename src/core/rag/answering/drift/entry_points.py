@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from core.rag.analysis import analyze, query_terms
 from core.rag.analysis.language import detect_language
-from core.rag.analysis.words import is_stop_word
+from core.rag.analysis.words import fold, is_stop_word
 from core.rag.answering.drift.paths import Node
 from core.rag.answering.drift.reader import GraphReader
 from core.rag.answering.drift.scoring import clamp
@@ -106,7 +106,7 @@ async def _named(client: MemGraphClient, query: str) -> Ranked:
         " ".join(tokens[start : start + size])
         for size in range(1, _LONGEST_NAME + 1)
         for start in range(len(tokens) - size + 1)
-        if size > 1 or not is_stop_word(tokens[start], language)
+        if size > 1 or not is_stop_word(fold(tokens[start]), language)
     }
     rows = await client.read(
         "UNWIND $ids AS i MATCH (e:Entity {id: i}) RETURN e.id AS id, e.normalized_name AS name",

@@ -19,6 +19,7 @@ from core.rag.analysis import (
     query_terms,
     without_number,
 )
+from core.rag.analysis.asking import without_asking, without_phrases
 from core.rag.analysis.language import detect_language
 from core.rag.answering.compared import without_distinction
 from core.rag.answering.extracts.announced import announces
@@ -291,7 +292,8 @@ def _without_echoes(sentences: Sequence[Sentence], passages: Sequence[Passage], 
 
 def _sentence(index: int, place: Span, passage: Passage, language: str, together: Together, lives: Lives) -> Sentence:
     text = passage.hit.content[place.start : place.end]
-    words = set(analyze(with_head(passage.hit.content, place.start, place.end, passage.hit.table_header), language))
+    said = without_phrases(with_head(passage.hit.content, place.start, place.end, passage.hit.table_header))
+    words = set(analyze(said, language))
     return Sentence(index, place, text, frozenset(words | together.terms(text, words) | lives.terms(text, words)))
 
 
@@ -345,8 +347,13 @@ def _has_alike(words: Collection[str], term: str) -> bool:
 
 
 def _echoes(sentence: str, said: bool) -> bool:
-    """Return whether a sentence only asks, or is a name or a phrase that says no more than the question (``said``)."""
-    return ASKS.search(sentence) is not None or (said and STATES.search(sentence) is None)
+    """Return whether a sentence only asks, or is a name or a phrase that says no more than the question (``said``).
+
+    Lists of what a page is about ask without a question mark: "What is a component", "コンポーネントとは何か".
+    """
+    if ASKS.search(sentence) is not None:
+        return True
+    return STATES.search(sentence) is None and (said or asked_name(sentence.strip()) != "")
 
 
 def _only_names(sentence: Sentence, text: str, wanted: Collection[str]) -> bool:
@@ -369,10 +376,10 @@ def _entitled(question: str, passages: Sequence[Passage], languages: Sequence[st
     names. Else by its title, by its heading if that is one name, as of a setting, or by all its names, if the heading
     is part of the question ("the Force parameter of Copy-Item"). Source code says more than its comments.
     """
-    numbers = set(asked_numbers(question))
+    numbers, bare = set(asked_numbers(question)), without_asking(question)
     called, shared = [], []
     for passage, language in zip(passages, languages, strict=True):
-        asked, headings = set(analyze(question, language)), headings_of(passage.hit.heading)
+        asked, headings = set(analyze(bare, language)), headings_of(passage.hit.heading)
         title, own = set(analyze(passage.hit.title, language)), set(analyze(without_number(headings[-1]), language))
         names = set(analyze(_about(passage), language))
         is_part = bool(own) and own.issubset(asked) and not is_code(passage.hit.path)
