@@ -118,8 +118,10 @@ def run[T](work: Callable[[], Coroutine[Any, Any, T]]) -> T:
             super().shutdown(wait=False, cancel_futures=True)
 
     async def call() -> T:
-        asyncio.get_running_loop().set_default_executor(Threads())
-        return await work()
+        loop = asyncio.get_running_loop()
+        loop.set_default_executor(Threads())
+        with _woken_by_signals(loop):
+            return await work()
 
     with telling_errors(), _ending_as_interrupted():
         return asyncio.run(call())
@@ -146,6 +148,37 @@ def _ending_as_interrupted() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler or signal.SIG_DFL)
+
+
+@contextmanager
+def _woken_by_signals(loop: asyncio.AbstractEventLoop) -> Iterator[None]:
+    """Let signals wake an event loop that waits: one that comes just before it begins to would be seen by nobody.
+
+    What handles a signal runs between two steps of Python, and there is none until something else happens.
+    """
+    import signal
+    import socket
+
+    waking, woken = socket.socketpair()
+    with waking, woken:
+        for end in (waking, woken):
+            end.settimeout(0)
+        try:
+            before = signal.set_wakeup_fd(waking.fileno(), warn_on_full_buffer=False)
+        except ValueError:  # outside of the main thread
+            yield
+            return
+        try:
+            loop.add_reader(woken, woken.recv, 4096)
+        except NotImplementedError:  # on Windows, where the loop does so itself
+            signal.set_wakeup_fd(before)
+            yield
+            return
+        try:
+            yield
+        finally:
+            signal.set_wakeup_fd(before)
+            loop.remove_reader(woken)
 
 
 def _endings() -> list[signal.Signals]:
