@@ -197,7 +197,7 @@ def index_terms(title: str | None, heading: str | None, content: str) -> str:
         content: Text of the chunk.
     """
     titles, headings, contents = (title or "").split(), (heading or "").split(), content.split()
-    name = detect_language([*contents[:SAMPLE_WORDS], *headings, *titles])
+    name = _language(contents, headings, titles)
     title_terms, heading_terms = _analyze(titles, name), _analyze(headings, name)
     return " ".join(filter(None, [*[title_terms] * TITLE_WEIGHT, heading_terms, _analyze(contents, name)]))
 
@@ -214,8 +214,12 @@ def naming_terms(title: str, headings: Sequence[str], content: str) -> tuple[fro
         The words of the title, and those of each heading.
     """
     titles, parts = title.split(), [heading.split() for heading in headings]
-    name = detect_language([*content.split(None, SAMPLE_WORDS)[:SAMPLE_WORDS], *chain.from_iterable(parts), *titles])
+    name = _language(content.split(None, SAMPLE_WORDS), list(chain.from_iterable(parts)), titles)
     return frozenset(_analyze(titles, name).split()), [frozenset(_analyze(part, name).split()) for part in parts]
+
+
+def _language(contents: list[str], headings: list[str], titles: list[str]) -> str:
+    return detect_language([*contents[:SAMPLE_WORDS], *headings, *titles])
 
 
 def file_word(path: str) -> list[str]:

@@ -11,15 +11,13 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
-from core.rag.analysis.months import MONTHS, SHORT_MONTHS
+from core.rag.analysis.months import ANY_MONTH, NUMBERS
 
-_NUMBERS: Final = SHORT_MONTHS | MONTHS
-_NAMES: Final = "|".join(sorted(_NUMBERS, key=len, reverse=True))
 _YEAR: Final = r"(?P<year>(?:19|20)\d\d)"
 _OF_YEAR: Final = rf"(?:,?\s+(?:of\s+|del?\s+)?{_YEAR}(?!\d))"
 _DAY: Final = r"(?<![\w.,:/-])(?P<day>\d{1,2})(?:\.|st|nd|rd|th|er)?\s+(?:of\s+|de\s+)?"
 _DAY_BEHIND: Final = r"\s+(?:the\s+)?(?P<day>\d{1,2})(?:st|nd|rd|th)?(?![\w:/-])"
-_MONTH: Final = rf"(?<!\w)(?P<month>{_NAMES})\b\.?"
+_MONTH: Final = rf"(?<!\w)(?P<month>{ANY_MONTH})\b\.?"
 _PATTERNS: Final = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
@@ -36,7 +34,7 @@ _PATTERNS: Final = tuple(
     )
 )
 #: Without one of these, a text has no date; looked for first, as most have none.
-_LIKELY: Final = re.compile(rf"(?:19|20)\d\d|[0-3]\d\.\s?[01]\d\.|\b(?:{_NAMES})\b", re.IGNORECASE)
+_LIKELY: Final = re.compile(rf"(?:19|20)\d\d|[0-3]\d\.\s?[01]\d\.|\b(?:{ANY_MONTH})\b", re.IGNORECASE)
 _LONGEST_NAME: Final = 200
 #: Dates of a question; more are data.
 _MOST_ASKED: Final = 4
@@ -53,7 +51,7 @@ def dates_in(text: str) -> Iterator[tuple[int | None, int, int | None]]:
         for found in pattern.finditer(text):
             parts = found.groupdict()
             name, day, year = parts["month"].lower(), parts.get("day"), parts.get("year")
-            month = int(name) if name.isdigit() else _NUMBERS[name]
+            month = int(name) if name.isdigit() else NUMBERS[name]
             if 1 <= month <= 12 and (day is None or 1 <= int(day) <= 31):
                 yield int(year) if year else None, month, int(day) if day else None
 
@@ -89,14 +87,8 @@ def asked_dates(question: str) -> list[str]:
     """
     dates = dict.fromkeys(dates_in(question))
     # "15 May" of "15 May 2024", and "May 2024", are not asked for by themselves.
-    full = {(month, day) for year, month, day in dates if year and day} | {
-        (year, month) for year, month, day in dates if year and day
-    }
-    words = [
-        _word(year, month, day)
-        for year, month, day in dates
-        if (year and day) or (((month, day) if day else (year, month)) not in full)
-    ]
+    parts = {part for year, month, day in dates if year and day for part in ((None, month, day), (year, month, None))}
+    words = [_word(*date) for date in dates if date not in parts]
     return words if len(words) <= _MOST_ASKED else []
 
 

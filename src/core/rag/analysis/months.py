@@ -21,3 +21,6 @@ MONTHS: Final = _numbered(
 SHORT_MONTHS: Final = _numbered(
     "jan feb mar apr may jun jul aug sep oct nov dec", "jan feb mär apr mai jun jul aug sept okt nov dez"
 )
+#: The numbers of all of them, and a pattern for any of them, in lower case.
+NUMBERS: Final = SHORT_MONTHS | MONTHS
+ANY_MONTH: Final = "|".join(sorted(NUMBERS, key=len, reverse=True))

@@ -29,7 +29,7 @@ _KINDS: Final = {
     for alias in aliases.split()
 }
 #: Of these, and of those above, the heading may have the number alone: "4.2 Installation".
-_NUMBERED_ALONE: Final = frozenset(_KINDS.values()) | frozenset(
+_NUMBERED_ALONE: Final = frozenset(_KINDS.values()) - {"annex"} | frozenset(
     """
 abschnitt step schritt etape paso passo stap krok rule regel regle regla regola lesson lektion exercise point punkt item
 ziffer nummer number no nr requirement unit topic
@@ -94,7 +94,7 @@ def asked_numbers(question: str) -> list[str]:
     for found in _ASKED.finditer(question):
         if word := _word(found):
             words[word] = None
-            if _kind(found) in _NUMBERED_ALONE and not word.startswith("annex"):
+            if _kind(found) in _NUMBERED_ALONE:
                 words[_term(_ALONE, found["number"])] = None
     for found in _BARE.finditer(question):  # "Flask 2.3.2": version 2.3.2, or section 2.3.2 of a specification
         words |= dict.fromkeys(_term(kind, found["number"]) for kind in (_ALONE, "version"))

@@ -7,11 +7,8 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Final
 
-from core.rag.analysis.months import MONTHS, SHORT_MONTHS
+from core.rag.analysis.months import ANY_MONTH, NUMBERS
 from core.rag.retrieval.filter_tree import period
-
-_NUMBERS: Final = SHORT_MONTHS | MONTHS
-_NAMES: Final = "|".join(sorted(_NUMBERS, key=len, reverse=True))
 
 #: No part of a larger number or name.
 _FREE: Final = r"(?<![\w.,:/-])"
@@ -21,7 +18,7 @@ _YEAR: Final = r"[12]\d{3}"
 _FIGURES: Final = re.compile(rf"{_FREE}{_YEAR}(?:-\d{{2}}(?:-\d{{2}})?)?{_END}")
 _DOTTED: Final = re.compile(rf"{_FREE}(?P<day>\d{{1,2}})\.\s?(?P<month>\d{{1,2}})\.\s?(?P<year>{_YEAR}){_END}")
 _BY_NAME: Final = re.compile(
-    rf"{_FREE}(?:(?P<day>\d{{1,2}})(?:\.|st|nd|rd|th|er)?\s+(?:of\s+|de\s+)?)?(?P<month>{_NAMES})\b\.?"
+    rf"{_FREE}(?:(?P<day>\d{{1,2}})(?:\.|st|nd|rd|th|er)?\s+(?:of\s+|de\s+)?)?(?P<month>{ANY_MONTH})\b\.?"
     rf"(?:\s+(?P<day_behind>\d{{1,2}})(?:st|nd|rd|th)?)?,?\s+(?:of\s+|del?\s+)?(?P<year>{_YEAR}){_END}",
     re.IGNORECASE,
 )
@@ -39,7 +36,7 @@ def written_times(question: str) -> Iterator[tuple[int, str, tuple[datetime, dat
         yield from _time(match, f"{match['year']}-{match['month']:0>2}-{match['day']:0>2}")
     for match in _BY_NAME.finditer(question):
         day = match["day"] or match["day_behind"]
-        month = f"{match['year']}-{_NUMBERS[match['month'].lower()]:02}"
+        month = f"{match['year']}-{NUMBERS[match['month'].lower()]:02}"
         yield from _time(match, f"{month}-{day:0>2}" if day else month)
     for match in _DECADE.finditer(question):
         decade = match["behind"] or match["before"]

@@ -71,9 +71,7 @@ def substance(question: str, sentence: str, *, last: bool = False) -> float:
     if _HEAD_OF_MAIL.fullmatch(sentence) is not None and _ASKS_FOR_MAIL.search(question) is None:
         return _LITTLE
     bare = sentence.count(" ") < _MOST_WORDS and _PLACE.fullmatch(sentence) is not None
-    if _MARKUP.fullmatch(sentence) is not None:
-        return _LITTLE
-    bare = bare or _PLACES.fullmatch(sentence.lstrip()) is not None
+    bare = bare or _MARKUP.fullmatch(sentence) is not None or _PLACES.fullmatch(sentence.lstrip()) is not None
     return _LITTLE if bare or _DATA.match(sentence) is not None or only_points(question, sentence, last=last) else 1.0
 
 
