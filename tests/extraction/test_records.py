@@ -83,7 +83,9 @@ async def test_a_shared_label_is_one_entity(kb: KnowledgeBase) -> None:
     assert (second.nodes, second.edges) == (1, 3), "works_at is said of a pair that had only co-occurred"
     project = await kb.insert("projects", {"project": "Platform Core", "company": "TechCorp", "tags": ["core", "api"]})
     assert project.nodes == 3
-    rows = await kb.client.read("MATCH (e:Entity {normalized_name: 'techcorp'}) RETURN e.name AS name")
+    rows = await kb.client.read(
+        "MATCH (e:Entity {normalized_name: 'techcorp'}) WHERE e.namespace = $namespace RETURN e.name AS name"
+    )
     assert [row["name"] for row in rows] == ["TechCorp"]
 
 
@@ -203,7 +205,9 @@ async def test_each_row_of_a_long_table_has_its_own_entities(kb: KnowledgeBase, 
 async def test_hostile_values_are_only_values(kb: KnowledgeBase, name: str) -> None:
     await kb.insert("employees", ALICE)
     inserted = await kb.insert(name[:100], {"name": name, "company": "TechCorp", name[:50]: name})
-    assert await kb.client.read("MATCH (e:Entity {normalized_name: 'techcorp'}) RETURN e.name AS name")
+    assert await kb.client.read(
+        "MATCH (e:Entity {normalized_name: 'techcorp'}) WHERE e.namespace = $namespace RETURN e.name AS name"
+    )
     assert (await kb.records(name[:100]))[0]["id"] == inserted.id
     assert await kb.delete_record(inserted.id)
     assert await counts(kb) == (5, 10)

@@ -228,7 +228,8 @@ async def test_a_part_of_a_folder_that_is_ingested_again_keeps_its_links_to_the_
 
     async def links() -> list[tuple[str, str]]:
         rows = await kb.client.read(
-            "MATCH (a:Document)-[:REFERENCES]->(b:Document) RETURN a.uri AS a, b.uri AS b ORDER BY a, b"
+            "MATCH (a:Document)-[:REFERENCES]->(b:Document) WHERE a.namespace = $namespace "
+            "RETURN a.uri AS a, b.uri AS b ORDER BY a, b"
         )
         return [(row["a"].rsplit("/", 1)[1], row["b"].rsplit("/", 1)[1]) for row in rows]
 

@@ -78,10 +78,23 @@ def variables(engine: Engine) -> dict[str, str]:
 async def found(kb: KnowledgeBase, k: int = 10) -> list[list[tuple[str, float]]]:
     """The hits of all questions in all modes."""
     return [
-        [(hit.chunk_id, round(hit.score, 4)) for hit in await kb.search(question, k=k, mode=mode)]
+        [(hit.chunk_id, hit.score) for hit in await kb.search(question, k=k, mode=mode)]
         for question in QUESTIONS
         for mode in MODES
     ]
+
+
+def expect_the_same(
+    lists: Sequence[Sequence[tuple[str, float]]], expected: Sequence[Sequence[tuple[str, float]]]
+) -> None:
+    """Compare lists of hits, with scores that may differ a little.
+
+    What a server has in other namespaces decides which texts it proposes far down, and these have a part of 1e-5 in
+    the scores of modes that mix lists.
+    """
+    for hits, others in zip(lists, expected, strict=True):
+        assert [key for key, _ in hits] == [key for key, _ in others]
+        assert [score for _, score in hits] == pytest.approx([score for _, score in others], abs=2e-4)
 
 
 async def test_an_export_of_a_file_is_the_same_graph_with_the_same_hits_on_a_server(
@@ -102,7 +115,7 @@ async def test_an_export_of_a_file_is_the_same_graph_with_the_same_hits_on_a_ser
             await kb.import_(tmp_path / "graph.jsonl.gz")
             assert await snapshot(kb.client) == before
     async with engine.knowledge(namespace, embedder=HashEmbedder(64)) as kb:
-        assert await found(kb) == expected
+        expect_the_same(await found(kb), expected)
         report = await kb.ingest(CORPUS)
         assert (report.documents.unchanged, report.vectors.embedded) == (len(list(CORPUS.iterdir())), 0)
 
@@ -167,12 +180,12 @@ async def test_the_same_hits_where_more_texts_match_than_are_looked_at(engine: E
             await kb.ingest(documents)
             results.append(
                 [
-                    [(hit.path, round(hit.score, 4)) for hit in await kb.search(query, k=10, mode=mode)]
+                    [(hit.path, hit.score) for hit in await kb.search(query, k=10, mode=mode)]
                     for query in queries
                     for mode in ("hybrid", "keyword", "vector")
                 ]
             )
-    assert results[1] == results[0]
+    expect_the_same(results[1], results[0])
 
 
 def test_the_demo_finds_on_a_server_what_it_finds_in_a_file(engine: Engine, tmp_path: Path) -> None:
