@@ -238,18 +238,19 @@ async def test_several_documents_of_a_name_are_all_told(kb: KnowledgeBase) -> No
 
 
 async def test_a_model_reads_as_much_of_a_document_as_fits() -> None:
-    text = "\n\n".join(f"## Part {n}\n\nStone {n} lies here. {'It is heavy. ' * 40}" for n in range(60))
+    parts = (f"## Part {n}\n\nStone {n} lies here. {'It is heavy. ' * 40}" for n in range(60))
+    text = "\n\n".join(["# Stones", *parts])
     async with talking() as said, Engine("embedded::memory:").knowledge(language_model=said.model) as kb:
         await kb.ingest([Document(path="stones.md", content=text, format="markdown")])
         said.chat.then("There are many stones [1].")
         await kb.ask("Summarize stones.md", token_budget=3_000)
         (body,) = said.chat.bodies
     sent = body["messages"][1]["content"]
-    assert "<documents>stones.md has " in sent
-    parts = [int(number) for number in re.findall(r"Stone (\d+) lies", sent)]
-    assert len(parts) > 10, "more than the ten passages of other overviews"
-    assert parts[0] < 5
-    assert parts[-1] > 50
+    assert "<documents>Stones (stones.md) has " in sent
+    found = [int(number) for number in re.findall(r"Stone (\d+) lies", sent)]
+    assert len(found) > 10, "more than the ten passages of other overviews"
+    assert found[0] < 5
+    assert found[-1] > 50
 
 
 async def test_what_looks_like_a_citation_in_a_title_is_none() -> None:

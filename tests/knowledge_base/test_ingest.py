@@ -352,7 +352,7 @@ async def test_markdown_that_is_passed_is_read_like_a_file_of_it(kb: KnowledgeBa
     words = "# Mills\n\n## Tide\n\nSee [the pond](../pond.md), `[not](code.md)` and <https://example.org/x>."
     await kb.ingest([Document(path="notes/mills.md", content=words, **kind)])
     (hit,) = await kb.search("pond")
-    assert (hit.heading, hit.content) == ("Mills > Tide", words)
+    assert (hit.title, hit.heading, hit.content) == ("Mills", "Tide", words)
     to = "MATCH (:Document {path: 'notes/mills.md'})-[:REFERENCES]->(t) RETURN labels(t)[0] AS label, t.uri AS uri"
     rows = await kb.client.query(f"{to} ORDER BY uri")
     assert [row["uri"] for row in rows] == ["https://example.org/x", "pond.md"]

@@ -189,19 +189,20 @@ def _checked(document: Document) -> Document:
 
 
 def _as_marked_up(document: Document) -> Document:
-    """Return a document: Markdown is cut by its headings, and refers to what it links to, as a file of it does."""
+    """Return a document; Markdown has a title, is cut by its headings, and refers to its links, as a file does."""
     from libs.dataloader.formats.registry import is_markdown
 
     if document.format not in {"text", "markdown"} or no_text_in(document) is not None:
         return document
     if not is_markdown(document.path, document.mime_type) and (document.mime_type or document.format == "text"):
         return document
-    links = document.links
+    from libs.dataloader.formats.markdown import find_links, title_of
+
+    title, links = document.title or title_of(document.content, document.path.rpartition("/")[2]), document.links
     if not links:
-        from libs.dataloader.formats.markdown import find_links
         from libs.dataloader.links import LinkCollector
 
         collector = LinkCollector(document.uri or standardize_resource_uri(document.path))
         collector.extend(find_links(document.content))
         links = collector.links()
-    return replace(document, format="markdown", links=links)
+    return replace(document, format="markdown", title=title, links=links)

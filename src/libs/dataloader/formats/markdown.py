@@ -118,7 +118,7 @@ def read(file: FileData, _kind: Format) -> Content:
         metadata["tags"] = tags
     if not isinstance(title, str) or not title:
         stem = file.name.rpartition(".")[0]
-        title = stem if file.in_vault and stem.lower() not in _NO_NAMES else _title(text, prose, file.name)
+        title = stem if file.in_vault and stem.lower() not in _NO_NAMES else title_of(text, file.name, prose)
     if "<table" in prose.lower():
         text = with_plain_tables(text, prose)
     return Content(
@@ -184,13 +184,19 @@ def first_heading(text: str, prose: str | None = None) -> str | None:
     return next((words for _, _, start, end in found if (words := _heading_words(text, start, end))), None)
 
 
-def _title(text: str, prose: str, name: str) -> str | None:
+def title_of(text: str, name: str, prose: str | None = None) -> str | None:
     """Return what a text is called: by its first heading of the highest level, unless that is one of its parts.
 
     Parts have headings of the second level or below, of which there are several. Notes, and pages of wikis, have no
     other headings: they are called what their files are. If that is no name, the first heading is the title unless text
     stands before it.
+
+    Args:
+        text: Markdown.
+        name: Name of the file.
+        prose: The same with blocks of code and comments blanked out; ``None``: computed here.
     """
+    prose = _without_blocks(text) if prose is None else prose
     found = _headings(prose)
     if len(found) > 1 and 1 < found[0][0] == found[1][0]:
         stem = name.rpartition(".")[0]
