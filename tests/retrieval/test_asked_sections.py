@@ -71,8 +71,60 @@ def test_it_counts_by_what_title_and_headings_have_of_the_question() -> None:
     assert _asked("4.2 -Force") == _asked("§ 433: -Force") == pytest.approx(0.7)
 
 
+_ALERTS = ("PoolNearlyFull", "QuorumAtRisk", "ReplicaLagging", "LeaderMissing", "ClockSkewed", "BackupOverdue")
+
+
+def _runbook(alert: str) -> Document:
+    """A page on an alert; its name is in most of the sections, so all of these are named by a question on it."""
+    content = f"""# {alert}
+
+## Meaning
+
+The alert `{alert}` fires if the store has had this state for ten minutes. `{alert}` is a warning.
+
+## Impact
+
+Writes may be refused later on.
+
+## Diagnosis
+
+List all members with `storectl status`, and look for `{alert}` in their logs.
+
+## Mitigation
+
+### Small clusters
+
+Add a member while {alert} fires.
+"""
+    return Document(path=f"alerts/{alert}.md", content=content, mime_type="text/markdown")
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "graph", "auto"])
+async def test_sections_of_a_page_with_a_name_are_found_by_their_headings(mode: SearchMode) -> None:
+    async with KnowledgeBase.open("embedded::memory:", chunk_size=64) as kb:
+        await kb.ingest(map(_runbook, _ALERTS))
+        for alert in _ALERTS:
+            for question, heading in (
+                (f"What is the impact of {alert}?", "Impact"),
+                (f"How do I diagnose {alert}?", "Diagnosis"),
+                (f"How do I mitigate {alert}?", "Mitigation > Small clusters"),
+            ):
+                first = (await kb.search(question, mode=mode))[0]
+                assert (first.path, first.heading) == (f"alerts/{alert}.md", heading), question
+
+
+def test_what_is_below_a_heading_that_is_asked_for_counts_half() -> None:
+    shares = {"forc": 0.6, "copi": 0.4}
+    headings = ("-Force > Examples", "Copying > Notes", "Links")
+    passages = {heading: Passage("", "Copies an item.", heading, "Copy-Item") for heading in headings}
+    assert asked_sections(passages, shares) == {"-Force > Examples": pytest.approx(0.5)}
+    # What stands above all passages is the name of the document.
+    passages = {heading: Passage("", "Copies.", f"Forced > {heading}", "item.md") for heading in ("Examples", "Notes")}
+    assert asked_sections(passages, shares) == {}
+
+
 def test_a_heading_has_to_be_asked_for_with_all_its_words_and_say_more_than_the_title() -> None:
-    assert _asked("PARAMETERS > -Force everything") is None
+    assert _asked("-Force everything") is None
     assert _asked("Copy-Item") is None
     assert _asked("") is None
     assert _asked("***") is None

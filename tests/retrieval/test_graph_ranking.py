@@ -306,3 +306,13 @@ def test_scores_of_a_document_are_dealt_out_in_the_order_of_the_first_search() -
     dealt = in_order(scores, {"a2": 0.8, "a1": 0.3, "b1": 0.1}, places)
     assert dealt == {"a1": 0.2, "a2": 0.9, "b1": 0.5, "c": 0.1}
     assert in_order(scores, {}, places) == scores, "nothing to go by"
+
+
+def test_passages_of_a_document_with_the_same_score_are_in_the_order_of_the_first_search() -> None:
+    dealt = in_order(
+        {"a1": 1.0, "a2": 1.0, "a3": 1.0, "a4": 0.5},
+        {"a3": 0.9, "a1": 0.8},
+        dict.fromkeys(["a1", "a2", "a3", "a4"], "a"),
+    )
+    assert sorted(dealt, key=dealt.__getitem__, reverse=True) == ["a3", "a1", "a2", "a4"]
+    assert dealt["a2"] == pytest.approx(1.0)

@@ -78,6 +78,9 @@ _SIGN: Final = re.compile(r"[^\w`]*`([!-/:-@\[-_{-~]{1,3})`[^\w`]*")
 #: The same without its marks, in a query; not what separates words, or begins an item, there.
 _BARE_SIGN: Final = re.compile(r"(?!(?:[-*#.]{1,3}|[>/&|:;,=~])\Z)[!-/:-@\[-_{-~]{1,3}")
 
+#: The English stemmer leaves an i in verify, diagnosis and hypothesis, not in verification, diagnose and hypotheses.
+_LEFT_I: Final = re.compile(r"[a-z]{2,}(?:if|[eoy]s)i")
+
 _lock = threading.Lock()
 
 
@@ -178,6 +181,8 @@ def latin_stems(words: list[str], language: str) -> list[str]:
     """Return the stems of many folded words in Latin letters, in one call."""
     with _lock:
         stems: list[str] = _stemmer(language).stemWords(words)
+    if language == "english":
+        stems = [stem[:-1] if stem.endswith("i") and _LEFT_I.fullmatch(stem) else stem for stem in stems]
     if not words or ("".join(stems).isascii() and max(map(len, stems)) <= MAX_TERM_BYTES):
         return stems
     # some stemmers put an accent back, and a word may be longer than an index word

@@ -8,7 +8,7 @@ Who reads looks for the document, and then for its heading. Measured in docs/adr
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -43,8 +43,8 @@ def asked_sections(passages: Mapping[str, Passage], shares: Mapping[str, float])
     """Return how much of the question the names of each passage are, if it asks for the section.
 
     It does if it has all words of the innermost heading (without its number), which are not only those of the title, or
-    its number or date ("§ 433 BGB", "version 2.3"). If it has the number of a heading further up, it asks for all that
-    is within.
+    its number or date ("§ 433 BGB", "version 2.3"). If it has those of a heading further up, or its number, it asks for
+    all that is within.
 
     Args:
         passages: The best passages by id.
@@ -56,6 +56,9 @@ def asked_sections(passages: Mapping[str, Passage], shares: Mapping[str, float])
     found: dict[str, float] = {}
     if not shares:
         return found
+    outermost: dict[str, set[str]] = {}
+    for passage in passages.values():
+        outermost.setdefault(passage.title, set()).update(headings_of(passage.heading)[:1])
     for key, passage in passages.items():
         if not passage.heading:
             continue
@@ -63,9 +66,10 @@ def asked_sections(passages: Mapping[str, Passage], shares: Mapping[str, float])
         title, headings = naming_terms(passage.title, [*map(without_number, parts)], passage.content)
         numbers = [shares.keys() & {*heading_numbers(part)} for part in parts]
         dates = [date_words(part) for part in (passage.title, *parts)]  # further up, they are the document's
-        called = len(headings[-1]) > 0 and headings[-1] <= shares.keys() and not headings[-1] <= title
-        own = called or bool(numbers[-1]) or not shares.keys().isdisjoint(dates[-1])
-        if own or any(numbers):
+        called = [_is_called(words, title, shares) for words in headings]
+        own = called[-1] or bool(numbers[-1]) or not shares.keys().isdisjoint(dates[-1])
+        is_name = len(outermost[passage.title]) == 1  # of the whole document, whose title may be that of its file
+        if own or any(called[is_name:]) or any(numbers):
             named = title.union(*headings, *numbers, *dates) & shares.keys()
             found[key] = math.fsum(shares[word] for word in named) * (1.0 if own else WITHIN)
     return found
@@ -80,3 +84,8 @@ def asked_first(scores: Mapping[str, float], asked: Mapping[str, float], vector_
         vector_weight: The share of meaning in the scores.
     """
     return raised(scores, asked, SECTION, vector_weight)
+
+
+def _is_called(heading: frozenset[str], title: frozenset[str], question: Collection[str]) -> bool:
+    """Return whether a question has all words of a heading, which are not only those of the title."""
+    return bool(heading) and heading.issubset(question) and not heading <= title

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping
 from typing import Final
 
@@ -9,6 +10,8 @@ from typing import Final
 FIRST: Final = 3
 #: What is less than so much as strong as the strongest is named beside it ("Import-Csv in PowerShell"), and no side.
 _BESIDE: Final = 0.5
+#: By this, passages of a document with the same score, as several that a question names have, are kept in order.
+_TIED: Final = 1 - 1e-9
 
 
 def in_order(scores: Mapping[str, float], first: Mapping[str, float], places: Mapping[str, str]) -> dict[str, float]:
@@ -28,7 +31,9 @@ def in_order(scores: Mapping[str, float], first: Mapping[str, float], places: Ma
     for passages in by_place.values():
         if len(passages) > 1:
             order = sorted(passages, key=lambda passage: (-first.get(passage, 0.0), -scores[passage], passage))
-            dealt.update(zip(order, sorted((scores[passage] for passage in passages), reverse=True), strict=True))
+            least = math.inf
+            for passage, score in zip(order, sorted((scores[key] for key in passages), reverse=True), strict=True):
+                dealt[passage] = least = min(score, least * _TIED)
     return dealt
 
 
