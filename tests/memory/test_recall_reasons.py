@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from core.rag import KnowledgeBase, RecallReason
 
 TALK = (
@@ -59,3 +61,26 @@ async def test_a_list_has_no_reasons(kb: KnowledgeBase) -> None:
     assert [memory.because for memory in await kb.recall(tags=["ferry"])] == [None]
     [memory] = await kb.memories("s")
     assert memory.because is None and memory.to_dict()["because"] is None
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer", "query"),
+    [
+        ("How did you get into painting?", "A friend gave me some advice.", "Who brought Evan to painting?"),
+        ("你是怎么开始画水彩画的？", "有个朋友给了我一些建议。", "谁建议你画水彩画？"),
+    ],
+)
+async def test_the_answer_to_a_question_comes_before_what_only_asks(
+    kb: KnowledgeBase, asked: str, answer: str, query: str
+) -> None:
+    for role, text in (("Sam", "The ferry leaves at noon."), ("Sam", asked), ("Evan", answer), TALK[3], TALK[4]):
+        await kb.remember("s", role, text)
+    assert [memory.content for memory in await kb.recall(query=query, limit=2)] == [answer, asked]
+
+
+async def test_who_asks_something_does_not_answer_it_in_the_next_message(kb: KnowledgeBase) -> None:
+    talk = (("user", "ann", "Does the harbour have wifi?"), ("user", "ann", "I arrive on Monday."))
+    for role, person, text in (*talk, ("user", "bob", "Does the office have tea?"), ("user", "eva", "It has none.")):
+        await kb.remember("s", role, text, user_id=person)
+    assert next(iter(await reasons(kb, "harbour wifi"))) == talk[0][2]
+    assert next(iter(await reasons(kb, "office tea"))) == "It has none."

@@ -1,16 +1,17 @@
 """Ranks memories for a question: pure functions over sessions that have been read.
 
-A turn of a dialogue is short and says little by itself; it is found through what surrounds it. So to its own score are
-added those of the turns around it, of its session, and of its direct neighbours. Weights and the small ``B`` (short
-texts differ in length for no reason) are those that were measured on long dialogues; each part is put into units of its
-own spread first, as in :mod:`core.rag.retrieval.fusion`.
+A turn of a dialogue is short and says little by itself; it is found through what surrounds it. So to its own score
+are added those of the turns around it, of its session, and of its direct neighbours, and to that of an answer the one
+of the question before it. Weights and the small ``B`` (short texts differ in length for no reason) are those that
+were measured on long dialogues; each part is put into units of its own spread first, as in
+:mod:`core.rag.retrieval.fusion`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -37,6 +38,11 @@ WINDOW_WORDS: Final = 0.35
 WINDOW_MEANING: Final = 0.15
 SESSION_WORDS: Final = 0.22
 NEIGHBOURS: Final = 0.2
+#: What an answer has of the question before it. The words that are asked for are often those of the question alone:
+#: "How did you get into painting?", and "My friend gave me some advice."
+ANSWERED: Final = 0.5
+#: What a turn that asks keeps of its own: that something was asked before is seldom what is wanted.
+ASKING: Final = 0.8
 #: Bonus for a tag that the question names.
 TAG_BONUS: Final = 0.7
 
@@ -66,6 +72,8 @@ class Session:
         words: The words of all turns.
         lengths: Number of words of each turn.
         tags: Analysed words of each tag of each turn.
+        asks: Which turns end with a question.
+        answers: Which turns are what somebody else said next.
         vectors: One unit row per turn, zeros if it has no vector; ``None`` if no turn has one.
         around: The same for each turn together with its context.
     """
@@ -78,6 +86,8 @@ class Session:
     words: frozenset[str]
     lengths: Vector
     tags: tuple[tuple[frozenset[str], ...], ...]
+    asks: NDArray[np.bool_]
+    answers: NDArray[np.bool_]
     vectors: NDArray[np.float32] | None
     around: NDArray[np.float32] | None
 
@@ -124,8 +134,9 @@ def session_of(
     Args:
         node: Id of its node.
         revision: Changes with every change of the session.
-        rows: Its turns, their tags as lists of analysed words; ``around`` of a row, if present, has further words that
-            find it (speaker and time), which do not count towards its length.
+        rows: Its turns, their tags as lists of analysed words; ``role`` and ``user_id`` say who said it, and ``asks``
+            whether it ends with a question. ``around`` of a row, if present, has further words that find it (speaker
+            and time), which do not count towards its length.
         vectors: Vectors by id of the turn.
         before: An earlier state of the session, whose turns have the vectors that they had then.
     """
@@ -142,6 +153,8 @@ def session_of(
         words=frozenset(chain.from_iterable(findable)),
         lengths=np.array([len(turn) for turn in turns], dtype=np.float64),
         tags=tuple(tuple(frozenset(tag) for tag in row["tags"] if tag) for row in rows),
+        asks=np.array([bool(row["asks"]) for row in rows], dtype=np.bool_),
+        answers=np.array([False, *(_answers(row, last) for last, row in pairwise(rows))][: len(rows)], dtype=np.bool_),
         vectors=matrix,
         around=None if matrix is None else unit_vectors(_windows(matrix).astype(np.float32)),
     )
@@ -150,6 +163,11 @@ def session_of(
 def state_of(row: Mapping[str, Any]) -> State:
     """Return the state of a turn, from its row."""
     return row["id"], row.get("revised_at") or ""
+
+
+def _answers(row: Mapping[str, Any], last: Mapping[str, Any]) -> bool:
+    """Return whether a turn follows what somebody else asked."""
+    return bool(last["asks"]) and (row["role"], row["user_id"]) != (last["role"], last["user_id"])
 
 
 def embedded(session: Session) -> dict[State, int]:
@@ -219,12 +237,16 @@ def rank(
     alike, window_alike = _likenesses(sessions, meaning)
     tagged = _tag_hits(sessions, asked)
     own = OWN_WORDS * _units(words) + OWN_MEANING * _units(alike)
+    answered = np.concatenate(([0.0], own[:-1])) * np.concatenate([session.answers for session in sessions])
+    around = (_windows(own[:, None], place, 1)[:, 0] - own) / 2
+    own *= np.where(np.concatenate([session.asks for session in sessions]), ASKING, 1.0)
     score = (
         own
         + WINDOW_WORDS * _units(window_words)
         + WINDOW_MEANING * _units(window_alike)
         + SESSION_WORDS * _units(session_words)
-        + NEIGHBOURS * (_windows(own[:, None], place, 1)[:, 0] - own) / 2
+        + NEIGHBOURS * around
+        + ANSWERED * answered
         + TAG_BONUS * _units(tagged)
     )
     score[(window_words == 0) & (tagged == 0) & (alike <= 0)] = 0.0
