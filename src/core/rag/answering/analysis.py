@@ -20,6 +20,7 @@ from core.rag.errors import LanguageModelError, StoreError
 from core.rag.extraction.names import names_in
 from core.rag.extraction.words import normalize_name, normalized_words, word_spans
 from core.rag.llm.structured import parsed_of
+from core.rag.retrieval.referents import goes_back
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
@@ -62,6 +63,7 @@ async def analyze_query(
     model: LanguageModel | None,
     metrics: Metrics | None = None,
     dialogue: str = "",
+    before: str = "",
 ) -> Analysis:
     """Find the names in a question and the kind of answer that it asks for.
 
@@ -75,6 +77,8 @@ async def analyze_query(
         model: Analyses the question.
         metrics: Receives counts.
         dialogue: The earlier messages, for the model.
+        before: What of them the question goes on with, for the rules: entities that it names are those of a question
+            that names none and has a pronoun ("Where does she live?").
 
     Returns:
         The analysis, even if the model or the graph fails.
@@ -83,7 +87,7 @@ async def analyze_query(
     started = time.monotonic()
     analysis = await _by_model(question, model, metrics, dialogue) if model is not None else None
     if analysis is None:
-        analysis = await _by_rules(question, client, metrics)
+        analysis = await _by_rules(question, client, metrics, before)
     counted = metrics.analysis_metrics
     counted.entities_extracted = len(analysis.entities)
     counted.intent_classification = analysis.intent
@@ -110,9 +114,11 @@ async def _by_model(question: str, model: LanguageModel, metrics: Metrics, dialo
     return Analysis(question, tuple(fallback_entities(question)), found.intent, fallback=True, by_model=True)
 
 
-async def _by_rules(question: str, client: MemGraphClient, metrics: Metrics) -> Analysis:
+async def _by_rules(question: str, client: MemGraphClient, metrics: Metrics, before: str) -> Analysis:
     try:
         entities = await _named_entities(question, client)
+        if before and not entities and goes_back(question):
+            entities = await _named_entities(before, client)
     except StoreError as error:
         metrics.search_metrics.failed.append(f"names: {error}")
         entities = []

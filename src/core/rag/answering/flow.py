@@ -55,7 +55,9 @@ async def flow_events(question: str, services: Services) -> AsyncGenerator[Event
     """Answer a question, step by step."""
     metrics, started = Metrics(), time.monotonic()
     services = tried_once(services)
-    analysis = await analyze_query(question, services.kb.client, services.model, metrics, services.dialogue)
+    analysis = await analyze_query(
+        question, services.kb.client, services.model, metrics, services.dialogue, services.before
+    )
     yield AnalysisEvent(analysis)
     options = RetrievalOptions(
         passages=services.passages, search=services.search, before=services.before, earlier=services.earlier

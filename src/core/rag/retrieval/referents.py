@@ -175,6 +175,11 @@ def hangs_on(question: str) -> bool:
     return _says(question, _PRONOUNS) and not names_in(question) and len(set(query_terms(question))) <= _FEW_WORDS
 
 
+def goes_back(question: str) -> bool:
+    """Return whether a question names nobody, and has a pronoun of a person or is little more than a pronoun."""
+    return hangs_on(question) or (_says(question, _PERSONS) and not names_in(question))
+
+
 def names_nothing(question: str) -> bool:
     """Return whether a message names nothing, so that it is about what was spoken of: "Show me an example", "Why?"."""
     words = _words(question)

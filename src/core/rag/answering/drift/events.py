@@ -50,7 +50,7 @@ async def drift_events(question: str, services: Services) -> AsyncGenerator[Even
     metrics, started = Metrics(), time.monotonic()
     services = tried_once(services)
     client, filters = services.kb.client, services.search.get("filters")
-    analysis = await analyze_query(question, client, services.model, metrics, services.dialogue)
+    analysis = await analyze_query(question, client, services.model, metrics, services.dialogue, services.before)
     yield AnalysisEvent(analysis)
 
     async def search(text: str, k: int) -> list[Hit]:
