@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,13 @@ from core.rag.errors import LanguageModelError
 from core.rag.llm.openai_model import OpenAICompatibleModel
 from core.rag.memory.dates import days_named
 from core.rag.memory.recall import speaker_words
+from core.rag.times import here_and_now
 from dbhandler.kit import Engine, make_settings
 from fakes.openai_chat import Chat, Stream
 from fakes.openai_server import OpenAIServer
+
+#: A Wednesday.
+NOW = datetime(2026, 4, 8, 12, tzinfo=UTC)
 
 
 async def test_who_said_it_is_a_word_to_find_it_by(engine: Engine) -> None:
@@ -58,7 +63,7 @@ async def test_a_day_finds_what_was_said_on_it(engine: Engine, asked: str) -> No
             await kb.remember("s", f"speaker {month} {day}", "We talked about the garden.", timestamp=said)
         found = await kb.recall("s", f"the garden, {asked}")
     assert found[0].created_at.startswith("2026-04-08")
-    assert days_named(asked) == ["4/8"]
+    assert days_named(asked, NOW) == ["4/8"]
 
 
 @pytest.mark.parametrize("said", ["2026-04-08T23:30:00-07:00", "2026-04-08T00:30:00+02:00"])
@@ -89,12 +94,38 @@ async def test_what_was_said_twice_is_found_by_both_days(engine: Engine) -> None
 
 @pytest.mark.parametrize("question", ["Who has 2 cats?", "2. What is it?", "May I have 2?", "2026-13-02", "March 2025"])
 async def test_a_number_alone_is_no_day(engine: Engine, question: str) -> None:
-    assert days_named(question) == []
+    assert days_named(question, NOW) == []
     async with engine.knowledge() as kb:
         await kb.remember("s", "user", "It rains.", timestamp="2026-04-02T10:00:00Z")
         await kb.remember("s", "user", "Somebody has 2 cats.", timestamp="2026-04-05T10:00:00Z")
         found = await kb.recall("s", question)
     assert [memory.content for memory in found if memory.because and memory.because.reason == "words"] != ["It rains."]
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ("What did I say yesterday?", ["4/7"]),
+        ("Was habe ich vor zwei Tagen gesagt?", ["4/6"]),
+        ("What happened last week?", ["2026/w14"]),
+        ("¿Qué dije el mes pasado?", ["march", "2026"]),
+        ("What did we plan two years ago?", ["2024"]),
+        ("What shall I cook today?", []),
+        ("What is planned this week, in March?", []),
+    ],
+)
+async def test_times_that_have_passed_as_seen_from_now_are_words(asked: str, words: list[str]) -> None:
+    assert days_named(asked, NOW) == words
+
+
+async def test_yesterday_finds_what_was_said_yesterday(engine: Engine) -> None:
+    async with engine.knowledge() as kb:
+        now = here_and_now()
+        for days in (12, 1, 4):
+            said = (now - timedelta(days=days)).isoformat()
+            await kb.remember("s", "user", f"I ran {days} miles along the river.", timestamp=said)
+        [first, *_] = await kb.recall("s", "How many miles did I run yesterday?")
+        assert first.content == "I ran 1 miles along the river."
 
 
 async def test_the_agent_of_the_guide_remembers() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple
 
-from core.rag.answering.relative_times import relative_times
+from core.rag.analysis.relative_times import relative_times
 from core.rag.answering.types import FoundFact
 from core.rag.answering.written_times import written_times
 from core.rag.times import here_and_now, iso

@@ -26,6 +26,7 @@ from core.rag.memory.ranking import Meaning, Ranked, Session, embedded, rank, se
 from core.rag.memory.records import Memory
 from core.rag.retrieval.short_words import short_words
 from core.rag.schema import Label
+from core.rag.times import here_and_now
 from core.rag.together import together
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ class Recaller:
         else:
             chosen = list(scope)
         sessions = await self.read(client, chosen, meaning.store if meaning is not None else None)
-        terms += days_named(query)
+        terms += [word for word in days_named(query, here_and_now()) if word not in terms]
         return await asyncio.to_thread(rank, sessions, terms, meaning, limit, period, among)
 
     async def read(self, client: MemGraphClient, wanted: Sequence[Row], store: VectorStoreInfo | None) -> list[Session]:
