@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from answering.models import Talking
 from core.rag import KnowledgeBase, KnowledgeRAGFlow
-from core.rag.answering.computing.asking import questions
 from core.rag.answering.computing.planning import plan
+from core.rag.answering.computing.question import questions
 from core.rag.answering.computing.seen import Seen
 from core.rag.answering.response import WORKED_OUT
 from dbhandler.kit import Engine

@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator
 import pytest
 
 from core.rag import KnowledgeBase
-from core.rag.answering.computing.asking import chained
 from core.rag.answering.computing.computed import computed
+from core.rag.answering.computing.question import chained
 from dbhandler.kit import Engine
 
 SALES = [

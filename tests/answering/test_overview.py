@@ -11,7 +11,7 @@ from answering.models import talking
 from core.rag import KnowledgeBase
 from core.rag.answering.events import AnalysisEvent, RetrievalEvent
 from core.rag.answering.extracts.composing import LABEL
-from core.rag.answering.overview.asking import asks_for_overview, called, documents_asked
+from core.rag.answering.overview.recognising import asks_for_overview, called, documents_asked
 from core.rag.answering.response import NOTHING_FOUND
 from core.rag.errors import FilterError
 from dbhandler.kit import Engine

@@ -13,7 +13,7 @@ import typer.main
 from tests.cli.command import Command
 
 import mgrag.cli
-from core.rag.answering.asking import STRATEGIES
+from core.rag.answering.answers import STRATEGIES
 from core.rag.retrieval.hits import MODES
 from mgrag.cli.app import app
 from mgrag.cli.ask import Strategy

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import copy
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from contextlib import AsyncExitStack
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from core.rag.answering.asking import Answers
+from core.rag.answering.answers import Answers
 from core.rag.dbhandler import MemGraphClient
-from core.rag.dbhandler.checks import check_flags, check_number, check_optional, check_text
+from core.rag.dbhandler.checks import check_flags, check_number, check_text
 from core.rag.dbhandler.vectors import VectorStoreInfo
 from core.rag.errors import ConfigurationError, StoreError
 from core.rag.graph.exploration import Exploration
@@ -23,6 +23,7 @@ from core.rag.maintenance.upkeep import Upkeep
 from core.rag.memory.memories import Memories
 from core.rag.memory.people import People
 from core.rag.removal import Removal
+from core.rag.retrieval.searches import Searches
 from core.rag.settings import Settings, settings_for
 
 if TYPE_CHECKING:
@@ -32,10 +33,9 @@ if TYPE_CHECKING:
     from core.rag.indexing.splitting.splitter import TextSplitter
     from core.rag.llm import LanguageModel
     from core.rag.reranker import Reranker
-    from core.rag.retrieval.hits import Hit, SearchMode
 
 
-class KnowledgeBase(Knowledge, Removal, Exploration, Answers, Upkeep, Memories, People):
+class KnowledgeBase(Knowledge, Removal, Searches, Exploration, Answers, Upkeep, Memories, People):
     """Documents in a graph: load them with :meth:`ingest`, search them with :meth:`search`, ask them with :meth:`ask`.
 
     Example:
@@ -306,73 +306,6 @@ class KnowledgeBase(Knowledge, Removal, Exploration, Answers, Upkeep, Memories, 
         if facts and not report.interrupted:
             await self._add_facts(report, stop, progress)
         return report
-
-    async def search(
-        self,
-        query: str,
-        k: int = 5,
-        mode: SearchMode = "auto",
-        *,
-        filters: str | Mapping[str, Any] | None = None,
-        namespace: str | None = None,
-        expand: int = 0,
-        conversation_id: str | None = None,
-        user_id: str | None = None,
-        rewrite: bool = False,
-        rerank: bool = True,
-    ) -> list[Hit]:
-        """Search for chunks.
-
-        Args:
-            query: The search text; any words and characters, of which the first 20,000 count. Typing errors are
-                corrected, see :meth:`corrections`.
-            k: Maximum number of hits, 1 to 10,000.
-            mode: ``auto`` (graph, hybrid or both, chosen by the question and the corpus), ``graph`` (starts from words
-                and meaning, and follows the entities named there), ``hybrid`` (words and meaning), ``vector``
-                (meaning), ``keyword`` (words, BM25) or ``fuzzy`` (titles, headings and names, tolerant of typos).
-            filters: Only chunks of documents that pass; see :func:`core.rag.retrieval.filters.parse_filter`.
-            namespace: Search this namespace instead.
-            expand: How many neighbouring chunks on either side to add to the content of each hit.
-            conversation_id: The conversation that the question belongs to. Earlier messages help to find what the
-                question refers to, unless it changes the subject. The question may already be its last message.
-            user_id: Who asks; this user's own feedback takes precedence over that of others.
-            rewrite: In a conversation, have the language model (if there is one) rewrite the question so that it can
-                be understood alone, and search for that too; a hybrid search then takes as long as the model.
-            rerank: Have the reranker (if there is one) put the hits of the modes ``auto``, ``graph`` and ``hybrid`` in
-                order, except those that the graph led to; in a conversation, only those of a question that can be
-                understood alone.
-
-        Returns:
-            Hits, best first; empty if nothing matches or nothing was ingested. Of passages with the same text, only
-            the best is a hit if there are others (not in mode ``fuzzy``).
-
-        Raises:
-            InvalidInputError: if the query, ``k``, mode, filter or user is invalid.
-            NotFoundError: if there is no such conversation.
-            EmbeddingError: if the embedding provider fails.
-            RerankerError: if the reranker fails.
-            StoreError: if the graph does.
-        """
-        from core.rag.retrieval.asking import ask
-
-        check_text("A query", query)
-        check_optional(user_id=user_id)
-        check_flags(rewrite=rewrite, rerank=rerank)
-        client = self._client if namespace is None else self._client.in_namespace(namespace)
-        return await ask(
-            client,
-            self.embedder,
-            query,
-            k,
-            mode,
-            filters=filters,
-            expand=expand,
-            conversation_id=conversation_id,
-            user_id=user_id,
-            model=self.language_model if rewrite else None,
-            reranker=self.reranker if rerank else None,
-            candidates=self._settings.rerank_candidates,
-        )
 
     async def _store(self) -> VectorStoreInfo:
         from core.rag.embedder.base import dimension_of

@@ -14,7 +14,7 @@ from fastapi import APIRouter, Depends, File, Form, Query, Request, UploadFile
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 from pydantic import AliasChoices, Field
 
-from core.rag.answering.asking import MAX_PASSAGES, StrategyName
+from core.rag.answering.answers import MAX_PASSAGES, StrategyName
 from core.rag.answering.events import DoneEvent, Event
 from core.rag.answering.types import Answer
 from core.rag.errors import InvalidInputError, MGRagError, NotFoundError

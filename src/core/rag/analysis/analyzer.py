@@ -23,7 +23,7 @@ from functools import cache
 from itertools import chain, pairwise
 from typing import Final
 
-from core.rag.analysis.asking import without_asking
+from core.rag.analysis.filler_phrases import without_asking
 from core.rag.analysis.language import (
     DEFAULT_LANGUAGE,
     SAMPLE_WORDS,

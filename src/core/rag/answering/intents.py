@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from core.rag.analysis.asking import without_asking
+from core.rag.analysis.filler_phrases import without_asking
 from core.rag.analysis.language import detect_language
 from core.rag.analysis.words import fold, is_stop_word
 from core.rag.answering.types import Intent

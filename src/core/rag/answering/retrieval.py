@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from core.rag.answering.asked_times import of_times_asked, times_asked
-from core.rag.answering.computing.asking import chained
 from core.rag.answering.computing.computed import Computed, computed
+from core.rag.answering.computing.question import chained
 from core.rag.answering.graph_index.search import GraphSearch
 from core.rag.answering.metrics import Metrics
 from core.rag.answering.of_records import with_records

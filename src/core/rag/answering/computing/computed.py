@@ -6,10 +6,10 @@ from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from core.rag.answering.computing.asking import Question
 from core.rag.answering.computing.cues import ASKING
 from core.rag.answering.computing.following import following
 from core.rag.answering.computing.planning import Plan, plan
+from core.rag.answering.computing.question import Question
 from core.rag.answering.computing.seen import Seen, collection_named, look
 from core.rag.answering.computing.telling import told
 from core.rag.answering.types import COMPUTED

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from core.rag.answering.computing.asking import Compared, Span, name_words, senses
 from core.rag.answering.computing.cues import ALL_OF, NEGATING, words_of
 from core.rag.answering.computing.naming import Naming, Value
+from core.rag.answering.computing.question import Compared, Span, name_words, senses
 from core.rag.answering.computing.seen import YES_OR_NO, SeenField
 from core.rag.retrieval.tables.amounts import amount, plain_number
 

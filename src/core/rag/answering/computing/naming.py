@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from core.rag.answering.computing.asking import Question, Span, name_words
 from core.rag.answering.computing.cues import ALL_OF, ASKER, ASKING, BY, FILLERS, JOINING, MEANING, PERSONS
+from core.rag.answering.computing.question import Question, Span, name_words
 from core.rag.answering.computing.seen import Seen, plain_name
 
 #: What has a count in it ("number of") if no name stands before it, and what stands before "me".

@@ -11,9 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from core.rag.answering.computing.asking import Question, Span, name_words
 from core.rag.answering.computing.conditions import Condition, Conditions, as_stored
 from core.rag.answering.computing.cues import ASKING, BY, Cue
+from core.rag.answering.computing.question import Question, Span, name_words
 from core.rag.answering.computing.seen import Seen, is_shortened
 
 Kind = Literal["count", "distinct", "sum", "avg", "list", "top", "highest", "lowest", "most", "fewest"]

@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from core.rag.answering.computing.asking import Question, Span, name_words
 from core.rag.answering.computing.cues import words_of
+from core.rag.answering.computing.question import Question, Span, name_words
 from core.rag.extraction.records import items_of
 from core.rag.retrieval.tables.amounts import amount
 from core.rag.retrieval.tables.reading import read_records

@@ -19,7 +19,7 @@ from core.rag.analysis import (
     query_terms,
     without_number,
 )
-from core.rag.analysis.asking import without_asking, without_phrases
+from core.rag.analysis.filler_phrases import without_asking, without_phrases
 from core.rag.analysis.language import detect_language
 from core.rag.answering.compared import without_distinction
 from core.rag.answering.extracts.announced import announces

@@ -13,8 +13,8 @@ from core.rag.answering.events import AnalysisEvent, Event
 from core.rag.answering.extracts.composing import NOT_ASKED, NOT_SET
 from core.rag.answering.flow import flow_events
 from core.rag.answering.metrics import Metrics
-from core.rag.answering.overview.asking import asks_for_overview, documents_asked
 from core.rag.answering.overview.parts import parts_of
+from core.rag.answering.overview.recognising import asks_for_overview, documents_asked
 from core.rag.answering.overview.survey import Survey, survey
 from core.rag.answering.overview.telling import told
 from core.rag.answering.pipeline import finished

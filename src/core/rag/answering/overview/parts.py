@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.rag.answering.drift.admission import Admission
 from core.rag.answering.extracts.showing import shown
-from core.rag.answering.overview.asking import called
+from core.rag.answering.overview.recognising import called
 from core.rag.answering.overview.survey import Survey
 from core.rag.indexing.splitting.tokens import even_tokens
 from core.rag.schema import Label

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from core.rag.answering.types import Answer
     from core.rag.dbhandler import MemGraphClient
     from core.rag.llm import LanguageModel
-    from core.rag.retrieval.hits import SearchMode
     from core.rag.settings import Settings
 
 StrategyName = Literal["auto", "flow", "basic", "drift", "overview"]
@@ -146,36 +145,6 @@ class Answers:
         given |= {"token_budget": token_budget, "extracts": extracts, "record": record, "instructions": instructions}
         events = self._events(question, strategy, conversation_id, told=stream, **given)
         return events if stream else await final_answer(events)
-
-    async def corrections(
-        self,
-        query: str,
-        mode: SearchMode = "auto",
-        *,
-        filters: str | Mapping[str, Any] | None = None,
-        namespace: str | None = None,
-    ) -> dict[str, str]:
-        """Return the words of a query that a search takes for typing errors, each with the word that it looks for.
-
-        That is a word of at least five letters (a name: six) that no document, record, name or dictionary has, if
-        documents have one that differs in one letter. What stands in quotation marks is searched for as it is, and so
-        is everything in the modes ``keyword``, ``vector`` and ``fuzzy``.
-
-        Args:
-            query: As for :meth:`core.rag.KnowledgeBase.search`; :meth:`ask` corrects questions in the same way.
-            mode: The mode of the search.
-            filters: Those of the search: only words of documents that pass are looked for instead.
-            namespace: Ask this namespace instead.
-
-        Raises:
-            InvalidInputError: if the query is not text, or the filter is none.
-            StoreError: if the graph fails.
-        """
-        from core.rag.retrieval.asking import corrected
-
-        check_text("A query", query)
-        client = self._client if namespace is None else self._client.in_namespace(namespace)
-        return await corrected(client, query, mode, filters)
 
     def ask_stream(
         self,

@@ -32,7 +32,7 @@ async def corrected(
     return await corrections(client, query, filters) if mode in _CORRECTED else {}
 
 
-async def ask(
+async def complete_search(
     client: MemGraphClient,
     embedder: EmbeddingService,
     query: str,
