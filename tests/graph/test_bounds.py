@@ -6,7 +6,7 @@ import pytest
 
 from core.rag import KnowledgeBase, UndirectedNode
 from core.rag.dbhandler.store import Transaction
-from core.rag.graph import exploring, hops, neighbours
+from core.rag.graph import hops, neighbours, paths, traversing
 from core.rag.graph.proximity import surroundings
 
 LEAVES = 120
@@ -36,14 +36,14 @@ async def test_of_a_hub_the_heaviest_edges_are_followed(
     crowd: KnowledgeBase, monkeypatch: pytest.MonkeyPatch, rows: int
 ) -> None:
     monkeypatch.setattr(hops, "MAX_ROWS", rows)
-    piece = await exploring.traverse(crowd.client, "Hub", 1, fan_out=30, limit=1000)
+    piece = await traversing.traverse(crowd.client, "Hub", 1, fan_out=30, limit=1000)
     assert [node.name for node in piece.nodes] == [f"leaf {n:03}" for n in range(LEAVES - 1, LEAVES - 31, -1)]
     assert piece.truncated
     assert piece.hubs == {piece.start.id: LEAVES}
-    far = await exploring.traverse(crowd.client, "leaf 007", 2, fan_out=30, limit=1000)
+    far = await traversing.traverse(crowd.client, "leaf 007", 2, fan_out=30, limit=1000)
     assert far.truncated
     assert len(far.nodes) == 31
-    whole = await exploring.traverse(crowd.client, "Hub", 1, limit=1000)
+    whole = await traversing.traverse(crowd.client, "Hub", 1, limit=1000)
     assert len(whole.nodes) == LEAVES
     assert not whole.truncated
     assert whole.hubs == {}
@@ -70,7 +70,7 @@ async def test_paths_through_hubs_are_found_and_say_when_there_may_be_lighter_on
     assert exact is not None
     assert exact.exact
     assert exact.cost == pytest.approx(1 / 2 + 1 / 3)
-    monkeypatch.setattr(exploring, "FAN_OUT", 5)
+    monkeypatch.setattr(paths, "FAN_OUT", 5)
     await crowd.link("leaf 001", "before", create=True)
     path = await crowd.shortest_path("before", "leaf 003", weighted=True)
     assert path is not None

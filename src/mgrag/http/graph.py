@@ -8,9 +8,10 @@ from fastapi import APIRouter, Query
 from pydantic import AliasChoices, Field
 
 from core.rag.errors import InvalidInputError, NotFoundError
-from core.rag.graph.exploring import Direction, Order
+from core.rag.graph.finding import Order
 from core.rag.graph.parts import EdgePage, GraphEdge, GraphStats, NeighbourPage, Piece
 from core.rag.graph.searching import KnowledgeMode
+from core.rag.graph.traversing import Direction
 from core.rag.indexing.resolving import ResolutionReport
 from core.rag.schema import EdgeType
 from mgrag.http.bases import After, Body, Filters, Name, Reading, Words, Writing, check_model, described

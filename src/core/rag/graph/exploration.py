@@ -10,10 +10,11 @@ if TYPE_CHECKING:
     from core.rag.dbhandler.knowledge.periods import Time
     from core.rag.embedder import EmbeddingService
     from core.rag.graph.context import GraphContext
-    from core.rag.graph.exploring import Direction, Order
+    from core.rag.graph.finding import Order
     from core.rag.graph.knowledge_graph import KnowledgeGraph
     from core.rag.graph.parts import EdgePage, GraphEdge, GraphNode, GraphStats, NeighbourPage, Path, Piece
     from core.rag.graph.searching import KnowledgeHit, KnowledgeMode
+    from core.rag.graph.traversing import Direction
 
 
 class Exploration:
@@ -45,9 +46,10 @@ class Exploration:
 
     async def graph_stats(self) -> GraphStats:
         """Count the nodes and edges of the entity graph, by type."""
-        from core.rag.graph.exploring import stats
+        from core.rag.dbhandler.knowledge.validity import valid_at
+        from core.rag.graph.parts import GraphStats
 
-        return await stats(self._client)
+        return GraphStats.of(await self._client.entity_graph_counts(await valid_at(self._client)))
 
     async def search_nodes(self, query: str, limit: int = 20, *, type: str | None = None) -> list[GraphNode]:  # noqa: A002
         """Find entities, concepts and topics by words in their names.
@@ -61,7 +63,7 @@ class Exploration:
             Nodes ordered by how many of the words their names contain, then by how often they are mentioned. If none
             has all of the words, entities with similar names come first: typing errors, and accents that are left out.
         """
-        from core.rag.graph.exploring import search_nodes
+        from core.rag.graph.finding import search_nodes
 
         return await search_nodes(self._client, query, limit, type)
 
@@ -84,7 +86,7 @@ class Exploration:
         Returns:
             Entities with ``mentions``, and the ``after`` of the next page; empty at the end.
         """
-        from core.rag.graph.exploring import list_entities
+        from core.rag.graph.finding import list_entities
 
         return await list_entities(self._client, type, limit, after, order)
 
@@ -99,7 +101,7 @@ class Exploration:
             after: The ``next`` of the page before.
             at: When facts hold.
         """
-        from core.rag.graph.exploring import list_edges
+        from core.rag.graph.finding import list_edges
 
         return await list_edges(self._client, relation, limit, after, at)
 
@@ -128,7 +130,7 @@ class Exploration:
         Raises:
             NotFoundError: if there is no such node; the message suggests similar names.
         """
-        from core.rag.graph.exploring import neighbours
+        from core.rag.graph.traversing import neighbours
 
         return await neighbours(self._client, node, edge_types, limit, after, relations, at)
 
@@ -168,7 +170,7 @@ class Exploration:
         Raises:
             NotFoundError: if there is no such node.
         """
-        from core.rag.graph.exploring import traverse
+        from core.rag.graph.traversing import traverse
 
         return await traverse(
             self._client,
@@ -214,7 +216,7 @@ class Exploration:
         Raises:
             NotFoundError: if either does not exist.
         """
-        from core.rag.graph.exploring import shortest_path
+        from core.rag.graph.paths import shortest_path
 
         return await shortest_path(
             self._client,

@@ -14,7 +14,7 @@ from core.rag.dbhandler.knowledge.placing import Statement
 from core.rag.dbhandler.knowledge.validity import period_in
 from core.rag.errors import InvalidInputError, NotFoundError
 from core.rag.extraction.words import normalize_name
-from core.rag.graph.exploring import find
+from core.rag.graph.finding import find
 from core.rag.graph.parts import GraphEdge, GraphNode
 from core.rag.identity import entity_id, link_id
 from core.rag.schema import Label

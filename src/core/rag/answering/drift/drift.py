@@ -33,7 +33,7 @@ from core.rag.errors import (
     NoEntryPointsError,
     NotFoundError,
 )
-from core.rag.graph.exploring import look_up
+from core.rag.graph.finding import look_up
 from core.rag.retrieval.hits import Hit
 from core.rag.retrieval.spelling import applied, corrections, told_of
 from core.rag.schema import Label
