@@ -15,6 +15,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     (
         "libs.dataloader",
         "core.rag.bm25",
+        "core.rag.encodable",
         "core.rag.errors",
         "core.rag.file_status",
         "core.rag.headings",

@@ -15,7 +15,7 @@ from typing import Any
 
 from core.rag.dbhandler.store import MAX_DEPTH, MAX_K, Parameters
 from core.rag.dbhandler.vector_checks import check_embedding, check_floats
-from core.rag.embedder.base import clean_text
+from core.rag.encodable import encodable
 from core.rag.errors import InvalidInputError, QueryError
 from core.rag.schema import check_name
 
@@ -320,7 +320,7 @@ def one_line(text: Any, what: str, longest: int, *, least: int = 1) -> str:
     Raises:
         InvalidInputError: on anything that is not text, too long, or too short.
     """
-    flat = " ".join(clean_text(check_text(what, text)).replace("\0", "").split())
+    flat = " ".join(encodable(check_text(what, text)).replace("\0", "").split())
     if not least <= len(flat) <= longest:
         raise InvalidInputError(f"{what} must have {least} to {longest} characters, not {len(flat)}.")
     return flat

@@ -20,6 +20,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, Self
 
 from core.rag.embedder.long_texts import in_pieces
+from core.rag.encodable import encodable
 from core.rag.errors import EmbeddingError, EmbeddingInputError, InvalidInputError
 
 if TYPE_CHECKING:
@@ -250,17 +251,6 @@ def utf8_length(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
-def clean_text(text: str) -> str:
-    """Replace lone surrogates, which no tokenizer and no protocol takes, by U+FFFD."""
-    if text.isascii():
-        return text
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return "".join("\ufffd" if "\ud800" <= char <= "\udfff" else char for char in text)
-    return text
-
-
 def clean_texts(texts: Sequence[str], names: Sequence[str] | None) -> list[str]:
     """Check the arguments of ``get_embeddings``, and clean the texts.
 
@@ -281,7 +271,7 @@ def clean_texts(texts: Sequence[str], names: Sequence[str] | None) -> list[str]:
     for position, text in enumerate(texts):
         if not isinstance(text, str):
             raise InvalidInputError(f"Text number {position} is {type(text).__name__}, not a string")
-    return [clean_text(text) if text.isascii() else unicodedata.normalize("NFC", clean_text(text)) for text in texts]
+    return [encodable(text) if text.isascii() else unicodedata.normalize("NFC", encodable(text)) for text in texts]
 
 
 async def dimension_of(embedder: EmbeddingService) -> int:

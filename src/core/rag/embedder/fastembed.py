@@ -19,12 +19,12 @@ from core.rag.embedder.base import (
     EmbeddingService,
     EmbeddingUsage,
     blank_vector,
-    clean_text,
     clean_texts,
     is_blank,
     too_long,
 )
 from core.rag.embedder.prefixes import prefixes_of
+from core.rag.encodable import encodable
 from core.rag.errors import ConfigurationError, EmbeddingError, MissingDependencyError
 from core.rag.settings import Settings, settings_for
 
@@ -128,7 +128,7 @@ class FastEmbedEmbedding(EmbeddingService):
 
     def count_tokens(self, text: str) -> int:
         """Count the tokens of a text, up to the model's limit. The first call loads the model."""
-        return self._load().token_count([clean_text(text)])
+        return self._load().token_count([encodable(text)])
 
     async def prepare(self) -> None:
         """Load the model in a thread; download it if it is not on this machine.

@@ -14,7 +14,6 @@ from core.rag.embedder.base import (
     EmbeddingService,
     EmbeddingUsage,
     blank_vector,
-    clean_text,
     clean_texts,
     is_blank,
     too_long,
@@ -23,6 +22,7 @@ from core.rag.embedder.base import (
 )
 from core.rag.embedder.openai_tokens import LONGEST_TOKEN_BYTES, offline_counter
 from core.rag.embedder.prefixes import prefixes_of
+from core.rag.encodable import encodable
 from core.rag.errors import ConfigurationError, EmbeddingAuthError, EmbeddingError, EmbeddingInputError
 from core.rag.openai_api import ApiClient, Served, Timing
 from core.rag.openai_endpoint import find_endpoint
@@ -183,7 +183,7 @@ class OpenAICompatibleEmbedding(Served, EmbeddingService):
         The first call for an OpenAI model may take half a second.
         """
         count = self._counter()
-        return count(clean_text(text)) if count else utf8_length(text)
+        return count(encodable(text)) if count else utf8_length(text)
 
     async def prepare(self) -> None:
         """Learn the dimension, with one request, if it is not known."""

@@ -22,10 +22,10 @@ from core.rag.embedder.base import (
     EmbeddingService,
     EmbeddingUsage,
     blank_vector,
-    clean_text,
     clean_texts,
     is_blank,
 )
+from core.rag.encodable import encodable
 from core.rag.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class WordLlamaEmbedding(EmbeddingService):
 
     def count_tokens(self, text: str) -> int:
         """Count the tokens of a text, exactly. The first call loads the model (about 0.2 s)."""
-        return self._load().count_tokens(clean_text(text))
+        return self._load().count_tokens(encodable(text))
 
     async def prepare(self) -> None:
         """Load the model in a thread, once per process."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.rag.dbhandler.checks import check_text
 from core.rag.dbhandler.knowledge.concepts import ConceptRow
-from core.rag.embedder.base import clean_text
+from core.rag.encodable import encodable
 from core.rag.errors import InvalidInputError, InvalidVectorError
 from core.rag.identity import knowledge_key
 
@@ -180,7 +180,7 @@ def _numbers(embedding: Sequence[float]) -> list[float]:
 
 
 def _text(value: Any, what: str, longest: int) -> str:
-    text = clean_text(check_text(what, value)).replace("\0", "")
+    text = encodable(check_text(what, value)).replace("\0", "")
     if len(text) > longest or (len(text) > longest // 4 and len(text.encode()) > longest):
         raise InvalidInputError(f"{what} is too long: at most {longest:,} bytes are allowed.")
     return text

@@ -13,7 +13,8 @@ from core.rag.dbhandler.knowledge.concepts import VectorRow
 from core.rag.dbhandler.scan import cosine_similarity
 from core.rag.dbhandler.store import MAX_K
 from core.rag.dbhandler.vector_checks import check_vector
-from core.rag.embedder.base import clean_text, dimension_of
+from core.rag.embedder.base import dimension_of
+from core.rag.encodable import encodable
 from core.rag.errors import ConfigurationError, InvalidInputError, NotFoundError
 from core.rag.schema import Label
 
@@ -159,7 +160,7 @@ class Similarity:
         from core.rag.embedder.base import embed_long_texts, is_blank
 
         check_cosine("similarity_threshold", threshold)
-        text = clean_text(text)
+        text = encodable(text)
         if embedding is None and is_blank(text):
             return []
         await self.embed_pending()

@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import Any
 
 from core.rag.dbhandler.documents.rows import check_nesting
-from core.rag.embedder.base import clean_text
+from core.rag.encodable import encodable
 from core.rag.errors import InvalidInputError
 from libs.dataloader import Document, Link
 
@@ -89,7 +89,7 @@ def _kind(value: Any) -> str:
 def _is_broken(value: Any) -> bool:
     """Return whether there is a lone surrogate anywhere in plain values."""
     if isinstance(value, str):
-        return clean_text(value) is not value
+        return encodable(value) is not value
     if isinstance(value, Mapping):
         return any(map(_is_broken, value)) or any(map(_is_broken, value.values()))
     if isinstance(value, list | tuple):
@@ -99,7 +99,7 @@ def _is_broken(value: Any) -> bool:
 
 def _mended(value: Any) -> Any:
     if isinstance(value, str):
-        return clean_text(value)
+        return encodable(value)
     if isinstance(value, Mapping):
         return {_mended(key): _mended(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

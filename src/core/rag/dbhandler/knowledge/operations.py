@@ -13,7 +13,7 @@ from core.rag.dbhandler.documents.operations import DocumentOperations
 from core.rag.dbhandler.documents.rows import MAX_PATH_CHARS, merge_properties
 from core.rag.dbhandler.knowledge.concepts import ConceptOperations, ConceptRow
 from core.rag.dbhandler.knowledge.entities import FROM_CALLER
-from core.rag.embedder.base import clean_text
+from core.rag.encodable import encodable
 from core.rag.errors import InvalidInputError, NotFoundError
 from core.rag.extraction.words import normalize_name
 from core.rag.identity import concept_id, knowledge_key, resource_id, stable_id, standardize_resource_uri, topic_id
@@ -175,7 +175,7 @@ class KnowledgeOperations(DocumentOperations, ConceptOperations):
         stands, _ = await self.put_concepts([ConceptRow(key, CONCEPT_LABEL, _name(name))])
         identifier = concept_id(self._namespace, stands[key])
         if description is not None:
-            await self._merge(Label.CONCEPT, identifier, {"description": clean_text(description).replace("\0", "")})
+            await self._merge(Label.CONCEPT, identifier, {"description": encodable(description).replace("\0", "")})
         return identifier
 
     async def create_or_get_topic(self, name: str, description: str | None = None) -> str:
@@ -189,7 +189,7 @@ class KnowledgeOperations(DocumentOperations, ConceptOperations):
             Its id.
         """
         check_optional(description=description)
-        text = None if description is None else clean_text(description).replace("\0", "")
+        text = None if description is None else encodable(description).replace("\0", "")
         properties = merge_properties({"description": text}, name=_name(name))
         properties["normalized_name"] = normalize_name(properties["name"])
         return await self._merge(Label.TOPIC, topic_id(self._namespace, _name(name)), properties)

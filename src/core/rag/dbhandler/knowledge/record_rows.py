@@ -11,7 +11,7 @@ from typing import Any
 from core.rag.analysis import index_terms
 from core.rag.dbhandler.documents.rows import containers, plain_value, to_json
 from core.rag.dbhandler.knowledge.records import RecordRow
-from core.rag.embedder.base import clean_text
+from core.rag.encodable import encodable
 from core.rag.errors import InvalidInputError
 from core.rag.extraction.records import FIELD_HINTS, entities_of, record_text
 from core.rag.identity import stable_id
@@ -52,11 +52,11 @@ def record_row(
     Raises:
         InvalidInputError: if it is not a JSON object, or nested too deeply.
     """
-    collection = clean_text(collection)
+    collection = encodable(collection)
     what = _name(collection, record)
     _check(record, what)
     record, data = _as_json(record, what)
-    clean = clean_text(data)
+    clean = encodable(data)
     if clean is not data:
         record = json.loads(clean)
         data = to_json(record, what)  # keys are in another order now, or are one
@@ -88,7 +88,7 @@ def _name(collection: str, record: Mapping[str, Any]) -> str:
         own = _own_id(record)
     except ValueError:  # a number with thousands of digits, which is not JSON either
         own = None
-    return f"A record of {collection!r}" if own is None else f"The record {clean_text(own)[:100]!r} of {collection!r}"
+    return f"A record of {collection!r}" if own is None else f"The record {encodable(own)[:100]!r} of {collection!r}"
 
 
 def _as_json(record: Mapping[str, Any], what: str) -> tuple[Mapping[str, Any], str]:

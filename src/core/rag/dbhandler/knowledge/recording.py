@@ -14,7 +14,7 @@ from core.rag.dbhandler.knowledge.entities import EntityLedger
 from core.rag.dbhandler.knowledge.record_rows import MAX_COLLECTION_CHARS, record_row
 from core.rag.dbhandler.knowledge.records import RecordChanges, RecordRow
 from core.rag.dbhandler.store import Row, Transaction
-from core.rag.embedder.base import clean_text
+from core.rag.encodable import encodable
 from core.rag.errors import InvalidInputError
 from core.rag.extraction.records import FIELD_HINTS, Relation, relations_of
 from core.rag.keyed import Plain
@@ -141,7 +141,7 @@ class RecordOperations(ClientBase):
         rows = await self.read(
             "MATCH (r:Record) WHERE r.namespace = $namespace AND r.collection = $collection AND r.id > $after "
             f"RETURN r.id AS id, r.collection AS collection, r.data AS data ORDER BY id LIMIT {limit}",
-            collection=clean_text(collection),
+            collection=encodable(collection),
             after=after,
         )
         return [{**row, "data": from_json(row["data"])} for row in rows]
@@ -151,7 +151,7 @@ class RecordOperations(ClientBase):
         rows = await self.read(
             "MATCH (r:Record) WHERE r.namespace = $namespace AND r.collection = $collection "
             "RETURN collect(r.id) AS ids",
-            collection=clean_text(check_text("collection", collection)),
+            collection=encodable(check_text("collection", collection)),
         )
         return sorted(rows[0]["ids"])
 

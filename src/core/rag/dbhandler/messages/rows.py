@@ -14,7 +14,7 @@ from core.rag.analysis import analyze, index_terms, letters, query_terms
 from core.rag.dbhandler.checks import check_optional, check_text, check_texts
 from core.rag.dbhandler.documents.rows import from_json, metadata_json
 from core.rag.dbhandler.store import Row
-from core.rag.embedder.base import clean_text
+from core.rag.encodable import encodable
 from core.rag.errors import InvalidInputError
 from core.rag.times import day_there, moment
 
@@ -55,7 +55,7 @@ def message_properties(
         InvalidInputError: if the content is not text, the role is empty, the time is invalid, a tag is not text, or
             the metadata is not a JSON object.
     """
-    text = clean_text(check_text("The content of a message", content))
+    text = encodable(check_text("The content of a message", content))
     if "\0" in text:
         text = text.replace("\0", "")
     said, day = moment(timestamp), day_there(timestamp)
@@ -104,7 +104,7 @@ def checked_name(name: str, what: str) -> str:
     """
     if not check_text(what, name).strip() or len(name) > MAX_NAME_CHARS:
         raise InvalidInputError(f"{what} has 1 to {MAX_NAME_CHARS} characters; {name[:50]!r} cannot be one.")
-    return clean_text(name)
+    return encodable(name)
 
 
 def checked_tags(tags: Iterable[str] | None) -> list[str]:
