@@ -24,10 +24,10 @@ from core.rag.indexing.report import IngestReport
 from core.rag.indexing.sources import in_their_folders
 from core.rag.indexing.state import StateReader
 from core.rag.indexing.stopping import out_of_patience, until
-from core.rag.indexing.storable import storable
+from core.rag.indexing.storable import storable_result
 from core.rag.indexing.workbench import Workbench
 from core.rag.schema import Label
-from libs.dataloader import Document, Loader, LoadError, LoadFailure, LoadResult, SourceInfo, Unchanged
+from libs.dataloader import Document, Loader, LoadError, LoadFailure, SourceInfo, Unchanged
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
@@ -188,7 +188,7 @@ class Run:
         try:
             async with contextlib.aclosing(until(loader.load(known), self.stop)) as results:
                 async for loaded in results:
-                    result = _storable(loaded)
+                    result = storable_result(loaded)
                     found = found or not isinstance(result, LoadFailure)
                     if isinstance(result, Document):
                         self._report.note_gaps(result)
@@ -370,20 +370,6 @@ class Run:
 
     def _tell(self) -> None:
         self._progress(self._report)
-
-
-def _storable(result: LoadResult) -> LoadResult:
-    """Return the result with its document made storable; one that cannot be stored becomes a :class:`LoadFailure`.
-
-    So does one without text, as a file: no search could find it.
-    """
-    if not isinstance(result, Document):
-        return result
-    try:
-        document = storable(result)
-    except InvalidInputError as error:
-        return LoadFailure(str(result.path), str(error))
-    return document if document.content.strip() else LoadFailure(document.path, "it has no text")
 
 
 def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:

@@ -10,7 +10,7 @@ from typing import Any
 from core.rag.dbhandler.documents.rows import check_nesting
 from core.rag.encodable import encodable
 from core.rag.errors import InvalidInputError
-from libs.dataloader import Document, Link
+from libs.dataloader import Document, Link, LoadFailure, LoadResult
 
 _TEXTS = ("path", "content", "format", "title", "uri", "mime_type")
 _OR_NONE = ("title", "uri", "mime_type")
@@ -54,6 +54,20 @@ def storable(document: Document) -> Document:
         links=tuple(Link(_name(link.target), _mended(link.text)) for link in document.links),
         locations=_mended(document.locations),
     )
+
+
+def storable_result(result: LoadResult) -> LoadResult:
+    """Return the result with its document made storable; one that cannot be stored becomes a :class:`LoadFailure`.
+
+    So does one without text, as a file: no search could find it.
+    """
+    if not isinstance(result, Document):
+        return result
+    try:
+        document = storable(result)
+    except InvalidInputError as error:
+        return LoadFailure(str(result.path), str(error))
+    return document if document.content.strip() else LoadFailure(document.path, "it has no text")
 
 
 def no_text_in(document: Document) -> str | None:
