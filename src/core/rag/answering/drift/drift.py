@@ -11,7 +11,6 @@ from core.rag.answering.drift.admission import Admission
 from core.rag.answering.drift.base import DRIFTBase
 from core.rag.answering.drift.cache import Entry
 from core.rag.answering.drift.config import Direction, InferenceStrategy, check_edge_types
-from core.rag.answering.drift.decomposition import MAX_PARTS, split_question
 from core.rag.answering.drift.entry_points import ChunkSearch, Entries, find_entries
 from core.rag.answering.drift.gaps import find_gaps
 from core.rag.answering.drift.inference import Inferences
@@ -20,19 +19,13 @@ from core.rag.answering.drift.reader import GraphReader, Reads
 from core.rag.answering.drift.response import DRIFTResponse, respond
 from core.rag.answering.drift.result import DRIFTResult, Exploration
 from core.rag.answering.drift.scoring import order, rank
-from core.rag.answering.drift.semantic import ask_for_parts
+from core.rag.answering.drift.semantic import parts_of
 from core.rag.answering.drift.traversal import Limits, NodeFilter, Traversal
 from core.rag.answering.drift.validation import valid_only
 from core.rag.answering.drift.words import QueryWords
 from core.rag.answering.drift.writing import store_inferences
 from core.rag.dbhandler.checks import check_function, check_items, check_text
-from core.rag.errors import (
-    EmptyGraphError,
-    InvalidInputError,
-    LanguageModelError,
-    NoEntryPointsError,
-    NotFoundError,
-)
+from core.rag.errors import EmptyGraphError, InvalidInputError, NoEntryPointsError, NotFoundError
 from core.rag.graph.finding import look_up
 from core.rag.retrieval.hits import Hit
 from core.rag.retrieval.spelling import applied, corrections, told_of
@@ -99,10 +92,9 @@ class DRIFTRAG(DRIFTBase):
         question = _checked(question)
         config = self.config
         admits = Admission(self.client, filters) if filters else None
-        notes: list[str] = []
         hits: dict[str, Hit] = {}
         stats = TraversalStats()
-        parts = await self._parts(question, notes)
+        parts, notes = await parts_of(question, self.language_model)
         entries: list[Node] = []
         found: list[list[Path]] = []
         for part in parts:
@@ -298,16 +290,6 @@ class DRIFTRAG(DRIFTBase):
         ends = {end for item in inferences for end in (item.source, item.target) if isinstance(end, str) and end}
         entities = await GraphReader(self.client).nodes({Label.ENTITY: sorted(ends)})
         return await store_inferences(self.client, inferences, entities.keys())
-
-    async def _parts(self, question: str, notes: list[str]) -> list[str]:
-        parts = split_question(question)
-        if len(parts) > 1 and self.language_model is not None:
-            try:
-                asked = await ask_for_parts(self.language_model, question)
-                parts = [part for part in asked[:MAX_PARTS] if QueryWords(part).words] or parts
-            except LanguageModelError as error:
-                notes.append(f"The language model failed ({error}); the question was taken apart by rules.")
-        return parts
 
     async def _entries(self, query: str, count: int, search: ChunkSearch | None = None) -> Entries:
         return await find_entries(self.client, self._vectors, query, count, search=search)

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from core.rag.answering.drift.decomposition import MAX_PARTS, split_question
 from core.rag.answering.drift.paths import InferredConnection, Node, Path
 from core.rag.answering.drift.prompts import ConnectionsAnswer, DecomposePrompt, InferPrompt, PartsAnswer
+from core.rag.answering.drift.words import QueryWords
+from core.rag.errors import LanguageModelError
 from core.rag.llm.structured import parsed_of
 
 if TYPE_CHECKING:
@@ -52,7 +55,22 @@ async def ask_model(
     ]
 
 
-async def ask_for_parts(model: LanguageModel, query: str) -> list[str]:
+async def parts_of(question: str, model: LanguageModel | None) -> tuple[list[str], list[str]]:
+    """Return the questions that a question contains, and notes: if it has several, a model takes it apart.
+
+    Without a model, or if it fails, which is noted, rules do it (:func:`split_question`).
+    """
+    parts = split_question(question)
+    if len(parts) == 1 or model is None:
+        return parts, []
+    try:
+        asked = await _ask_for_parts(model, question)
+    except LanguageModelError as error:
+        return parts, [f"The language model failed ({error}); the question was taken apart by rules."]
+    return [part for part in asked[:MAX_PARTS] if QueryWords(part).words] or parts, []
+
+
+async def _ask_for_parts(model: LanguageModel, query: str) -> list[str]:
     """Ask a model for the parts of a question.
 
     Raises:

@@ -215,11 +215,30 @@ def more_than(k: int, factor: int, least: int) -> int:
     return min(MAX_K, max(factor * k, least))
 
 
-def labels_statement() -> str:
-    """Return the statement that finds the labels of the nodes with an id: ``label`` for each that has ``$id``."""
-    return " UNION ALL ".join(
+async def shortest_path(
+    runner: Runner, dialect: Dialect, start_id: str, end_id: str, types: Sequence[str], depth: int, namespace: str
+) -> list[str] | None:
+    """See :meth:`~core.rag.dbhandler.store.GraphStore.shortest_path`; of all labels that nodes with these ids have."""
+    starts = await _labels(runner, start_id, namespace)
+    if start_id == end_id:
+        return [start_id] if starts else None
+    ends = await _labels(runner, end_id, namespace) if starts else []
+    best: list[str] | None = None
+    for start in starts:
+        for end in ends:
+            statement = dialect.path(start, end, types, depth)
+            found = await runner.query(statement, {"start": start_id, "end": end_id}, "A shortest path")
+            if found and (best is None or len(found[0]["ids"]) < len(best)):
+                best = found[0]["ids"]
+    return best
+
+
+async def _labels(runner: Runner, identifier: str, namespace: str) -> list[Label]:
+    statement = " UNION ALL ".join(
         f"MATCH (n:{label} {{id: $id}}) WHERE n.namespace = $namespace RETURN '{label}' AS label" for label in Label
     )
+    parameters = {"id": identifier, "namespace": namespace}
+    return [Label(row["label"]) for row in await runner.query(statement, parameters, "A shortest path")]
 
 
 def bfs_nodes(start: Label, end: Label) -> str:

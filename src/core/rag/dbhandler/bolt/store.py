@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from core.rag.dbhandler.bolt.address import bolt_address
 from core.rag.dbhandler.bolt.defining import Defining
-from core.rag.dbhandler.bolt.dialect import Dialect, IndexMissingError, labels_statement, plain_words
+from core.rag.dbhandler.bolt.dialect import Dialect, IndexMissingError, plain_words, shortest_path
 from core.rag.dbhandler.bolt.drivers import Drivers
 from core.rag.dbhandler.bolt.greeting import check_database, greet, recognise
 from core.rag.dbhandler.bolt.known import KnownIndexes
@@ -40,10 +40,7 @@ from core.rag.dbhandler.nesting import outermost
 from core.rag.dbhandler.scan import scan_search, scan_text, scan_words
 from core.rag.dbhandler.store import READING_ONLY, Capabilities, Match, Parameters, Row, Transaction
 from core.rag.dbhandler.vector_checks import check_vector
-from core.rag.errors import (
-    StoreConflictError,
-    StoreReadOnlyError,
-)
+from core.rag.errors import StoreConflictError, StoreReadOnlyError
 from core.rag.schema import Label, TextIndex, VectorIndex, check_name
 
 if TYPE_CHECKING:
@@ -361,22 +358,7 @@ class BoltStore:
     ) -> list[str] | None:
         """See :class:`~core.rag.dbhandler.store.GraphStore`."""
         types = check_path(edge_types, max_depth)
-        starts = await self._labels(start_id, namespace)
-        if start_id == end_id:
-            return [start_id] if starts else None
-        ends = await self._labels(end_id, namespace) if starts else []
-        best: list[str] | None = None
-        for start in starts:
-            for end in ends:
-                statement = self._dialect.path(start, end, types, max_depth)
-                found = await self.query(statement, {"start": start_id, "end": end_id}, "A shortest path")
-                if found and (best is None or len(found[0]["ids"]) < len(best)):
-                    best = found[0]["ids"]
-        return best
-
-    async def _labels(self, identifier: str, namespace: str) -> list[Label]:
-        parameters = {"id": identifier, "namespace": namespace}
-        return [Label(row["label"]) for row in await self.query(labels_statement(), parameters, "A shortest path")]
+        return await shortest_path(self, self._dialect, start_id, end_id, types, max_depth, namespace)
 
     async def check_indexes(self, *, repair: bool = False) -> list[str]:
         """See :class:`~core.rag.dbhandler.store.GraphStore`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sized
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sized
 from contextlib import asynccontextmanager
 from typing import Any, Protocol
 
@@ -13,6 +13,7 @@ from core.rag.dbhandler.store import Match
 from core.rag.schema import TextIndex
 
 _AT_LEAST = 100  # results that are asked for
+_REMOVED_AT_ONCE = 100  # texts that are taken out of an index by making it anew
 
 
 class Engine(Protocol):
@@ -48,8 +49,14 @@ class KeywordIndexes:
         await self._engine.exclusively(lambda db: dialect.drop_text_index(db, index), "Dropping a keyword index")
 
     @asynccontextmanager
-    async def without(self, index: TextIndex) -> AsyncIterator[None]:
-        """Do without an index inside of the ``async with``, and make it anew at the end."""
+    async def removing(self, index: TextIndex, number: Callable[[], Awaitable[int]]) -> AsyncIterator[None]:
+        """Do without an index inside of the ``async with`` where many texts go, and make it anew at the end.
+
+        A search meanwhile makes the index, and so does the next one where the process is killed.
+        """
+        if not self._can_write or await number() < _REMOVED_AT_ONCE:
+            yield
+            return
         self._removing[index] += 1
         try:
             await self.drop(index)

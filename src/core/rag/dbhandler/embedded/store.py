@@ -17,7 +17,7 @@ import time
 import weakref
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ from core.rag.dbhandler.embedded.commitlog import CommitLog
 from core.rag.dbhandler.embedded.keywords import KeywordIndexes
 from core.rag.dbhandler.embedded.opening import Opened, open_file
 from core.rag.dbhandler.embedded.transaction import EmbeddedTransaction
-from core.rag.dbhandler.embedded.vector_table import VectorTables
+from core.rag.dbhandler.embedded.vector_table import VectorTables, log_failure
 from core.rag.dbhandler.embedded.word_scores import WordScores
 from core.rag.dbhandler.finishing import finish
 from core.rag.dbhandler.gate import WriterGate
@@ -37,20 +37,13 @@ from core.rag.dbhandler.nesting import outermost
 from core.rag.dbhandler.scan import scan_text, scan_words
 from core.rag.dbhandler.store import Capabilities, Match, Parameters, Row, Transaction
 from core.rag.dbhandler.vector_checks import check_vector
-from core.rag.errors import (
-    StoreConflictError,
-    StoreError,
-    StoreFullError,
-    StoreReadOnlyError,
-    StoreUnavailableError,
-)
+from core.rag.errors import StoreConflictError, StoreError, StoreFullError, StoreReadOnlyError, StoreUnavailableError
 from core.rag.schema import Label, TextIndex, VectorIndex, check_name
 from core.rag.settings import Settings, settings_for
 
 _READERS = 4
 _WRITERS = 2  # one runs the statements of a transaction while the other stores the commit before
 _FIRST_RETRY_SECONDS = 0.02
-_REMOVED_AT_ONCE = 100  # texts that are taken out of a keyword index by making it anew
 
 _logger = logging.getLogger("mgrag")
 _open_stores: weakref.WeakSet[EmbeddedStore] = weakref.WeakSet()
@@ -87,10 +80,9 @@ class EmbeddedStore:
         # Apart, so that slow queries do not hold up a transaction.
         self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="mgrag-read")
         self._writers = ThreadPoolExecutor(_WRITERS, thread_name_prefix="mgrag-write")
-        info = db.info()
         self._capabilities = Capabilities(
             engine="grafeo",
-            version=str(info.get("version", "")),
+            version=str(db.info().get("version", "")),
             location=str(path) if path is not None else ":memory:",
             vector_search=True,
             text_search=True,
@@ -249,17 +241,11 @@ class EmbeddedStore:
             raise StoreReadOnlyError(self._read_only)
         await self._keywords.drop(index)
 
-    @asynccontextmanager
-    async def removing_texts(self, index: TextIndex, number: Callable[[], Awaitable[int]]) -> AsyncIterator[None]:
-        """See :class:`~core.rag.dbhandler.store.GraphStore`.
-
-        A search meanwhile makes the index, and so does the next one where the process is killed.
-        """
-        if self._read_only or await number() < _REMOVED_AT_ONCE:
-            yield
-            return
-        async with self._keywords.without(index):
-            yield
+    def removing_texts(
+        self, index: TextIndex, number: Callable[[], Awaitable[int]]
+    ) -> AbstractAsyncContextManager[None]:
+        """See :class:`~core.rag.dbhandler.store.GraphStore`."""
+        return self._keywords.removing(index, number)
 
     async def ensure_vector_index(self, index: VectorIndex, *, patient: bool = True) -> bool:  # noqa: ARG002
         """See :class:`~core.rag.dbhandler.store.GraphStore`. Nothing is created: vectors are compared exactly."""
@@ -295,7 +281,7 @@ class EmbeddedStore:
         if tables.is_due(index.label):
             # Nobody waits for it: if it fails, searches go on without.
             work = self._submit(self._readers, lambda db: tables.load(db, index), "Reading vectors")
-            work.add_done_callback(_log_failure)
+            work.add_done_callback(log_failure)
         return [Match(identifier, score) for identifier, score in found]
 
     async def shortest_path(
@@ -412,8 +398,3 @@ class EmbeddedStore:
 def _is_open(file: Path) -> bool:
     """Return whether a store of this process has the file open."""
     return any(store._path == file and not store._closed for store in list(_open_stores))
-
-
-def _log_failure(work: Future[None]) -> None:
-    if not work.cancelled() and (error := work.exception()) is not None:
-        _logger.warning("Vectors could not be kept in memory; searches read them from the graph: %s", error)

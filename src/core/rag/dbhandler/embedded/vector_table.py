@@ -8,6 +8,7 @@ the matrix only proposes candidates, whose cosines the engine then computes.
 
 from __future__ import annotations
 
+import logging
 import re
 import threading
 import time
@@ -24,8 +25,12 @@ from core.rag.schema import VectorIndex
 from core.rag.unit_vectors import unit_vectors
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     import numpy as np
     from numpy.typing import NDArray
+
+_logger = logging.getLogger("mgrag")
 
 #: Number of searches without a change in between after which a table is worth loading.
 SEARCHES = 2
@@ -246,3 +251,9 @@ _MADE = re.compile(r"\b(?:CREATE \(\w*:Vector:|ON CREATE SET \w+:)(Vector_\w+)")
 # Whatever may change the properties of nodes that are there, and whatever may change or delete such nodes.
 _ALTERS = re.compile(r"(?<!\bON CREATE )\bSET\b|\b(?:REMOVE|FOREACH|CALL)\b", re.IGNORECASE)
 _CHANGES_OTHERS = re.compile(rf"{_ALTERS.pattern}|\bDELETE\b", re.IGNORECASE)
+
+
+def log_failure(work: Future[None]) -> None:
+    """Log why vectors were not loaded: nobody waits for it."""
+    if not work.cancelled() and (error := work.exception()) is not None:
+        _logger.warning("Vectors could not be kept in memory; searches read them from the graph: %s", error)
