@@ -134,8 +134,10 @@ async def corrections(
     there = await client.known_terms(set().union(*stems.values())) if stems else set()
     unknown = [word for word in words if not stems[word] & there]
     apart: dict[str, str] = {}
+    nowhere: list[str] = []
     if language in COMPOUNDING and unknown:
-        apart = await in_parts(client, await _nowhere(client, unknown[:_MOST], stems), language, wanted)
+        nowhere = await _nowhere(client, unknown, stems)
+        apart = await in_parts(client, [word for word in unknown[:_MOST] if word in nowhere], language, wanted)
         unknown = [word for word in unknown if word not in apart]
     if language not in _CODES:
         return apart
@@ -144,8 +146,9 @@ async def corrections(
         for name in languages:
             await asyncio.to_thread(_dictionary, name)  # others need not wait while it is loaded
     unknown = [word for word in unknown if not _is_in_dictionary(fold(word), languages)]
-    if unknown := unknown[:_MOST]:
-        unknown = await _nowhere(client, unknown, stems)
+    if (unknown := unknown[:_MOST]) and language not in COMPOUNDING:
+        nowhere = await _nowhere(client, unknown, stems)
+    unknown = [word for word in unknown if word in nowhere]
     meant = await all_together(_meant(client, word, text, languages, wanted) for word in unknown)
     return apart | {word: found for word, found in zip(unknown, meant, strict=True) if found}
 
