@@ -9,20 +9,10 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from core.rag.analysis import (
-    analyze,
-    asked_name,
-    asked_numbers,
-    asked_words,
-    defined_words,
-    heading_numbers,
-    query_terms,
-    without_number,
-)
-from core.rag.analysis.filler_phrases import without_asking, without_phrases
-from core.rag.analysis.language import detect_language
-from core.rag.answering.compared import without_distinction
+from core.rag.analysis import analyze, asked_name, asked_words, defined_words, query_terms
+from core.rag.analysis.filler_phrases import without_phrases
 from core.rag.answering.extracts.announced import announces
+from core.rag.answering.extracts.called import Source, entitled, names_not_asked
 from core.rag.answering.extracts.code_spans import Span
 from core.rag.answering.extracts.defining import called_in, calling_spans, defining_spans
 from core.rag.answering.extracts.headed import (
@@ -37,7 +27,6 @@ from core.rag.answering.extracts.kinds import Kind, asks_when, kind_asked
 from core.rag.answering.extracts.lives import Lives
 from core.rag.answering.extracts.readable import readable_spans
 from core.rag.answering.extracts.sentence_ends import ASKS, STATES
-from core.rag.answering.extracts.subjects import Headings
 from core.rag.answering.extracts.substance import only_points, substance
 from core.rag.answering.extracts.table_rows import is_row, with_head
 from core.rag.answering.prose import names_code
@@ -46,7 +35,6 @@ from core.rag.answering.types import Passage
 from core.rag.answering.vectors import sentence_vectors
 from core.rag.embedder.likeness import likeness, usual_cosine
 from core.rag.extraction.source_code import is_code
-from core.rag.headings import headings_of, last_heading
 from core.rag.indexing.splitting.sentences import sentence_spans
 
 if TYPE_CHECKING:
@@ -133,64 +121,56 @@ async def scored(
     Returns:
         The sentences in the order of the passages, and within each of its text.
     """
-    languages = [detect_language(passage.hit.content.split()) for passage in passages]
-    found = _sentences(question, passages, languages)
-    headed = _headed(question, passages, languages)
+    sources = [Source.of(passage) for passage in passages]
+    found = _sentences(question, sources)
+    headed = _headed(question, sources)
     alike = await _likenesses(question, [one.text for one in (*found, *headed)], embedder)
     wanted = set(query_terms(question))
-    asked = [set(analyze(question, language)) for language in languages]
-    weights = _weights(found, passages, languages, asked, wanted, set(query_terms(before)) - wanted)
-    rated = _rated(question, passages, languages, found, alike[: len(found)], weights, wanted)
-    subjects = [_subjects(passage, language, wanted) for passage, language in zip(passages, languages, strict=True)]
-    rated = _going_on(rated, passages, subjects, weights, kind_asked(question))
-    rated = _without_echoes(_answering(rated, wanted), passages, wanted)
+    weights = _weights(question, found, sources, wanted, set(query_terms(before)) - wanted)
+    rated = _rated(question, sources, found, alike[: len(found)], weights, wanted)
+    rated = _going_on(rated, sources, weights, kind_asked(question), wanted)
+    rated = _without_echoes(_answering(rated, wanted), sources, wanted)
     for one, meant in zip(headed, alike[len(found) :], strict=True):
         alike_too = _MEANING * max(meant, 0.0)
         rated.append(replace(one, score=one.score + alike_too, about=one.about + alike_too))
     return sorted(rated, key=lambda one: (one.passage, one.place))
 
 
-def _sentences(question: str, passages: Sequence[Passage], languages: Sequence[str]) -> list[Sentence]:
-    spans = [readable_spans(passage) for passage in passages]
+def _sentences(question: str, sources: Sequence[Source]) -> list[Sentence]:
+    spans = [readable_spans(source.passage) for source in sources]
     if not any(spans):  # where there is nothing but markup, that
-        everything = [sentence_spans(passage.hit.content) or [(0, len(passage.hit.content))] for passage in passages]
+        everything = [sentence_spans(source.text) or [(0, len(source.text))] for source in sources]
         spans = [[Span(*place, said=True) for place in places] for places in everything]
     together, lives = Together(question), Lives(set(query_terms(question)), asks_when=asks_when(question))
     return [
-        _sentence(index, place, passage, languages[index], together, lives)
-        for index, (passage, places) in enumerate(zip(passages, spans, strict=True))
+        _sentence(index, place, source, together, lives)
+        for index, (source, places) in enumerate(zip(sources, spans, strict=True))
         for place in places
     ]
 
 
 def _weights(
-    sentences: Sequence[Sentence],
-    passages: Sequence[Passage],
-    languages: Sequence[str],
-    asked: Sequence[set[str]],
-    wanted: set[str],
-    earlier: set[str],
+    question: str, sentences: Sequence[Sentence], sources: Sequence[Source], wanted: set[str], earlier: set[str]
 ) -> list[dict[str, float]]:
     """Return what each word of the question counts in the sentences of each passage.
 
     A word that few of the sentences have weighs more; one that the title or heading of the passage has, or that was
-    only said before (``earlier``), weighs less. A stem in another language, which no sentence has, is none that they
-    lack (``asked`` has those in the language of each passage).
+    only said before (``earlier``), weighs less. A stem in another language than that of the passage, which no sentence
+    has, is none that they lack.
     """
-    given = [set(analyze(_about(passage), language)) for passage, language in zip(passages, languages, strict=True)]
     rarity = {term: 1.0 / (1 + sum(term in one.words for one in sentences)) ** 0.5 for term in wanted | earlier}
     rarity.update({term: _EARLIER * rarity[term] for term in earlier})
     had = {term for one in sentences for term in one.words} | earlier
+    known = [had.union(analyze(question, source.language)) for source in sources]
     return [
-        {term: rare * (_GIVEN if term in own else 1.0) for term, rare in rarity.items() if term in had or term in stems}
-        for own, stems in zip(given, asked, strict=True)
+        {term: rare * (_GIVEN if term in source.names else 1.0) for term, rare in rarity.items() if term in words}
+        for source, words in zip(sources, known, strict=True)
     ]
 
 
 def _rated(
     question: str,
-    passages: Sequence[Passage],
-    languages: Sequence[str],
+    sources: Sequence[Source],
     sentences: Sequence[Sentence],
     alike: Sequence[float],
     weights: Sequence[dict[str, float]],
@@ -198,20 +178,20 @@ def _rated(
 ) -> list[Sentence]:
     """Return the sentences with their scores, each by itself."""
     totals = [sum(own.values()) or 1.0 for own in weights]
-    entitled = _entitled(question, passages, languages)
+    is_entitled = entitled(question, sources)
     kind = kind_asked(question)
     statement = _STATEMENT if names_code(question) else _UNNAMED_STATEMENT
     name, defined = asked_name(question), set(asked_words(question))
-    headings = [Headings(passage, language) for passage, language in zip(passages, languages, strict=True)]
-    wanted_of_code = _wanted_of_code(question, passages, sentences, defined)
+    wanted_of_code = _wanted_of_code(question, sources, sentences, defined)
     rated = []
     for one, meant in zip(sentences, alike, strict=True):
-        last = not passages[one.passage].hit.content[one.place.end :].strip()
+        source = sources[one.passage]
+        last = not source.text[one.place.end :].strip()
         points = one.place.said and only_points(question, one.text, last=last)
         part = substance(question, one.text, last=last) if one.place.said else statement
         own = weights[one.passage]
         asked = math.fsum(own[term] for term in one.words & own.keys()) / totals[one.passage]
-        if entitled[one.passage] and one.place.said:
+        if is_entitled[one.passage] and one.place.said:
             asked = 1.0 - _GIVEN + _GIVEN * asked
         score = asked + _MEANING * max(meant, 0.0)
         if (one.passage, one.place) in wanted_of_code:
@@ -219,42 +199,41 @@ def _rated(
         elif name and not defined.isdisjoint(defined_words(one.text, name)):
             score += _DEFINES
         of_kind = _OF_KIND if kind is not None and kind(one.text) else 0.0
-        subject = headings[one.passage].subject(one.place.start, one.text, one.words, wanted)
-        is_led_to = passages[one.passage].hit.scores.get("graph", 0.0) >= _LED
+        subject = source.headings.subject(one.place.start, one.text, one.words, wanted)
+        is_led_to = source.passage.hit.scores.get("graph", 0.0) >= _LED
         about = score + of_kind if is_led_to else score
         rated.append(replace(one, score=part * (score + of_kind), about=part * about, points=points, subject=subject))
     return rated
 
 
 def _wanted_of_code(
-    question: str, passages: Sequence[Passage], sentences: Sequence[Sentence], defined: set[str]
+    question: str, sources: Sequence[Source], sentences: Sequence[Sentence], defined: set[str]
 ) -> set[tuple[int, Span]]:
     """Return the pieces of source code that define what a question wants defined, or that call what it says."""
     called = called_in(question)
     if not called and not asked_name(question):
         return set()
     wanted = set()
-    for index, passage in enumerate(passages):
-        spans = [one.place for one in sentences if one.passage == index]
+    for index, source in enumerate(sources):
+        passage, spans = source.passage, [one.place for one in sentences if one.passage == index]
         found = calling_spans(passage, spans, called) if called else defining_spans(passage, spans, defined)
         wanted |= {(index, span) for span in found}
     return wanted
 
 
-def _headed(question: str, passages: Sequence[Passage], languages: Sequence[str]) -> list[Sentence]:
+def _headed(question: str, sources: Sequence[Source]) -> list[Sentence]:
     """Return the headings of lists that have what is asked for, scored by their words."""
     found = []
-    for index, (passage, language) in enumerate(zip(passages, languages, strict=True)):
-        text, asked = passage.hit.content, words_asked(question, language)
-        above, headings = set(analyze(_about(passage), language)), Headings(passage, language)
-        for place in headed_lists(text) if not is_code(passage.hit.path) else ():
+    for index, source in enumerate(sources):
+        text, language, asked = source.text, source.language, words_asked(question, source.language)
+        for place in headed_lists(text) if not is_code(source.passage.hit.path) else ():
             name = text[place.start : place.end]
             words = frozenset(analyze(name, language))
             of_steps = asks_how_to(question) and is_numbered(text, place)
             if not of_steps and not is_directly_above(text, place):
                 continue
-            if share := share_answered(asked, words, above, of_steps=of_steps):
-                over = headings.subject(text.rfind("\n", 0, place.start) + 1, name, words, asked)
+            if share := share_answered(asked, words, source.names, of_steps=of_steps):
+                over = source.headings.subject(text.rfind("\n", 0, place.start) + 1, name, words, asked)
                 subject = "" if asked.isdisjoint(analyze(over, language)) else over
                 score = share + (_STEPS if of_steps else 0.0)
                 found.append(Sentence(index, place, name, words, score, score, subject=subject, headed=True))
@@ -276,10 +255,10 @@ def _answering(sentences: Sequence[Sentence], wanted: set[str]) -> list[Sentence
     return made
 
 
-def _without_echoes(sentences: Sequence[Sentence], passages: Sequence[Passage], wanted: set[str]) -> list[Sentence]:
+def _without_echoes(sentences: Sequence[Sentence], sources: Sequence[Source], wanted: set[str]) -> list[Sentence]:
     """Return the sentences but those that only repeat the question, or ask one, in passages that have others."""
     echoes = [
-        not is_row((hit := passages[one.passage].hit).content, one.place.start, hit.table_header)
+        not is_row((hit := sources[one.passage].passage.hit).content, one.place.start, hit.table_header)
         and (
             _echoes(one.text, one.words <= wanted and not announces(hit.content, one.place.end))
             or _only_names(one, hit.content, wanted)
@@ -290,36 +269,26 @@ def _without_echoes(sentences: Sequence[Sentence], passages: Sequence[Passage], 
     return [one for one, echo in zip(sentences, echoes, strict=True) if not echo or one.passage not in told]
 
 
-def _sentence(index: int, place: Span, passage: Passage, language: str, together: Together, lives: Lives) -> Sentence:
-    text = passage.hit.content[place.start : place.end]
-    said = without_phrases(with_head(passage.hit.content, place.start, place.end, passage.hit.table_header))
-    words = set(analyze(said, language))
+def _sentence(index: int, place: Span, source: Source, together: Together, lives: Lives) -> Sentence:
+    text = source.text[place.start : place.end]
+    said = without_phrases(with_head(source.text, place.start, place.end, source.passage.hit.table_header))
+    words = set(analyze(said, source.language))
     return Sentence(index, place, text, frozenset(words | together.terms(text, words) | lives.terms(text, words)))
-
-
-def _subjects(passage: Passage, language: str, wanted: set[str]) -> list[re.Pattern[str]]:
-    """Return patterns for the title and the heading of a passage, if the question names them not."""
-    names = (passage.hit.title, last_heading(passage.hit.heading))
-    known_as = dict.fromkeys(without_distinction(name.strip()) for name in names)
-    return [
-        re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
-        for name in known_as
-        if not wanted.issuperset(analyze(name, language))
-    ]
 
 
 def _going_on(
     sentences: Sequence[Sentence],
-    passages: Sequence[Passage],
-    subjects: Sequence[Sequence[re.Pattern[str]]],
+    sources: Sequence[Source],
     weights: Sequence[dict[str, float]],
     kind: Kind | None,
+    wanted: set[str],
 ) -> list[Sentence]:
     """Return the sentences; with more those of passages whose subject one of the best sentences of another one names.
 
     What that one has of the question, such a sentence need not repeat: if it adds something, it is the better answer.
     """
     best = sorted(sentences, key=lambda one: -one.score)[:_NAMING]
+    subjects = [names_not_asked(source, wanted) for source in sources]
     leads = [
         [lead for lead in best if lead.passage != passage and any(name.search(lead.text) for name in names)]
         for passage, names in enumerate(subjects)
@@ -332,7 +301,7 @@ def _going_on(
             added = [term for term in one.words & own.keys() if not _has_alike(lead.words, term)]
             new = math.fsum(own[term] for term in added) / (sum(own.values()) or 1.0)
             of_kind = kind is not None and kind(one.text) and not kind(lead.text)
-            elsewhere = passages[lead.passage].hit.title != passages[one.passage].hit.title
+            elsewhere = sources[lead.passage].passage.hit.title != sources[one.passage].passage.hit.title
             if elsewhere and (of_kind or new >= _ADDED):
                 score = max(score, lead.score + new + (_OF_KIND if of_kind else 0.0))
         rated.append(replace(one, score=score, about=one.about + score - one.score))
@@ -361,34 +330,6 @@ def _only_names(sentence: Sentence, text: str, wanted: Collection[str]) -> bool:
     line = text[text.rfind("\n", 0, sentence.place.start) + 1 : sentence.place.start]
     asked = len(sentence.words.intersection(wanted))
     return not line.strip() and 2 * asked >= len(sentence.words) > 0 and _NAME.fullmatch(sentence.text) is not None
-
-
-def _about(passage: Passage) -> str:
-    """Return the title and headings of a passage, each once."""
-    parts = (passage.hit.title, *headings_of(passage.hit.heading))
-    return ", ".join(dict.fromkeys(part.strip() for part in parts if part.strip()))
-
-
-def _entitled(question: str, passages: Sequence[Passage], languages: Sequence[str]) -> list[bool]:
-    """Return which passages are called what is asked for: their sentences need not repeat it.
-
-    One is by the number of a section above it ("§ 433 BGB"): of several, by those with most of the question in their
-    names. Else by its title, by its heading if that is one name, as of a setting, or by all its names, if the heading
-    is part of the question ("the Force parameter of Copy-Item"). Source code says more than its comments.
-    """
-    numbers, bare = set(asked_numbers(question)), without_asking(question)
-    called, shared = [], []
-    for passage, language in zip(passages, languages, strict=True):
-        asked, headings = set(analyze(bare, language)), headings_of(passage.hit.heading)
-        title, own = set(analyze(passage.hit.title, language)), set(analyze(without_number(headings[-1]), language))
-        names = set(analyze(_about(passage), language))
-        is_part = bool(own) and own.issubset(asked) and not is_code(passage.hit.path)
-        by_heading = len(headings[-1].split()) == 1 and own.issuperset(asked)
-        called.append(title.issuperset(asked) or by_heading or (is_part and names.issuperset(asked)))
-        has_number = any(not numbers.isdisjoint(heading_numbers(heading)) for heading in headings)
-        shared.append(1 + len(names & asked) if has_number else 0)
-    most = max(shared, default=0)
-    return [by_name or 0 < share == most for by_name, share in zip(called, shared, strict=True)]
 
 
 async def _likenesses(question: str, texts: Sequence[str], embedder: EmbeddingService | None) -> list[float]:

@@ -1,0 +1,84 @@
+"""What passages are called, and which of them are called what a question asks for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from core.rag.analysis import analyze, asked_numbers, heading_numbers, without_number
+from core.rag.analysis.filler_phrases import without_asking
+from core.rag.analysis.language import detect_language
+from core.rag.answering.compared import without_distinction
+from core.rag.answering.extracts.subjects import Headings
+from core.rag.answering.types import Passage
+from core.rag.extraction.source_code import is_code
+from core.rag.headings import headings_of, last_heading
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A passage that sentences are taken from, with what each comparison with the question needs to know of it.
+
+    Attributes:
+        passage: The passage.
+        language: Its language.
+        names: The words of its title and headings, analysed.
+        headings: Its headings.
+    """
+
+    passage: Passage
+    language: str
+    names: frozenset[str]
+    headings: Headings
+
+    @classmethod
+    def of(cls, passage: Passage) -> Source:
+        """Read a passage."""
+        language = detect_language(passage.hit.content.split())
+        parts = (passage.hit.title, *headings_of(passage.hit.heading))
+        names = ", ".join(dict.fromkeys(part.strip() for part in parts if part.strip()))
+        return cls(passage, language, frozenset(analyze(names, language)), Headings(passage, language))
+
+    @property
+    def text(self) -> str:
+        """The text of the passage."""
+        return self.passage.hit.content
+
+
+def entitled(question: str, sources: Sequence[Source]) -> list[bool]:
+    """Return which passages are called what is asked for: their sentences need not repeat it.
+
+    One is by the number of a section above it ("§ 433 BGB"): of several, by those with most of the question in their
+    names. Else by its title, by its heading if that is one name, as of a setting, or by all its names, if the heading
+    is part of the question ("the Force parameter of Copy-Item"). Source code says more than its comments.
+    """
+    numbers, bare = set(asked_numbers(question)), without_asking(question)
+    called, shared = [], []
+    for source in sources:
+        hit, language = source.passage.hit, source.language
+        asked, headings = set(analyze(bare, language)), headings_of(hit.heading)
+        title, own = set(analyze(hit.title, language)), set(analyze(without_number(headings[-1]), language))
+        is_part = bool(own) and own.issubset(asked) and not is_code(hit.path)
+        by_heading = len(headings[-1].split()) == 1 and own.issuperset(asked)
+        called.append(title.issuperset(asked) or by_heading or (is_part and source.names.issuperset(asked)))
+        has_number = any(not numbers.isdisjoint(heading_numbers(heading)) for heading in headings)
+        shared.append(1 + len(source.names & asked) if has_number else 0)
+    most = max(shared, default=0)
+    return [by_name or 0 < share == most for by_name, share in zip(called, shared, strict=True)]
+
+
+def names_not_asked(source: Source, wanted: set[str]) -> list[re.Pattern[str]]:
+    """Return patterns for the title and the heading of a passage, but not of what the question names itself.
+
+    Args:
+        source: The passage.
+        wanted: The words of the question, analysed.
+    """
+    names = (source.passage.hit.title, last_heading(source.passage.hit.heading))
+    known_as = dict.fromkeys(without_distinction(name.strip()) for name in names)
+    return [
+        re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
+        for name in known_as
+        if not wanted.issuperset(analyze(name, source.language))
+    ]
