@@ -6,8 +6,8 @@ import pytest
 
 from answering.models import talking
 from core.rag import KnowledgeBase
-from core.rag.answering.beyond_names import without_names
 from core.rag.answering.extracts.composing import LABEL, NEAREST
+from core.rag.answering.relevance.beyond_names import without_names
 from core.rag.answering.response import NOTHING_FOUND
 from libs.dataloader import Document
 

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from core.rag import KnowledgeBase
-from core.rag.answering.asked_times import times_asked
+from core.rag.answering.understanding.asked_times import times_asked
 from dbhandler.kit import Engine
 from libs.dataloader import Document
 

@@ -11,11 +11,11 @@ import pytest
 from answering.models import talking
 from core.rag import KnowledgeBase
 from core.rag.analysis import analyze
-from core.rag.answering.compared import RELEVANT, Asked, Passage
 from core.rag.answering.extracts.composing import LABEL, NEAREST
 from core.rag.answering.extracts.stating import STATEMENTS
-from core.rag.answering.relevant import NEAR
-from core.rag.answering.relevant import relevance as relevance_of
+from core.rag.answering.relevance.compared import RELEVANT, Asked, Passage
+from core.rag.answering.relevance.judging import NEAR
+from core.rag.answering.relevance.judging import relevance as relevance_of
 from core.rag.answering.response import NOTHING_FOUND
 from core.rag.answering.types import Analysis, FoundEntity, FoundFact, Knowledge
 from core.rag.retrieval.hits import Hit

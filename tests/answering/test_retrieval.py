@@ -18,7 +18,7 @@ from core.rag.answering.graph_index import index as graph_index
 from core.rag.answering.graph_index.search import GraphSearch
 from core.rag.answering.graph_index.trigrams import TrigramIndex
 from core.rag.answering.metrics import Metrics
-from core.rag.answering.relevance import best_facts, entity_score, fact_score, search_terms
+from core.rag.answering.relevance.scores import best_facts, entity_score, fact_score, search_terms
 from core.rag.answering.retrieval import RetrievalOptions, retrieve_knowledge
 from core.rag.answering.types import Analysis, FoundEntity, FoundFact
 from core.rag.errors import EmbeddingError, StoreError, StoreTimeoutError

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.answering.times import NOW, days
 
-from core.rag.answering.asked_times import of_times_asked, times_asked
 from core.rag.answering.types import FoundFact
+from core.rag.answering.understanding.asked_times import of_times_asked, times_asked
 
 EVER = "0001-01-01"
 

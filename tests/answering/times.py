@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from core.rag.answering.asked_times import times_asked
+from core.rag.answering.understanding.asked_times import times_asked
 
 #: A Friday.
 NOW = datetime(2026, 3, 13, 15, 30, tzinfo=UTC)

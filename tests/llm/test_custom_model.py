@@ -12,7 +12,7 @@ import pytest
 from tests.blocks import blocks_of
 
 from core.rag import CustomLanguageModel, KnowledgeBase, LanguageModel, Message
-from core.rag.answering.analysis import QueryAnalysis
+from core.rag.answering.understanding.analysis import QueryAnalysis
 from core.rag.errors import InvalidInputError, LanguageModelError, StructuredOutputError
 from core.rag.llm import Completion, Delta, Usage
 from libs.dataloader import Document

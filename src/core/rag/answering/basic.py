@@ -8,13 +8,13 @@ from collections.abc import AsyncGenerator
 from typing import TYPE_CHECKING
 
 from core.rag.answering.events import AnalysisEvent, Event, final_answer
-from core.rag.answering.intents import intent_of
 from core.rag.answering.metrics import Metrics
 from core.rag.answering.pipeline import answered
 from core.rag.answering.recording import recorded
-from core.rag.answering.relevant import judge
+from core.rag.answering.relevance.judging import judge
 from core.rag.answering.services import AnsweringBase, Services, checked_base, checked_instructions
 from core.rag.answering.types import Analysis, Answer, Knowledge
+from core.rag.answering.understanding.intents import intent_of
 from core.rag.dbhandler.checks import check_text
 from core.rag.llm.base import checked_model
 

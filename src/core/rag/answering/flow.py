@@ -9,7 +9,6 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from core.rag.answering.analysis import analyze_query
 from core.rag.answering.context import build_context
 from core.rag.answering.events import AnalysisEvent, DoneEvent, Event, TokenEvent
 from core.rag.answering.metrics import Metrics
@@ -20,6 +19,7 @@ from core.rag.answering.response import Response, generate_response
 from core.rag.answering.retrieval import RetrievalOptions, retrieve_knowledge
 from core.rag.answering.services import AnsweringBase, Services, checked_base, checked_instructions
 from core.rag.answering.types import Analysis, Answer, Context, Knowledge
+from core.rag.answering.understanding.analysis import analyze_query
 from core.rag.errors import InvalidInputError
 from core.rag.llm.base import checked_model
 

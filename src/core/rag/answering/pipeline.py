@@ -8,14 +8,14 @@ from collections.abc import AsyncGenerator
 from dataclasses import replace
 from typing import Any
 
-from core.rag.answering.beyond_names import is_witnessed
 from core.rag.answering.context import build_context
-from core.rag.answering.courtesies import asks_nothing
 from core.rag.answering.events import CitationEvent, DoneEvent, Event, RetrievalEvent, TokenEvent
 from core.rag.answering.metrics import Metrics
+from core.rag.answering.relevance.beyond_names import is_witnessed
 from core.rag.answering.response import Response, generate_response
 from core.rag.answering.services import Services
 from core.rag.answering.types import Analysis, Answer, Context, Knowledge, Strategy
+from core.rag.answering.understanding.courtesies import asks_nothing
 
 
 async def answered(

@@ -11,9 +11,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from core.rag.answering.events import DoneEvent, Event, RetrievalEvent, TokenEvent
-from core.rag.answering.intents import has_words
 from core.rag.answering.markers import without_markers
 from core.rag.answering.services import Services
+from core.rag.answering.understanding.intents import has_words
 from core.rag.dbhandler.finishing import finish
 from core.rag.errors import MGRagError, NotFoundError, StoreError, StreamCutError
 from core.rag.retrieval.referents import asks_for_more, referents

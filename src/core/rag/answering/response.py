@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from core.rag.answering.checking.citations import Checked, check_citations, citation
-from core.rag.answering.courtesies import asks_nothing
 from core.rag.answering.extracts.composing import NEAREST, NOT_ASKED, NOT_SET, extract
 from core.rag.answering.extracts.stating import STATEMENTS, answering_statements, listed, statements
-from core.rag.answering.intents import has_words
 from core.rag.answering.markers import MarkerFilter, indexed_names
 from core.rag.answering.metrics import Metrics
 from core.rag.answering.prompts import AnswerPrompt
 from core.rag.answering.types import Analysis, Citation, Context, Intent, Passage
+from core.rag.answering.understanding.courtesies import asks_nothing
+from core.rag.answering.understanding.intents import has_words
 from core.rag.errors import LanguageModelError, StreamCutError
 from core.rag.llm.thinking import without_thinking
 

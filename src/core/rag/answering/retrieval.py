@@ -8,16 +8,23 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from core.rag.answering.asked_times import of_times_asked, times_asked
 from core.rag.answering.computing.computed import Computed, computed
 from core.rag.answering.computing.question import chained
 from core.rag.answering.graph_index.search import GraphSearch
 from core.rag.answering.metrics import Metrics
 from core.rag.answering.of_records import with_records
 from core.rag.answering.prose import LOOKED_AT, best_to_read
-from core.rag.answering.relevance import best_entities, best_facts, entity_score, fact_score, scored, search_terms
-from core.rag.answering.relevant import judge
+from core.rag.answering.relevance.judging import judge
+from core.rag.answering.relevance.scores import (
+    best_entities,
+    best_facts,
+    entity_score,
+    fact_score,
+    scored,
+    search_terms,
+)
 from core.rag.answering.types import Analysis, FoundEntity, FoundFact, Intent, Knowledge
+from core.rag.answering.understanding.asked_times import of_times_asked, times_asked
 from core.rag.errors import EmbeddingError, StoreError
 from core.rag.retrieval.hits import Hit, SearchMode
 from core.rag.together import together

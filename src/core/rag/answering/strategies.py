@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from core.rag.answering.basic import basic_events
 from core.rag.answering.drift.events import drift_events
 from core.rag.answering.flow import flow_events
-from core.rag.answering.intents import has_parts
 from core.rag.answering.overview.events import overview_events
 from core.rag.answering.overview.recognising import asks_for_overview, documents_asked
+from core.rag.answering.understanding.intents import has_parts
 
 if TYPE_CHECKING:
     from core.rag.answering.events import Event

@@ -30,7 +30,7 @@ from core.rag.answering.checking.swapping import (
     number_values,
     wording_of,
 )
-from core.rag.answering.written_times import written_times
+from core.rag.answering.understanding.written_times import written_times
 from core.rag.extraction.initials import ACRONYM, with_initials
 from core.rag.indexing.splitting.sentences import sentence_spans
 

@@ -10,8 +10,8 @@ from functools import lru_cache
 from typing import Final
 
 from core.rag.analysis import analyze
-from core.rag.answering.asked_times import FIRST, LAST, AskedTime, periods_asked
 from core.rag.answering.computing.cues import ASKING, COMPARISONS, MONEY, OF_TIME, Comparison, Cue, Language, languages
+from core.rag.answering.understanding.asked_times import FIRST, LAST, AskedTime, periods_asked
 from core.rag.retrieval.tables.amounts import amount, plain_number
 
 #: A longer question asks for more than a number.

@@ -6,7 +6,6 @@ import dataclasses
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
-from core.rag.answering.asked_times import times_asked
 from core.rag.answering.drift.admission import Admission
 from core.rag.answering.drift.base import DRIFTBase
 from core.rag.answering.drift.cache import Entry
@@ -24,6 +23,7 @@ from core.rag.answering.drift.traversal import Limits, NodeFilter, Traversal
 from core.rag.answering.drift.validation import valid_only
 from core.rag.answering.drift.words import QueryWords
 from core.rag.answering.drift.writing import store_inferences
+from core.rag.answering.understanding.asked_times import times_asked
 from core.rag.dbhandler.checks import check_function, check_items, check_text
 from core.rag.errors import EmptyGraphError, InvalidInputError, NoEntryPointsError, NotFoundError
 from core.rag.graph.finding import look_up

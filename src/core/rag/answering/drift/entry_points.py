@@ -15,7 +15,7 @@ from core.rag.answering.drift.reader import GraphReader
 from core.rag.answering.drift.scoring import clamp
 from core.rag.answering.drift.vectors import Vectors
 from core.rag.answering.drift.words import QueryWords
-from core.rag.answering.relevant import judge
+from core.rag.answering.relevance.judging import judge
 from core.rag.answering.types import Analysis, Knowledge
 from core.rag.extraction.words import normalized_words
 from core.rag.graph.hops import by_label

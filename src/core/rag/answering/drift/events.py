@@ -8,8 +8,6 @@ from collections.abc import AsyncGenerator
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from core.rag.answering.analysis import analyze_query
-from core.rag.answering.asked_times import of_times_asked
 from core.rag.answering.drift.admission import Admission
 from core.rag.answering.drift.cache import PathCache
 from core.rag.answering.drift.drift import DRIFTRAG
@@ -19,9 +17,11 @@ from core.rag.answering.metrics import Metrics
 from core.rag.answering.of_records import with_records
 from core.rag.answering.pipeline import answered
 from core.rag.answering.reaching import tried_once
-from core.rag.answering.relevance import matches, scored, search_terms
-from core.rag.answering.relevant import judge
+from core.rag.answering.relevance.judging import judge
+from core.rag.answering.relevance.scores import matches, scored, search_terms
 from core.rag.answering.types import Knowledge
+from core.rag.answering.understanding.analysis import analyze_query
+from core.rag.answering.understanding.asked_times import of_times_asked
 from core.rag.dbhandler.store import GraphStore
 from core.rag.errors import EmptyGraphError, NoEntryPointsError
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from core.rag.answering.drift.paths import KnowledgeGap, Node, Path
 from core.rag.answering.drift.scoring import order
 from core.rag.answering.drift.words import QueryWords
-from core.rag.answering.intents import subject_of
+from core.rag.answering.understanding.intents import subject_of
 from core.rag.schema import EdgeType
 
 #: An edge below this weight is too weak to support an answer.

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from core.rag.answering.context import build_context
 from core.rag.answering.drift.knowledge import knowledge_of
 from core.rag.answering.drift.paths import Path
-from core.rag.answering.intents import intent_of
 from core.rag.answering.metrics import Metrics
 from core.rag.answering.pipeline import answer_of
 from core.rag.answering.response import Response, generate_response
 from core.rag.answering.types import Analysis, Answer
+from core.rag.answering.understanding.intents import intent_of
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient

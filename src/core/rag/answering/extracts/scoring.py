@@ -30,7 +30,7 @@ from core.rag.answering.extracts.sentence_ends import ASKS, STATES
 from core.rag.answering.extracts.substance import only_points, substance
 from core.rag.answering.extracts.table_rows import is_row, with_head
 from core.rag.answering.prose import names_code
-from core.rag.answering.spelling import Together
+from core.rag.answering.relevance.joined_words import Together
 from core.rag.answering.types import Passage
 from core.rag.answering.vectors import sentence_vectors
 from core.rag.embedder.likeness import likeness, usual_cosine

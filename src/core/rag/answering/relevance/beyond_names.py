@@ -18,7 +18,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from core.rag.analysis.language import DEFAULT_LANGUAGE, detect_language
-from core.rag.answering.compared import (
+from core.rag.answering.extracts.stating import answering_statements
+from core.rag.answering.relevance.compared import (
     Asked,
     Passage,
     Words,
@@ -28,10 +29,9 @@ from core.rag.answering.compared import (
     without_distinction,
     words_of,
 )
-from core.rag.answering.extracts.stating import answering_statements
-from core.rag.answering.intents import has_words, subject_of
-from core.rag.answering.relevance import matches
+from core.rag.answering.relevance.scores import matches
 from core.rag.answering.types import Analysis, Knowledge
+from core.rag.answering.understanding.intents import has_words, subject_of
 from core.rag.embedder import embed_queries
 from core.rag.embedder.likeness import likeness, usual_cosine
 from core.rag.errors import EmbeddingError

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from core.rag.analysis.relative_times import relative_times
 from core.rag.answering.types import FoundFact
-from core.rag.answering.written_times import written_times
+from core.rag.answering.understanding.written_times import written_times
 from core.rag.times import here_and_now, iso
 
 #: Where a time begins that has no beginning, and ends that has no end.

@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from core.rag.answering.compared import RELEVANT, Asked, Passage, is_called
-from core.rag.answering.relevance import matches
+from core.rag.answering.relevance.compared import RELEVANT, Asked, Passage, is_called
+from core.rag.answering.relevance.scores import matches
 from core.rag.answering.types import Analysis, FoundEntity, Knowledge
 from core.rag.embedder.likeness import usual_cosine
 from core.rag.retrieval.legs import Legs

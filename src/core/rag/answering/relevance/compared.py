@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 from core.rag.analysis import analyze, index_terms, query_terms
 from core.rag.analysis.language import DEFAULT_LANGUAGE, question_language
-from core.rag.answering.intents import has_words, subject_of
-from core.rag.answering.relevance import matches, search_terms
-from core.rag.answering.spelling import Together
+from core.rag.answering.relevance.joined_words import Together
+from core.rag.answering.relevance.scores import matches, search_terms
 from core.rag.answering.types import Analysis, FoundEntity, Knowledge
+from core.rag.answering.understanding.intents import has_words, subject_of
 from core.rag.bm25 import idf
 from core.rag.embedder.likeness import likeness
 from core.rag.extraction.names import names_in

@@ -12,10 +12,10 @@ from pydantic import BaseModel, Field, StringConstraints
 from core.rag.analysis.language import detect_language
 from core.rag.analysis.words import fold, is_stop_word
 from core.rag.answering.graph_index.search import GraphSearch
-from core.rag.answering.intents import intent_of
 from core.rag.answering.metrics import Metrics
 from core.rag.answering.prompts import AnalysisPrompt
 from core.rag.answering.types import Analysis, Intent
+from core.rag.answering.understanding.intents import intent_of
 from core.rag.errors import LanguageModelError, StoreError
 from core.rag.extraction.names import names_in
 from core.rag.extraction.words import normalize_name, normalized_words, word_spans
