@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from core.rag.answering.admission import Admission
 from core.rag.answering.computing.computed import Computed, computed
 from core.rag.answering.computing.question import chained
 from core.rag.answering.graph_index.search import GraphSearch
@@ -184,7 +185,7 @@ class _Retrieval:
         failure = self._failures.get(_OF_PASSAGES)
         knowledge = Knowledge(entities, facts, hits, errors=self._counts.failed, failure=failure)
         if filters := self._options.search.get("filters"):
-            knowledge = await _narrowed(knowledge, self._kb.client, filters)
+            knowledge = await Admission(self._kb.client, filters).narrowed(knowledge)
         await judge(self._analysis, knowledge, self._kb.client, self._options.before)
         knowledge.computed = tuple(one.hit for one in worked_out)
         return knowledge
@@ -267,12 +268,6 @@ class _Retrieval:
     async def _chunks(self, ids: list[str]) -> list[Hit]:
         chunks = await self._kb.client.chunks_by_id(ids)
         return [Hit.of_chunk(chunks[i], 0.0, {}) for i in ids if i in chunks]
-
-
-async def _narrowed(knowledge: Knowledge, client: MemGraphClient, filters: Any) -> Knowledge:
-    from core.rag.answering.drift.admission import Admission
-
-    return await Admission(client, filters).narrowed(knowledge)
 
 
 def _shared[Found](pattern: list[Found], trigram: list[Found], key: Callable[[Found], Any], limit: int) -> list[Found]:

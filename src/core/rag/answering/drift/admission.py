@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from core.rag.answering.admission import Admission
 from core.rag.answering.drift.paths import TEXTS, Edge, Node, Path
-from core.rag.answering.types import FoundFact, Knowledge
 from core.rag.graph.hops import by_label
 from core.rag.graph.sentences import Key, Sentences
-from core.rag.retrieval.filters import parse_filter
-from core.rag.retrieval.legs import Legs
 from core.rag.schema import EdgeType, Label
 
 if TYPE_CHECKING:
     from core.rag.answering.drift.entry_points import Entries
-    from core.rag.dbhandler import MemGraphClient
 
 #: The texts that name entities, and by which edges.
 _NAMING = {Label.CHUNK: EdgeType.MENTIONS, Label.DOCUMENT: EdgeType.TITLED, Label.RECORD: EdgeType.HAS_ENTITY}
@@ -24,35 +21,8 @@ _NAMING = {Label.CHUNK: EdgeType.MENTIONS, Label.DOCUMENT: EdgeType.TITLED, Labe
 _MOST_TEXTS = 1_000
 
 
-class Admission:
-    """Decides which chunks, documents and records pass a filter; a record does as its document does.
-
-    An entity belongs to no document, so a traversal may always pass through it. But of the entities and facts found,
-    only those are returned that are supported by a passage which passes the filter.
-    """
-
-    def __init__(self, client: MemGraphClient, filters: str | Mapping[str, Any]) -> None:
-        """Prepare.
-
-        Raises:
-            FilterError: if the filter does not parse.
-        """
-        self._client = client
-        self._legs = Legs(client, None)
-        self._wanted = parse_filter(filters)
-
-    async def __call__(self, ids: Mapping[Label, Sequence[str]]) -> Collection[str]:
-        """Return the ids of those chunks, documents and records that pass."""
-        passing = await self._chunks(ids.get(Label.CHUNK, ()))
-        records = await self._client.documents_of_records(ids.get(Label.RECORD, ()))
-        rows = await self._client.read_for_ids(
-            "UNWIND $ids AS i MATCH (d:Document {id: i})<-[:CHUNK_OF]-(c:DocumentChunk) "
-            "WHERE c.chunk_index = 0 RETURN i AS id, c.id AS chunk",
-            sorted({*ids.get(Label.DOCUMENT, ()), *(row["document"] for row in records)}),
-        )
-        first = {row["chunk"]: row["id"] for row in rows}
-        documents = {first[chunk] for chunk in await self._chunks(first)}
-        return passing | documents | {row["id"] for row in records if row["document"] in documents}
+class PathAdmission(Admission):
+    """Decides what of a traversal passes a filter: entities belong to no document, so it may pass through any."""
 
     async def of_paths(self, paths: Sequence[Path]) -> list[Path]:
         """Return the paths that may be shown: each of their edges is of a text that passes, or supported by one.
@@ -97,32 +67,6 @@ class Admission:
         allowed = passing.union(*(some for own in named.values() for text, some in own.items() if text in passing))
         return [_bare(node) for node in nodes if node.id in allowed]
 
-    async def narrowed(self, knowledge: Knowledge) -> Knowledge:
-        """Return the part of the knowledge that is supported by passages that pass; summaries are made of any."""
-        said = {chunk for fact in knowledge.facts for chunk in fact.chunk_ids}
-        passing = await self._chunks({*said, *(hit.chunk_id for hit in knowledge.hits)})
-        hits = [hit for hit in knowledge.hits if hit.chunk_id in passing]
-        facts = [fact for fact in knowledge.facts if passing.intersection(fact.chunk_ids)]
-        mentioned = await self._mentioned({entity.id for entity in knowledge.entities}, {hit.chunk_id for hit in hits})
-        mentioned |= {end for fact in facts for end in (fact.source_id, fact.target_id)}
-        entities = [replace(entity, summary="") for entity in knowledge.entities if entity.id in mentioned]
-        keys = [(fact.source_id, fact.target_id, fact.type) for fact in facts]
-        sentences = await Sentences.of(self._client, keys)
-        texts = [sentences.among(key, fact.fact, passing) for key, fact in zip(keys, facts, strict=True)]
-        facts = [_only(fact, text, passing) for fact, text in zip(facts, texts, strict=True)]
-        return replace(knowledge, entities=entities, facts=facts, hits=hits)
-
-    async def _chunks(self, ids: Iterable[str]) -> set[str]:
-        facts = await self._legs.facts(list(ids))
-        return {name for name, fact in facts.items() if self._wanted.matches(fact)}
-
-    async def _mentioned(self, entities: Collection[str], chunks: Collection[str]) -> set[str]:
-        rows = await self._client.read(
-            "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i})-[:MENTIONS]->(e:Entity) RETURN DISTINCT e.id AS id",
-            ids=sorted(chunks),
-        )
-        return {row["id"] for row in rows} & set(entities)
-
 
 def _bare(node: Node) -> Node:
     """Return a node without its summary, if it is an entity: that is made of any texts."""
@@ -134,10 +78,6 @@ def _bare(node: Node) -> Node:
 
 def _key(edge: Edge) -> Key:
     return edge.source, edge.target, edge.type
-
-
-def _only(fact: FoundFact, said: str, chunks: Collection[str]) -> FoundFact:
-    return replace(fact, fact=said, chunk_ids=tuple(chunk for chunk in fact.chunk_ids if chunk in chunks))
 
 
 def _is_said(path: Path, passing: Collection[str]) -> bool:

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
-from core.rag.answering.drift.admission import Admission
+from core.rag.answering.drift.admission import PathAdmission
 from core.rag.answering.drift.base import DRIFTBase
 from core.rag.answering.drift.cache import Entry
 from core.rag.answering.drift.config import Direction, InferenceStrategy, check_edge_types
@@ -91,7 +91,7 @@ class DRIFTRAG(DRIFTBase):
         """
         question = _checked(question)
         config = self.config
-        admits = Admission(self.client, filters) if filters else None
+        admits = PathAdmission(self.client, filters) if filters else None
         hits: dict[str, Hit] = {}
         stats = TraversalStats()
         parts, notes = await parts_of(question, self.language_model)
@@ -324,7 +324,7 @@ class DRIFTRAG(DRIFTBase):
         direction: Direction | None = None,
         node_filter: NodeFilter | None = None,
         edge_types: Sequence[str] | None = None,
-        admits: Admission | None = None,
+        admits: PathAdmission | None = None,
     ) -> list[Path]:
         config = self.config
         asked = tuple(times_asked(query).values())

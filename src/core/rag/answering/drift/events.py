@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from core.rag.answering.drift.admission import Admission
+from core.rag.answering.admission import Admission
 from core.rag.answering.drift.cache import PathCache
 from core.rag.answering.drift.drift import DRIFTRAG
 from core.rag.answering.drift.knowledge import knowledge_of, mixed, replaced

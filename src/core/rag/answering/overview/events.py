@@ -7,8 +7,8 @@ import time
 from collections.abc import AsyncGenerator
 from typing import Any
 
+from core.rag.answering.admission import Admission
 from core.rag.answering.context import build_context
-from core.rag.answering.drift.admission import Admission
 from core.rag.answering.events import AnalysisEvent, Event
 from core.rag.answering.extracts.composing import NOT_ASKED, NOT_SET
 from core.rag.answering.flow import flow_events

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from core.rag.answering.drift.admission import Admission
+from core.rag.answering.admission import Admission
 from core.rag.answering.extracts.showing import shown
 from core.rag.answering.overview.recognising import called
 from core.rag.answering.overview.survey import Survey

@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from core.rag.answering.drift.admission import Admission
+from core.rag.answering.admission import Admission
 from core.rag.answering.extracts.showing import shown
 from core.rag.answering.graph_index.index import FACT_COLUMNS, fact_of
 from core.rag.answering.graph_index.search import MENTIONED, entity_of
