@@ -25,6 +25,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
         "core.rag.unit_vectors",
         "core.rag.openai_events",
     ),
+    ("core.rag.arguments",),
     ("core.rag.identity", "core.rag.schema", "core.rag.settings", "core.rag.times"),
     ("core.rag.openai_endpoint",),
     ("core.rag.openai_failures",),

@@ -7,7 +7,7 @@ import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from core.rag.dbhandler.checks import check_flags
+from core.rag.arguments import check_flags
 from core.rag.errors import ConfigurationError, InvalidInputError, NotFoundError
 from core.rag.schema import Label
 

@@ -10,8 +10,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from core.rag.answering.answers import Answers
+from core.rag.arguments import check_flags, check_number, check_text
 from core.rag.dbhandler import MemGraphClient
-from core.rag.dbhandler.checks import check_flags, check_number, check_text
 from core.rag.dbhandler.vectors import VectorStoreInfo
 from core.rag.errors import ConfigurationError, StoreError
 from core.rag.graph.exploration import Exploration

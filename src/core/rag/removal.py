@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from core.rag.dbhandler.checks import check_text
+from core.rag.arguments import check_text
 from core.rag.errors import InvalidInputError
 
 if TYPE_CHECKING:

@@ -24,6 +24,7 @@ from pydantic_settings import (
     SettingsConfigDict,
 )
 
+from core.rag.arguments import check_text
 from core.rag.errors import ConfigurationError, InvalidInputError
 
 DEFAULT_EMBEDDED_URI = "embedded:.mgrag/graph.grafeo"
@@ -274,8 +275,8 @@ def named_model(given: str | None, setting: str | None, what: str, variable: str
         InvalidInputError: if what is given is not text.
         ConfigurationError: if the name is empty.
     """
-    if given is not None and not isinstance(given, str):
-        raise InvalidInputError(f"The name of a model must be text, not {type(given).__name__}.")
+    if given is not None:
+        check_text("The name of a model", given)
     name = setting if given is None else given
     if name is not None and not name.strip():
         raise ConfigurationError(f"The name of the {what} is empty ({variable}).")

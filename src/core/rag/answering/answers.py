@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args, overload
 
-from core.rag.dbhandler.checks import check_flags, check_number, check_optional, check_text
+from core.rag.arguments import check_flags, check_number, check_optional, check_text
 from core.rag.errors import InvalidInputError
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from core.rag.answering.relevance.judging import judge
 from core.rag.answering.services import AnsweringBase, Services, checked_base, checked_instructions
 from core.rag.answering.types import Analysis, Answer, Knowledge
 from core.rag.answering.understanding.intents import intent_of
-from core.rag.dbhandler.checks import check_text
+from core.rag.arguments import check_text
 from core.rag.llm.base import checked_model
 
 if TYPE_CHECKING:

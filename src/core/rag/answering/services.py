@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from core.rag.answering.context import TOKEN_BUDGET
 from core.rag.answering.retrieval import Searching
-from core.rag.dbhandler.checks import check_optional
+from core.rag.arguments import check_optional
 from core.rag.errors import InvalidInputError
 
 if TYPE_CHECKING:

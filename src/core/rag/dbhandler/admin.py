@@ -9,8 +9,8 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any
 
+from core.rag.arguments import check_kind, check_text, check_texts
 from core.rag.dbhandler.batches import batches
-from core.rag.dbhandler.checks import check_kind, check_text, check_texts
 from core.rag.dbhandler.documents.removing import remove_unused_sources
 from core.rag.dbhandler.knowledge.validity import is_marked, remove_mark
 from core.rag.dbhandler.plain import plain_rows

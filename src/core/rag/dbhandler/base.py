@@ -10,8 +10,8 @@ from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
+from core.rag.arguments import check_kind, check_number, check_optional, check_text, check_texts
 from core.rag.dbhandler.batches import MAX_ROWS, batches
-from core.rag.dbhandler.checks import check_kind, check_number, check_optional, check_text, check_texts
 from core.rag.dbhandler.documents.indexed import INDEXED
 from core.rag.dbhandler.gate import WriterGate
 from core.rag.dbhandler.store import DEFAULT_POOL_SIZE, GraphStore, Row, Transaction, open_store

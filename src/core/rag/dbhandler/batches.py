@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from core.rag.dbhandler.checks import check_texts
+from core.rag.arguments import check_texts
 from libs.dataloader.batches import in_batches
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+from core.rag.arguments import check_texts
 from core.rag.dbhandler.batches import MAX_BYTES, batches
-from core.rag.dbhandler.checks import check_texts
 
 FIELD: Final = "\x1f"
 _LINE: Final = "\x1e"

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
+from core.rag.arguments import check_kind, check_number, check_text, check_texts
 from core.rag.dbhandler.batches import batches
-from core.rag.dbhandler.checks import check_kind, check_number, check_text, check_texts
 from core.rag.dbhandler.documents.writing import ChunkRow, attach_vectors
 from core.rag.dbhandler.locking import lock
 from core.rag.dbhandler.messages.interactions import Indexes, InteractionRow, attach_message_vectors

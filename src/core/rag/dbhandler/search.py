@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from core.rag.dbhandler.checks import check_k, check_kind, check_mapping, check_number, check_text, check_texts
+from core.rag.arguments import check_kind, check_mapping, check_number, check_text, check_texts
+from core.rag.dbhandler.checks import check_k
 from core.rag.dbhandler.documents.contents import CONTENT_COLUMNS, with_content
 from core.rag.dbhandler.documents.rows import CHUNK_COLUMNS, DOCUMENT_COLUMNS, FOUND_COLUMNS, as_found
 from core.rag.dbhandler.scan import cosine_similarity, scan_search

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from core.rag.arguments import check_number, check_text
 from core.rag.dbhandler.base import ClientBase
 from core.rag.dbhandler.batches import run_for_rows
-from core.rag.dbhandler.checks import check_number, check_text
 from core.rag.dbhandler.kept import Kept
 from core.rag.dbhandler.locking import lock
 from core.rag.dbhandler.store import Row, Transaction

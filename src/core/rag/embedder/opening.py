@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from core.rag.arguments import check_text
 from core.rag.embedder.base import EmbeddingService
 from core.rag.embedder.fastembed import PREFIX as FASTEMBED
 from core.rag.embedder.fastembed import FastEmbedEmbedding
@@ -11,7 +12,7 @@ from core.rag.embedder.openai_compatible import OpenAICompatibleEmbedding
 from core.rag.embedder.text_embedding_3_small import MODEL as TEXT_EMBEDDING_3_SMALL
 from core.rag.embedder.text_embedding_3_small import TextEmbedding3Small
 from core.rag.embedder.wordllama import DEFAULT_DIMENSION, WordLlamaEmbedding
-from core.rag.errors import ConfigurationError, InvalidInputError
+from core.rag.errors import ConfigurationError
 from core.rag.openai_endpoint import HOW_TO_SET, has_endpoint
 from core.rag.settings import Settings, settings_for
 
@@ -49,8 +50,8 @@ def open_embedder(model: str | None = None, settings: Settings | None = None) ->
         256
     """
     settings = settings_for(settings)
-    if model is not None and not isinstance(model, str):
-        raise InvalidInputError(f"The name of a model must be text, not {type(model).__name__}.")
+    if model is not None:
+        check_text("The name of a model", model)
     name = (model if model is not None else settings.embedding_model).strip()
     if prefixed := _PREFIXED.fullmatch(name):
         name, prefix = prefixed.groups()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from core.rag.arguments import check_text
 from core.rag.errors import InvalidInputError
 from core.rag.extraction.facts import ChunkFacts, Fact, plain_type, snake_case
 
@@ -45,7 +46,7 @@ class WantedFacts:
         """
         _check_list("entity_types", types)
         _check_list("relations", relations)
-        kinds = tuple(dict.fromkeys(kind for item in types if (kind := plain_type(_text("A type", item)))))
+        kinds = tuple(dict.fromkeys(kind for item in types if (kind := plain_type(check_text("A type", item)))))
         wanted = tuple(
             dict.fromkeys(_relation(item, kinds) for item in relations if not isinstance(item, str) or item.strip())
         )
@@ -79,7 +80,7 @@ def _relation(given: RelationLike, kinds: Sequence[str]) -> WantedRelation:
     if not isinstance(given, Sequence):
         raise InvalidInputError(f"A relation must be text, not {type(given).__name__}.")
     parts = given.split(">") if isinstance(given, str) else list(given)
-    parts = [_text("A part of a relation", part) for part in parts]
+    parts = [check_text("A part of a relation", part) for part in parts]
     name = snake_case(parts[len(parts) // 2]) if parts else ""
     source, target = (plain_type(parts[0]), plain_type(parts[-1])) if len(parts) == 3 else ("", "")
     if not name or len(parts) not in (1, 3) or (len(parts) == 3 and not (source and target)):
@@ -95,9 +96,3 @@ def _relation(given: RelationLike, kinds: Sequence[str]) -> WantedRelation:
 def _check_list(name: str, given: object) -> None:
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise InvalidInputError(f"{name} must be a list of texts, not {type(given).__name__}.")
-
-
-def _text(what: str, given: object) -> str:
-    if not isinstance(given, str):
-        raise InvalidInputError(f"{what} must be text, not {type(given).__name__}.")
-    return given

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol
 
+from core.rag.arguments import check_flags, check_number, check_optional, check_text
 from core.rag.dbhandler import MemGraphClient
-from core.rag.dbhandler.checks import check_flags, check_number, check_optional, check_text
 from core.rag.dbhandler.store import MAX_K
 from core.rag.errors import InvalidInputError, NotFoundError
 from core.rag.graph.neighbours import Neighbours

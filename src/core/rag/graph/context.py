@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from core.rag.dbhandler.checks import check_number
+from core.rag.arguments import check_number
 from core.rag.dbhandler.knowledge.periods import Time
 from core.rag.extraction.records import TOGETHER, record_line
 from core.rag.graph.parts import GraphEdge

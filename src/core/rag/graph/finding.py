@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
-from core.rag.dbhandler.checks import check_number, check_optional, check_text
+from core.rag.arguments import check_number, check_optional, check_text
 from core.rag.dbhandler.documents.naming import document_named
 from core.rag.dbhandler.knowledge.periods import Time
 from core.rag.dbhandler.knowledge.traversal import Followed

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from core.rag.dbhandler.checks import check_texts
+from core.rag.arguments import check_texts
 from core.rag.dbhandler.knowledge.traversal import DEFINED_EDGES, DOCUMENT_EDGES, GRAPH_EDGES, Followed
 from core.rag.dbhandler.knowledge.validity import Validity
 from core.rag.errors import InvalidInputError

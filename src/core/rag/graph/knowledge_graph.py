@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from core.rag.arguments import as_float, check_flags, check_number, check_texts
 from core.rag.dbhandler import MemGraphClient
-from core.rag.dbhandler.checks import as_float, check_flags, check_number, check_texts
 from core.rag.dbhandler.store import MAX_DEPTH, MAX_K
 from core.rag.errors import InvalidInputError, NotFoundError
 from core.rag.graph.building import GraphBuilder

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import astuple
 from typing import TYPE_CHECKING, Any
 
-from core.rag.dbhandler.checks import check_flags, check_text, one_line
+from core.rag.arguments import check_flags, check_text, one_line
 from core.rag.dbhandler.documents.rows import MAX_PATH_CHARS
 from core.rag.dbhandler.knowledge.entities import FROM_CALLER
 from core.rag.dbhandler.knowledge.operations import positive

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from core.rag.dbhandler.checks import check_text
+from core.rag.arguments import check_text
 from core.rag.dbhandler.knowledge.concepts import ConceptRow
 from core.rag.encodable import encodable
 from core.rag.errors import InvalidInputError, InvalidVectorError

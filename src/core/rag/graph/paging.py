@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from core.rag.dbhandler.checks import check_text
+from core.rag.arguments import check_text
 from core.rag.errors import InvalidInputError
 
 #: Maximum number of nodes of a traversal, on all of its pages together, and of one page of a list.

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from core.rag.dbhandler.checks import check_flags, check_number
+from core.rag.arguments import check_flags, check_number
 from core.rag.dbhandler.knowledge.periods import Time
 from core.rag.dbhandler.knowledge.traversal import Followed, strength
 from core.rag.dbhandler.knowledge.validity import valid_at

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from core.rag.analysis import query_terms
-from core.rag.dbhandler.checks import check_number, check_text
+from core.rag.arguments import check_number, check_text
 from core.rag.dbhandler.knowledge.periods import Time
 from core.rag.dbhandler.knowledge.record_rows import DOCUMENTS
 from core.rag.dbhandler.store import MAX_K

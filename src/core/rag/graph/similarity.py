@@ -7,8 +7,8 @@ import json
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
+from core.rag.arguments import as_float
 from core.rag.dbhandler.batches import batches
-from core.rag.dbhandler.checks import as_float
 from core.rag.dbhandler.knowledge.concepts import VectorRow
 from core.rag.dbhandler.scan import cosine_similarity
 from core.rag.dbhandler.store import MAX_K

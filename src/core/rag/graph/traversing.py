@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from math import isqrt
 from typing import TYPE_CHECKING, Literal
 
-from core.rag.dbhandler.checks import check_flags, check_number
+from core.rag.arguments import check_flags, check_number
 from core.rag.dbhandler.knowledge.periods import Time
 from core.rag.dbhandler.knowledge.validity import valid_at
 from core.rag.dbhandler.store import MAX_DEPTH

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from core.rag.dbhandler.checks import check_flags
+from core.rag.arguments import check_flags
 from core.rag.extraction.mentions import EXTRACTION_VERSION
 from core.rag.extraction.records import FIELD_HINTS
 from core.rag.indexing.cutting import Cutter

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 
-from core.rag.dbhandler.checks import check_function
+from core.rag.arguments import check_function
 from core.rag.errors import InvalidInputError
 from libs.dataloader import LoadResult
 

@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from core.rag.dbhandler.checks import check_file, check_flags, check_texts
+from core.rag.arguments import check_file, check_flags, check_texts
 from core.rag.dbhandler.transfer.file import TransferReport, check_export, reading_export, writing_export
 from core.rag.errors import BackupError, NotFoundError
 from core.rag.indexing.titles import TitleLinker

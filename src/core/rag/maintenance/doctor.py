@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.rag.dbhandler.checks import check_flags
+from core.rag.arguments import check_flags
 from core.rag.dbhandler.embedded.commitlog import log_folder
 from core.rag.dbhandler.embedded.opening import is_there
 from core.rag.dbhandler.embedded.store import EmbeddedStore

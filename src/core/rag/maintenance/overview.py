@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.rag.dbhandler.checks import check_limit, check_text
+from core.rag.arguments import check_limit, check_text
 from core.rag.dbhandler.documents.naming import document_named
 from core.rag.errors import EmbeddingError, NotFoundError
 from core.rag.maintenance.places import bytes_on_disk

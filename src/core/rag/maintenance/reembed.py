@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from core.rag.dbhandler.checks import check_flags
+from core.rag.arguments import check_flags
 from core.rag.dbhandler.documents.rows import display_title, from_json
 from core.rag.dbhandler.documents.writing import ChunkRow
 from core.rag.embedder.base import dimension_of, embed_long_texts, embed_texts, is_blank

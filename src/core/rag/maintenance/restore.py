@@ -16,7 +16,7 @@ from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
-from core.rag.dbhandler.checks import check_flags
+from core.rag.arguments import check_flags
 from core.rag.dbhandler.embedded.commitlog import discard, log_folder, sync_file, sync_folder
 from core.rag.dbhandler.embedded.digest import Digest, digest_of_file, is_empty
 from core.rag.dbhandler.embedded.engine import KEPT, close_engine, lock_file, open_engine

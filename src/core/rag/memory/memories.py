@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
-from core.rag.dbhandler.checks import check_flags, check_limit, check_number, check_optional, check_text
+from core.rag.arguments import check_flags, check_limit, check_number, check_optional, check_text
 from core.rag.errors import InvalidInputError, NotFoundError
 from core.rag.memory.records import Forgotten, Memory
 

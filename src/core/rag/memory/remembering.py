@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from datetime import date, datetime
 from typing import Any
 
-from core.rag.dbhandler.checks import check_text
+from core.rag.arguments import check_text
 from core.rag.dbhandler.messages.rows import check_length, message_properties
 from core.rag.embedder import is_blank
 from core.rag.errors import InvalidInputError

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from core.rag.dbhandler.checks import check_k, check_number
+from core.rag.arguments import check_number
+from core.rag.dbhandler.checks import check_k
 from core.rag.retrieval.as_read import as_read
 from core.rag.retrieval.retriever import Retriever
 from core.rag.retrieval.spelling import applied, corrections

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from core.rag.dbhandler.checks import check_flags, check_optional, check_text
+from core.rag.arguments import check_flags, check_optional, check_text
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient

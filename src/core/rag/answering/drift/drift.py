@@ -24,7 +24,7 @@ from core.rag.answering.drift.validation import valid_only
 from core.rag.answering.drift.words import QueryWords
 from core.rag.answering.drift.writing import store_inferences
 from core.rag.answering.understanding.asked_times import times_asked
-from core.rag.dbhandler.checks import check_function, check_items, check_text
+from core.rag.arguments import check_function, check_items, check_text
 from core.rag.errors import EmptyGraphError, InvalidInputError, NoEntryPointsError, NotFoundError
 from core.rag.graph.finding import look_up
 from core.rag.retrieval.hits import Hit

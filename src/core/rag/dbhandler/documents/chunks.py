@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from core.rag.arguments import check_mapping, check_number, check_text
 from core.rag.dbhandler.batches import MAX_ROWS
-from core.rag.dbhandler.checks import check_mapping, check_number, check_text
 from core.rag.dbhandler.documents.adding import add_chunks
 from core.rag.dbhandler.documents.operations import DocumentOperations, give_vector
 from core.rag.dbhandler.documents.removing import release_vectors

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
+from core.rag.arguments import check_kind, check_texts
 from core.rag.dbhandler.batches import run_for_ids, run_for_rows
-from core.rag.dbhandler.checks import check_kind, check_texts
 from core.rag.dbhandler.documents.indexed import indexed_texts
 from core.rag.dbhandler.documents.removing import remove_strays, remove_unused_sources
 from core.rag.dbhandler.documents.rows import merge_properties

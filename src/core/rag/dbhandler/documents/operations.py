@@ -6,14 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from core.rag.arguments import check_limit, check_mapping, check_text, check_texts
 from core.rag.dbhandler.batches import batches, run_for_rows
-from core.rag.dbhandler.checks import (
-    check_characters,
-    check_limit,
-    check_mapping,
-    check_text,
-    check_texts,
-)
+from core.rag.dbhandler.checks import check_characters
 from core.rag.dbhandler.documents.contents import CONTENT_COLUMNS, with_content
 from core.rag.dbhandler.documents.indexed import indexed_texts
 from core.rag.dbhandler.documents.ingestion import IngestOperations

@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from core.rag.analysis import TITLE_WEIGHT, date_words, defined_words, file_word, heading_numbers, index_terms
-from core.rag.dbhandler.checks import check_mapping, check_optional, check_text
+from core.rag.arguments import check_mapping, check_optional, check_text
 from core.rag.dbhandler.documents.contents import content_properties
 from core.rag.dbhandler.documents.linking import LinkRow, resource_type
 from core.rag.dbhandler.documents.writing import ChunkRow, DocumentRow

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from core.rag.arguments import check_texts
 from core.rag.dbhandler.base import ClientBase
 from core.rag.dbhandler.batches import batches
-from core.rag.dbhandler.checks import check_texts
 from core.rag.dbhandler.knowledge.entities import EntityLedger
 from core.rag.dbhandler.knowledge.mentions import recompute
 from core.rag.dbhandler.store import Transaction

@@ -12,8 +12,8 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
+from core.rag.arguments import check_kind, check_limit, check_text, check_texts
 from core.rag.dbhandler.batches import batches, run_for_ids, run_for_rows
-from core.rag.dbhandler.checks import check_kind, check_limit, check_text, check_texts
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.dbhandler.vectors import VectorStoreInfo, VectorStoreOperations, check_vector_store, merge_vectors
 from core.rag.extraction.words import normalize_name

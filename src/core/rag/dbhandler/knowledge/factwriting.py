@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
+from core.rag.arguments import check_limit, check_texts, one_line
 from core.rag.dbhandler.base import ClientBase
 from core.rag.dbhandler.batches import batches, run_for_rows
-from core.rag.dbhandler.checks import check_limit, check_texts, one_line
 from core.rag.dbhandler.knowledge.entities import EntityLedger
 from core.rag.dbhandler.knowledge.facts import FactChanges, Triple, write_triples
 from core.rag.dbhandler.knowledge.mentions import MentionChanges, chunk_texts, titles_named

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+from core.rag.arguments import check_optional, check_text, check_texts
 from core.rag.dbhandler.batches import run_for_rows
-from core.rag.dbhandler.checks import check_optional, check_text, check_texts
 from core.rag.dbhandler.knowledge.entities import FROM_CALLER, EntityLedger, remove_unused_entities
 from core.rag.dbhandler.knowledge.facts import merge_edges, settle_periods
 from core.rag.dbhandler.knowledge.periods import Period

@@ -5,7 +5,8 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Sequence
 
-from core.rag.dbhandler.checks import MAX_LIMIT, check_characters, check_limit, check_text, check_texts
+from core.rag.arguments import MAX_LIMIT, check_limit, check_text, check_texts
+from core.rag.dbhandler.checks import check_characters
 from core.rag.dbhandler.store import Row
 from core.rag.dbhandler.text_order import comparable
 from core.rag.dbhandler.vectors import VectorStoreOperations

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
+from core.rag.arguments import check_texts
 from core.rag.dbhandler.base import ClientBase
 from core.rag.dbhandler.batches import batches, run_for_rows
-from core.rag.dbhandler.checks import check_texts
 from core.rag.dbhandler.knowledge.entities import FROM_CALLER, FROM_RULE, remove_unused_entities
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.extraction.names import type_of

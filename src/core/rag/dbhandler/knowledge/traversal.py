@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from core.rag.arguments import MAX_LIMIT, check_limit, check_mapping, check_texts
 from core.rag.dbhandler.batches import batches
-from core.rag.dbhandler.checks import MAX_LIMIT, check_limit, check_mapping, check_texts
 from core.rag.dbhandler.documents.rows import from_json
 from core.rag.dbhandler.knowledge.nodes import NodeOperations, node_columns, plain_node
 from core.rag.dbhandler.knowledge.validity import UNDATED, Validity

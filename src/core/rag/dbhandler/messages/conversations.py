@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date, datetime
 from typing import Any
 
-from core.rag.dbhandler.checks import check_text, check_texts
+from core.rag.arguments import check_text, check_texts
 from core.rag.dbhandler.messages.interactions import (
     Indexes,
     InteractionRow,

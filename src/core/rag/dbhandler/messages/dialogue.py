@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from core.rag.dbhandler.checks import check_k, check_optional
+from core.rag.arguments import check_optional
+from core.rag.dbhandler.checks import check_k
 from core.rag.dbhandler.messages.revising import RevisingOperations
 from core.rag.dbhandler.search import SearchOperations
 from core.rag.ports import CONVERSATION_SEARCH

@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from functools import partial
 from typing import Any
 
+from core.rag.arguments import check_texts
 from core.rag.dbhandler.batches import batches, run_for_rows
-from core.rag.dbhandler.checks import check_texts
 from core.rag.dbhandler.locking import lock
 from core.rag.dbhandler.messages.reading import CONVERSATION_COLUMNS
 from core.rag.dbhandler.messages.recollection import RecollectionOperations

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from core.rag.arguments import check_flags, check_kind, check_texts
 from core.rag.dbhandler.batches import batches, run_for_ids
-from core.rag.dbhandler.checks import check_flags, check_kind, check_texts
 from core.rag.dbhandler.messages.interactions import (
     InteractionRow,
     attach_message_vectors,

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 from core.rag.analysis import analyze, index_terms, letters, query_terms
-from core.rag.dbhandler.checks import check_optional, check_text, check_texts
+from core.rag.arguments import check_optional, check_text, check_texts
 from core.rag.dbhandler.documents.rows import from_json, metadata_json
 from core.rag.dbhandler.store import Row
 from core.rag.encodable import encodable

@@ -5,7 +5,8 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
-from core.rag.dbhandler.checks import MAX_LIMIT, as_float, check_characters, check_number, check_optional, check_text
+from core.rag.arguments import MAX_LIMIT, as_float, check_number, check_optional, check_text
+from core.rag.dbhandler.checks import check_characters
 from core.rag.dbhandler.documents.operations import DocumentOperations
 from core.rag.dbhandler.documents.rows import merge_properties
 from core.rag.dbhandler.kept import Kept

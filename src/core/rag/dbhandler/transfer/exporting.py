@@ -12,8 +12,8 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 
+from core.rag.arguments import check_file
 from core.rag.dbhandler.batches import batches
-from core.rag.dbhandler.checks import check_file
 from core.rag.dbhandler.finishing import finish
 from core.rag.dbhandler.store import Row
 from core.rag.dbhandler.transfer.file import ExportWriter, TransferReport, writing_export

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from core.rag.dbhandler.checks import check_file
+from core.rag.arguments import check_file
 from core.rag.dbhandler.embedded.commitlog import discard, sync_folder
 from core.rag.errors import BackupError, MGRagError
 from core.rag.file_status import status_of

@@ -9,8 +9,8 @@ from contextlib import AsyncExitStack
 from functools import partial
 from typing import Any
 
+from core.rag.arguments import check_file
 from core.rag.dbhandler.batches import batches, run_for_ids
-from core.rag.dbhandler.checks import check_file
 from core.rag.dbhandler.documents.linking import relink_incoming
 from core.rag.dbhandler.documents.superseding import count_of_gone, make_way, versions_of
 from core.rag.dbhandler.finishing import finish

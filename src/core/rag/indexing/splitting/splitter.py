@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any
 
-from core.rag.dbhandler.checks import check_number, check_text
+from core.rag.arguments import check_number, check_text
 from core.rag.errors import InvalidInputError
 from core.rag.headings import heading_path
 from core.rag.indexing.splitting.breaks import Breaks, line_breaks, prose_breaks, record_breaks, without_surrogates

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Self
 
-from core.rag.dbhandler.checks import check_limit, check_texts
+from core.rag.arguments import check_limit, check_texts
 from core.rag.errors import InvalidInputError
 from core.rag.retrieval.filter_tree import METADATA
 from core.rag.retrieval.filters import Filter, parse_filter
