@@ -84,8 +84,8 @@ class MemorySearch:
     def hybrid(self, query: str, k: int) -> list[str]:
         """By both."""
         from core.rag.analysis import query_terms
-        from core.rag.retrieval.fusion import fuse_hybrid
-        from core.rag.retrieval.term_proximity import best, near, proximities, shares
+        from core.rag.retrieval.ordering.fusion import fuse_hybrid
+        from core.rag.retrieval.ordering.term_proximity import best, near, proximities, shares
 
         question = self._questions[query]
         cosines = self._vectors @ question

@@ -15,7 +15,7 @@ from core.rag.dbhandler.messages import rows as message_rows
 from core.rag.errors import InvalidInputError, NotFoundError
 from core.rag.memory.anonymizing import Anonymizer
 from core.rag.memory.forgetting import traces
-from core.rag.retrieval.feedback import LARGEST_PUSH, chunk_pushes, pushed
+from core.rag.retrieval.ordering.feedback import LARGEST_PUSH, chunk_pushes, pushed
 from core.rag.times import iso
 from dbhandler.kit import Engine
 from libs.dataloader import Document

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from core.rag import KnowledgeBase
-from core.rag.retrieval.asked_sections import Passage, asked_first, asked_sections
 from core.rag.retrieval.hits import SearchMode
+from core.rag.retrieval.ordering.asked_sections import Passage, asked_first, asked_sections
 from libs.dataloader import Document
 
 _MEMBERS = """

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.rag.retrieval.fusion import MAX_UNITS, Leg, fuse, fuse_hybrid, spread_of_sample, spread_of_top
+from core.rag.retrieval.ordering.fusion import MAX_UNITS, Leg, fuse, fuse_hybrid, spread_of_sample, spread_of_top
 
 
 def test_both_legs_count() -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from core.rag import KnowledgeBase
 from core.rag.retrieval.hits import SearchMode
-from core.rag.retrieval.link_lists import WORTH, is_link_list, without_lists_in_front
+from core.rag.retrieval.ordering.link_lists import WORTH, is_link_list, without_lists_in_front
 from libs.dataloader import Document
 
 LISTS = [

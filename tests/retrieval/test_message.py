@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from core.rag import KnowledgeBase
 from core.rag.analysis import analyze
 from core.rag.retrieval.hits import SearchMode
-from core.rag.retrieval.message import SHARE, added, taken_apart, weighed
+from core.rag.retrieval.wording.message import SHARE, added, taken_apart, weighed
 from libs.dataloader import Document
 
 TEXTS = {

@@ -12,7 +12,7 @@ from tests.embedders import HashEmbedder
 
 from core.rag import DRIFTRAG, BasicRAG, KnowledgeBase, KnowledgeRAGFlow
 from core.rag.retrieval.hits import SearchMode
-from core.rag.retrieval.spelling import applied, is_corrected
+from core.rag.retrieval.wording.spelling import applied, is_corrected
 from core.rag.schema import Label, TextIndex
 from core.rag.settings import Settings
 from dbhandler.kit import Engine

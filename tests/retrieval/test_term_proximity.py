@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from core.rag import KnowledgeBase
 from core.rag.retrieval.hits import SearchMode
-from core.rag.retrieval.term_proximity import LOOKED_AT, WINDOW, best, near, proximities, shares
+from core.rag.retrieval.ordering.term_proximity import LOOKED_AT, WINDOW, best, near, proximities, shares
 from libs.dataloader import Document
 
 _PHRASE = "copper kettle warranty"

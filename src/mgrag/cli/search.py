@@ -66,7 +66,7 @@ def search(
     as_json: JsonOption = False,
 ) -> None:
     """Find passages by keyword, by meaning and by graph."""
-    from core.rag.retrieval.spelling import applied, told_of
+    from core.rag.retrieval.wording.spelling import applied, told_of
 
     chosen = common(context, db, namespace, as_json)
     options: dict[str, Any] = {"filters": filters, "expand": expand, "conversation_id": conversation, "user_id": user}

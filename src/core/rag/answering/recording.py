@@ -17,7 +17,7 @@ from core.rag.answering.understanding.intents import has_words
 from core.rag.dbhandler.finishing import finish
 from core.rag.errors import MGRagError, NotFoundError, StoreError, StreamCutError
 from core.rag.retrieval.referents import asks_for_more, referents
-from core.rag.retrieval.spelling import applied, corrections, told_of
+from core.rag.retrieval.wording.spelling import applied, corrections, told_of
 
 if TYPE_CHECKING:
     from core.rag.answering.types import Citation

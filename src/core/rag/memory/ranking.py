@@ -4,7 +4,7 @@ A turn of a dialogue is short and says little by itself; it is found through wha
 are added those of the turns around it, of its session, and of its direct neighbours, and to that of an answer the one
 of the question before it. Weights and the small ``B`` (short texts differ in length for no reason) are those that
 were measured on long dialogues; each part is put into units of its own spread first, as in
-:mod:`core.rag.retrieval.fusion`.
+:mod:`core.rag.retrieval.ordering.fusion`.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from core.rag.memory.dates import date_words, days_named
 from core.rag.memory.period import ALWAYS, Period
 from core.rag.memory.ranking import Meaning, Ranked, Session, embedded, rank, session_of, state_of
 from core.rag.memory.records import Memory
-from core.rag.retrieval.short_words import short_words
+from core.rag.retrieval.wording.short_words import short_words
 from core.rag.schema import Label
 from core.rag.times import here_and_now
 from core.rag.together import together

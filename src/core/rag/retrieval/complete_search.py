@@ -10,7 +10,7 @@ from core.rag.arguments import check_number
 from core.rag.dbhandler.checks import check_k
 from core.rag.retrieval.as_read import as_read
 from core.rag.retrieval.retriever import Retriever
-from core.rag.retrieval.spelling import applied, corrections
+from core.rag.retrieval.wording.spelling import applied, corrections
 
 #: The modes in which typing errors are corrected. The others show what one leg finds for the words as they are.
 _CORRECTED = frozenset({"auto", "graph", "hybrid"})
@@ -53,7 +53,7 @@ async def complete_search(
     In a conversation, ``model`` rewrites the question as one that can be understood alone, and both are searched for.
     ``reranker`` puts the best ``candidates`` in order.
     """
-    from core.rag.retrieval.feedback import with_feedback
+    from core.rag.retrieval.ordering.feedback import with_feedback
 
     query = as_read(query)
     expand = check_number("expand", expand, 0, MAX_EXPAND)

@@ -14,7 +14,7 @@ from core.rag.retrieval.as_read import as_read
 from core.rag.retrieval.dialogue import Dialogue, Turn
 from core.rag.retrieval.hits import SearchMode
 from core.rag.retrieval.referents import POINTED_AT, Referent, hangs_on, names_nothing, referents, stands_alone
-from core.rag.retrieval.spelling import is_corrected
+from core.rag.retrieval.wording.spelling import is_corrected
 from core.rag.together import together
 from core.rag.unit_vectors import unit_vectors
 

@@ -16,8 +16,8 @@ from typing import Any, Final
 import numpy as np
 
 from core.rag.analysis import query_terms
-from core.rag.retrieval.fusion import Leg, fuse_hybrid, spread_of_sample, spread_of_top
 from core.rag.retrieval.legs import Legs
+from core.rag.retrieval.ordering.fusion import Leg, fuse_hybrid, spread_of_sample, spread_of_top
 from core.rag.retrieval.referents import POINTED_AT, Referent, names_nothing
 from core.rag.together import together
 from core.rag.unit_vectors import unit_vectors

@@ -13,7 +13,7 @@ from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.float_rows import float_rows
 from core.rag.dbhandler.kept import Kept
 from core.rag.dbhandler.store import Match, Row
-from core.rag.retrieval.asked_sections import Passage
+from core.rag.retrieval.ordering.asked_sections import Passage
 from core.rag.schema import Label
 from core.rag.unit_vectors import unit_vectors
 

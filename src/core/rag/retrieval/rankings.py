@@ -8,16 +8,16 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from core.rag.analysis import query_terms
-from core.rag.retrieval.asked_sections import asked_first, asked_sections
 from core.rag.retrieval.bm25 import Bm25
 from core.rag.retrieval.chunk_names import fuzzy_index
-from core.rag.retrieval.fusion import Fused, fuse_hybrid
 from core.rag.retrieval.hits import SearchMode
 from core.rag.retrieval.legs import Legs
-from core.rag.retrieval.link_lists import without_lists_in_front
-from core.rag.retrieval.message import weighed
-from core.rag.retrieval.term_proximity import best, near, proximities, shares
-from core.rag.retrieval.terms import searched_terms
+from core.rag.retrieval.ordering.asked_sections import asked_first, asked_sections
+from core.rag.retrieval.ordering.fusion import Fused, fuse_hybrid
+from core.rag.retrieval.ordering.link_lists import without_lists_in_front
+from core.rag.retrieval.ordering.term_proximity import best, near, proximities, shares
+from core.rag.retrieval.wording.message import weighed
+from core.rag.retrieval.wording.terms import searched_terms
 from core.rag.together import together
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Rankings:
             legs: Read what is ranked.
             query: The question.
             mode: The search mode.
-            short: Further words to search for (:func:`core.rag.retrieval.short_words.short_words`).
+            short: Further words to search for (:func:`core.rag.retrieval.wording.short_words.short_words`).
             embed: Embeds texts.
             vector_weight: What the vectors of the embedder weigh in a fusion.
             dialogue: The messages that the question goes on with.

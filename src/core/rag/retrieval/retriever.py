@@ -10,12 +10,12 @@ from core.rag.dbhandler.checks import check_k
 from core.rag.dbhandler.store import MAX_K
 from core.rag.errors import InvalidInputError, NotFoundError
 from core.rag.retrieval.as_read import filter_of
-from core.rag.retrieval.copies import apart, preferring_others
 from core.rag.retrieval.hits import MODES, Hit, SearchMode
 from core.rag.retrieval.legs import Legs
-from core.rag.retrieval.message import added, taken_apart
+from core.rag.retrieval.ordering.copies import apart, preferring_others
 from core.rag.retrieval.rankings import Ranking, Rankings
-from core.rag.retrieval.short_words import short_words
+from core.rag.retrieval.wording.message import added, taken_apart
+from core.rag.retrieval.wording.short_words import short_words
 from core.rag.together import all_together
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ class Retriever:
             for hit in hits:
                 hit.because = reasons.get(hit.chunk_id)
         if reranker is not None:
-            from core.rag.retrieval.reranking import reranked
+            from core.rag.retrieval.ordering.reranking import reranked
 
             hits = preferring_others(await reranked(reranker, asked, hits), k)
         return hits

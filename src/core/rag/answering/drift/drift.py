@@ -28,7 +28,7 @@ from core.rag.arguments import check_function, check_items, check_text
 from core.rag.errors import EmptyGraphError, InvalidInputError, NoEntryPointsError, NotFoundError
 from core.rag.graph.finding import look_up
 from core.rag.retrieval.hits import Hit
-from core.rag.retrieval.spelling import applied, corrections, told_of
+from core.rag.retrieval.wording.spelling import applied, corrections, told_of
 from core.rag.schema import Label
 
 

@@ -20,8 +20,8 @@ from core.rag.analysis.words import fold, is_stop_word, stem
 from core.rag.dbhandler.kept import Kept
 from core.rag.embedder import WordLlamaEmbedding
 from core.rag.retrieval.as_read import filter_of
-from core.rag.retrieval.compounds import LANGUAGES as COMPOUNDING
-from core.rag.retrieval.compounds import in_parts
+from core.rag.retrieval.wording.compounds import LANGUAGES as COMPOUNDING
+from core.rag.retrieval.wording.compounds import in_parts
 from core.rag.schema import Label
 from core.rag.together import all_together
 

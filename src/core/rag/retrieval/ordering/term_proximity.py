@@ -14,7 +14,7 @@ from typing import Final
 
 from core.rag.bm25 import idf
 from core.rag.embedder.base import AVERAGING_WEIGHT
-from core.rag.retrieval.fusion import raised
+from core.rag.retrieval.ordering.fusion import raised
 
 #: Length of the stretch, in analysed words: a long sentence without its function words.
 WINDOW: Final = 14

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from core.rag.analysis import query_terms
 from core.rag.dbhandler.store import MAX_K
-from core.rag.retrieval.copies import preferring_others
+from core.rag.retrieval.ordering.copies import preferring_others
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient

@@ -14,7 +14,7 @@ from typing import Final
 
 from core.rag.analysis import date_words, heading_numbers, naming_terms, without_number
 from core.rag.headings import headings_of
-from core.rag.retrieval.fusion import raised
+from core.rag.retrieval.ordering.fusion import raised
 
 #: What a passage gains whose title and headings have all words of the question, as a share of the best fused score.
 SECTION: Final = 0.25
@@ -48,7 +48,8 @@ def asked_sections(passages: Mapping[str, Passage], shares: Mapping[str, float])
 
     Args:
         passages: The best passages by id.
-        shares: The share of the question that each of its words is (:func:`core.rag.retrieval.term_proximity.shares`).
+        shares: The share of the question that each of its words is; see
+            :func:`core.rag.retrieval.ordering.term_proximity.shares`.
 
     Returns:
         By id, the share of the question that title and headings have, from 0 to 1; passages with none are left out.
