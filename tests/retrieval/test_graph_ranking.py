@@ -16,9 +16,10 @@ from core.rag.retrieval.graph.anchors import MAX_PASSAGES, anchors
 from core.rag.retrieval.graph.auto import BRIDGED_SHARE, LEAST_SHARE, WRITTEN_SHARE, blended, graph_share
 from core.rag.retrieval.graph.bridging import Seed, Sentence, Way, ways, worths
 from core.rag.retrieval.graph.neighbourhood import Entity, Neighbourhood
+from core.rag.retrieval.graph.order import in_order
 from core.rag.retrieval.graph.pagerank import CONTINUATION, ROUNDS, TITLE_BOOST, pagerank
 from core.rag.retrieval.graph.question import MAX_WORDS, Question, is_small, is_written, named_in, possible_names, weigh
-from core.rag.retrieval.graph.ranking import Ranked, in_order
+from core.rag.retrieval.graph.ranked import Ranked
 from core.rag.retrieval.graph.why import trace
 
 TOTAL = 40

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from core.rag.retrieval.graph.ranking import Ranked
+from core.rag.retrieval.graph.ranked import Ranked
 
 #: Minimum score of a bridge to a document.
 BRIDGED: Final = 0.05

@@ -136,6 +136,12 @@ class GraphReader:
         _take_holders(around, holders)
         await self.add_subjects(around)
 
+    async def widen(self, around: Neighbourhood, passages: Collection[str]) -> None:
+        """Add what passages mention, and what is around that."""
+        await self.add_mentions(around, passages)
+        entities = {entity for passage in passages for entity in around.mentions.get(passage, ())}
+        await self.add_surroundings(around, entities)
+
     async def add_holders(self, around: Neighbourhood, entities: Collection[str]) -> None:
         """Add the passages that mention entities, and what they are about."""
         _take_holders(around, await self._holders(around, entities, least=1))
@@ -307,6 +313,11 @@ class GraphReader:
         rows = [row for row in read if None not in row.values() or all(row[column] is not None for column in needed)]
         rows.sort(key=itemgetter(*sorted(columns.keys() & _KEYS)))
         return rows
+
+
+def all_of(same: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return all that :meth:`GraphReader.add_same` has given, each once."""
+    return list(dict.fromkeys(other for others in same.values() for other in others))
 
 
 def _up_to(most: int, counted: Iterable[tuple[Entity, int]]) -> dict[str, int]:

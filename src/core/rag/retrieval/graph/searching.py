@@ -10,7 +10,8 @@ from core.rag.embedder.likeness import likeness, usual_cosine
 from core.rag.retrieval.graph.auto import blended, graph_share
 from core.rag.retrieval.graph.order import with_all_sides
 from core.rag.retrieval.graph.question import Question, weigh
-from core.rag.retrieval.graph.ranking import Found, GraphRanking, Ranked
+from core.rag.retrieval.graph.ranked import Found, Ranked
+from core.rag.retrieval.graph.ranking import GraphRanking
 from core.rag.retrieval.graph.reading import GraphReader
 from core.rag.retrieval.hits import Because
 from core.rag.together import together
