@@ -1,6 +1,7 @@
 """Cuts source code before its definitions.
 
-Languages with a tree-sitter grammar are parsed; for others the definitions are guessed. Those of YAML are its keys.
+Languages with a tree-sitter grammar are parsed; for others the definitions are guessed. Those of YAML are its
+keys, those of INI and TOML their sections.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import re
 from core.rag.headings import HEADING_SEPARATOR
 from core.rag.indexing.splitting.definitions import DefinitionFinder
 from core.rag.indexing.splitting.guessing import guessed_marks
-from core.rag.indexing.splitting.keys import yaml_marks
+from core.rag.indexing.splitting.keys import section_marks, yaml_marks
 from core.rag.indexing.splitting.sections import Mark, Section, merge_blank
 from core.rag.indexing.splitting.syntax import parse
 from core.rag.indexing.splitting.tokens import TokenCounter
@@ -36,9 +37,11 @@ def code_sections(text: str, language: str, counter: TokenCounter, size: int) ->
         return []
     if language == "yaml":
         return _between_marks(text, list(yaml_marks(text, counter, size)))
+    if language in ("ini", "toml"):
+        return _between_marks(text, list(section_marks(text, counter, size)))
     parsed = parse(text, language)
     if parsed is None:
-        marks = list(guessed_marks(text, counter, size, 0, len(text)))
+        marks = list(guessed_marks(text, language, counter, size, 0, len(text)))
     else:
         source, grammar, tree = parsed
         marks = list(DefinitionFinder(text, source, grammar, counter, size).marks(tree))

@@ -7,7 +7,7 @@ members.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
 from core.rag.headings import heading_path
@@ -25,25 +25,51 @@ _DEFINITION = re.compile(
     r"(?:(?:@?[a-z]\w*(?:\([^()\n]*\)|\[[^\[\]\n]*\])?)[ \t]+){0,5}?"
     rf"@?(?P<word>{_TYPE_WORDS}|{_OTHER_WORDS})[ \t]+"
     rf"(?!(?:{_TYPE_WORDS}|{_OTHER_WORDS})[ \t]+[^\W\d])"  # enum class Color, fun interface Turner, class func make
-    r"(?:if[ \t]+not[ \t]+exists[ \t]+|<[^<>\n]*>[ \t]*)?"
+    r"(?:(?:if[ \t]+(?:not[ \t]+)?exists|only)[ \t]+(?=[^\W\d]|[\"`\[])|<[^<>\n]*>[ \t]*)?"
     r"(?P<name>(?:\"[^\"\n]+\"|`[^`\n]+`|\[[^\[\]\n]+\]|[^\W\d][\w$\-]*)"
     r"(?:(?:\.|::?)(?:\"[^\"\n]+\"|`[^`\n]+`|\[[^\[\]\n]+\]|[^\W\d][\w$\-]*))*[?!]?)",
     re.IGNORECASE,
 )
 _TYPES = frozenset(_TYPE_WORDS.split("|"))
+_TABLE = r"(?:\"[^\"\n]+\"|`[^`\n]+`|\[[^\[\]\n]+\]|[\w$]+)"
+# What else begins something with a name in one language, and is no word for that in others.
+_OF_LANGUAGE: Mapping[str, re.Pattern[str]] = {
+    "graphql": re.compile(r"(?:extend[ \t]+)?(?P<word>input|scalar|directive)[ \t]+(?P<name>@?\w+)"),
+    # The rows of a table, with the names of their columns.
+    "sql": re.compile(
+        rf"(?P<word>insert[ \t]+(?:ignore[ \t]+)?into|replace[ \t]+into|copy)[ \t]+"
+        rf"(?P<name>{_TABLE}(?:\.{_TABLE})*(?:[ \t]*\([^()\n]+\))?)",
+        re.IGNORECASE,
+    ),
+    "proto": re.compile(r"(?P<word>rpc)[ \t]+(?P<name>\w+)"),
+    "terraform": re.compile(r"(?P<word>[a-z]\w*)(?P<name>(?:[ \t]+(?:\"[^\"\n]+\"|[a-z][\w-]*)){0,3})[ \t]*\{"),
+}
 _INDENTED = re.compile(r"^([ \t]+)(?=[^\s*])", re.MULTILINE)
 _QUOTES = str.maketrans("", "", '"`[]')
 _COMMENT = re.compile(r"(?://|#|--|;|/\*|\*|%|@|\"\"\"|\(\*)")
+_FRAME = re.compile(r"\W+")  # a comment without words: the last line of a title in a box
+# Comments whose lines need not begin with a sign. Texts in quotes are comments in GraphQL only.
+_BLOCK_COMMENTS: Mapping[str, tuple[str, str]] = {"graphql": ('"""', '"""')}
+_BLOCK_COMMENT = ("/*", "*/")
+_INSERTS = frozenset(("insert", "replace", "copy"))
 _CLOSING = re.compile(r"(?:[\]})]|end\b|END\b|fi\b|done\b|esac\b)")
 
 
 def guessed_marks(
-    text: str, counter: TokenCounter, size: int, start: int, end: int, path: tuple[str, ...] = (), margin: str = ""
+    text: str,
+    language: str,
+    counter: TokenCounter,
+    size: int,
+    start: int,
+    end: int,
+    path: tuple[str, ...] = (),
+    margin: str = "",
 ) -> Iterator[Mark]:
     """Guess the definitions at a margin by the words that languages use for them, and those in large types there.
 
     Args:
         text: The code.
+        language: Its language.
         counter: Counts tokens.
         size: Maximum number of tokens per chunk; the members of larger types are looked for.
         start: Where in the text to begin.
@@ -54,26 +80,41 @@ def guessed_marks(
     Returns:
         The positions where headings begin to apply, ascending, with the headings.
     """
+    own = _OF_LANGUAGE.get(language)
+    opening, closing = _BLOCK_COMMENTS.get(language, _BLOCK_COMMENT)
     comment = -1  # the start of the comment that ends on the line above
+    framed = False  # whether that is a title in a box, which belongs to what follows also behind a blank line
+    skipped = start  # where a block comment ends
     inside = False
     last_end = start
     found: list[tuple[int, str, int]] = []  # where a heading begins to be true, it, and where the line of a type ends
     for match in re.compile(rf"^{margin}(?P<line>\S[^\n]*)$", re.MULTILINE).finditer(text, start, end):
+        if match.start() < skipped:
+            continue
         gap = text[last_end : match.start()]
         blank_before = gap.count("\n") > 1 and not gap.strip(" \t\r\n")
         if not _goes_on(gap):
             comment = -1
         last_end = match.end()
         line = match["line"][:300]
-        definition = _DEFINITION.match(line)
-        begin = comment if comment >= 0 and not blank_before else match.start()
+        definition = (own.match(line) if own is not None else None) or _DEFINITION.match(line)
+        belongs = comment >= 0 and (not blank_before or (framed and comment > start))
+        begin = comment if belongs else match.start()
         if definition is not None:
             word = definition["word"].lower()
             label = shortened(f"{word} {definition['name'].translate(_QUOTES)}")
-            found.append((begin, label, match.end() if word in _TYPES else -1))
+            if not (word.split()[0] in _INSERTS and found and found[-1][1] == label):
+                found.append((begin, label, match.end() if word in _TYPES or language == "terraform" else -1))
             inside, comment = True, -1
         elif _COMMENT.match(line) is not None or (comment >= 0 and line.startswith("*")):
-            comment = begin if comment >= 0 else match.start()
+            comment = begin
+            framed = _FRAME.fullmatch(line) is not None
+            if line.startswith(opening) and closing not in line[len(opening) :]:
+                stop = text.find(closing, match.end(), end)
+                if stop < 0:
+                    opening = "\n"  # none further down is closed either
+                else:
+                    skipped = last_end = stop + len(closing)
         else:
             if inside and blank_before and _CLOSING.match(line) is None:
                 found.append((begin, "", -1))
@@ -85,7 +126,7 @@ def guessed_marks(
         if head >= 0 and len(path) < MAX_NESTING and not counter.fits(text[begin:behind], size):
             deeper = _indent(text[head:behind], margin)
             if deeper:
-                yield from guessed_marks(text, counter, size, head, behind, inner, deeper)
+                yield from guessed_marks(text, language, counter, size, head, behind, inner, deeper)
 
 
 def _goes_on(gap: str) -> bool:

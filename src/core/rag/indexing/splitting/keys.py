@@ -1,9 +1,11 @@
-"""Finds the keys of a YAML file, which are its headings."""
+"""Finds the keys of a YAML file, and the sections of INI and TOML files, which are their headings."""
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from core.rag.headings import heading_path
@@ -14,10 +16,17 @@ from core.rag.indexing.splitting.tokens import TokenCounter
 _KEY = r"\"[^\"\n]{1,200}\"|'[^'\n]{1,200}'|[^\s#&*!|>%@`\"',\[\]{}-][^\n#]{0,200}?"
 _LINE = re.compile(rf"(?P<item>[ ]*-[ ]+)?(?:[ ]*(?P<key>{_KEY})[ ]*:(?:[ ]+(?P<value>[^\n]*))?$)?")
 _COMMENT = re.compile(r"[ ]*#")
+_NEXT_DOCUMENT = re.compile(r"^---(?=\s|$)", re.MULTILINE)
+_VALUE = re.compile(r"(?P<quote>[\"'])(?P<quoted>.*?)(?P=quote)|(?P<plain>[^\s#&*!|>{\[\"'][^{}]*?)(?:\s+#.*)?$")
+_TABLE = re.compile(r"\[{1,2}[ \t]*(?P<name>[^\s\[\],][^\[\],]*)\]{1,2}[ \t]*(?:[#;].*)?")
 _BLOCK = re.compile(r"(?:[&!]\S+[ ]+)*[|>][-+\d]{0,2}[ ]*(?:#.*)?")
 #: What tells an item of a list from the others.
 _NAMES = frozenset(("name", "title", "id", "label"))
 
+
+#: What tells a document of YAML from others, if that is read.
+_OBJECT_KEYS = frozenset(("kind", "name"))
+_LONGEST_VALUE = 300
 
 #: What holds fewer characters is read with what stands around it.
 _SHORTEST = 200
@@ -28,15 +37,70 @@ class _Entry(NamedTuple):
     depth: int  # twice the indentation, and one more for an item: that of a list may be that of its key
     name: str  # empty for an item without one
     block: bool  # whether its text is in the lines below
+    value: str = ""  # of the keys that tell what an object is
 
 
 def yaml_marks(text: str, counter: TokenCounter, size: int) -> Iterator[Mark]:
     """Yield where the larger keys and named items of YAML begin, with their path, such as "jobs > test".
 
-    Those inside of one are looked for if it does not fit into a chunk. A file that does is one passage.
+    Those inside of one are looked for if it does not fit into a chunk. A file that does is one passage. What describes
+    an object of Kubernetes or the like is called by that: "Deployment shop > spec".
     """
-    if not counter.fits(text, size):
-        yield from _within(text, _entries(text), len(text), (), counter, size)
+    if counter.fits(text, size):
+        return
+    entries = _entries(text)
+    begin, first = 0, 0
+    for end in [*(match.start() for match in _NEXT_DOCUMENT.finditer(text)), len(text)]:
+        last = bisect_left(entries, end, first, key=lambda entry: entry.start)
+        path = _object(entries[first:last])
+        marks: list[Mark] = [(begin, heading_path(path))] if begin or path else []
+        if not path or not counter.fits(text[begin:end], size):
+            marks += _within(text, entries[first:last], end, path, counter, size)
+            if path and len(marks) > 1 and marks[1][0] - begin < _SHORTEST:
+                marks[:2] = [(begin, marks[1][1])]  # its name alone would be found in place of what it has
+        yield from marks
+        begin, first = end, last
+
+
+def section_marks(text: str, counter: TokenCounter, size: int) -> Iterator[Mark]:
+    """Yield where the larger sections of INI and TOML begin, with their names.
+
+    A file that fits into a chunk is one passage.
+    """
+    if counter.fits(text, size):
+        return
+    found: list[tuple[int, str]] = []
+    comments = -1  # where those above the line begin
+    position = 0
+    for line in text.splitlines(keepends=True):
+        start, position = position, position + len(line)
+        if line[0] in "#;":
+            comments = start if comments < 0 else comments
+            continue
+        if line[0] == "[" and (match := _TABLE.fullmatch(line.rstrip())) is not None:
+            found.append((start if comments < 0 else comments, shortened(match["name"].strip())))
+        comments = -1
+    named = True
+    for (start, name), (stop, _) in pairwise([*found, (len(text), "")]):
+        if stop - start >= _SHORTEST:
+            yield start, name
+            named = False
+        elif not named:
+            yield start, ""
+            named = True
+
+
+def _object(entries: Sequence[_Entry]) -> tuple[str, ...]:
+    """Return the kind and name of the object that a document describes; nothing if it does not tell its kind."""
+    kind, name, above, depth = "", "", "", 0
+    for entry in entries:
+        if entry.depth == 0:
+            above, depth = entry.name, 0
+            kind = kind or (entry.value if above == "kind" else "")
+        elif above == "metadata":
+            depth = depth or entry.depth
+            name = name or (entry.value if entry.depth == depth and entry.name == "name" else "")
+    return (shortened(f"{kind} {name}".rstrip()),) if kind else ()
 
 
 def _within(
@@ -94,5 +158,7 @@ def _entries(text: str) -> list[_Entry]:
             name = value.strip("\"'") if key.lower() in _NAMES else ""
             found.append(_Entry(begin, 2 * indent + 1, shortened(name), block=False))
         elif key:
-            found.append(_Entry(begin, 2 * indent, shortened(key), is_block))
+            said = _VALUE.match(value[:_LONGEST_VALUE]) if key in _OBJECT_KEYS else None
+            told = (said["quoted"] or said["plain"] or "") if said is not None else ""
+            found.append(_Entry(begin, 2 * indent, shortened(key), is_block, told))
     return found
