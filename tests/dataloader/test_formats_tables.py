@@ -294,7 +294,20 @@ def test_a_long_object_has_headings_and_lines_that_say_what_they_are() -> None:
         f"History: {'Built of larch and granite. ' * 29}Built of larch and granite.\n\n"
         "# Trade\n\nExports: herring\n\nnotes[1]: # none\nnotes[2].year: 1931\nnotes[2].by: Ada\n"
     )
-    assert document.format == "markdown"
+    assert document.format == "markdown:lines"
+
+
+def test_parameters_deep_in_a_long_object_are_paragraphs_of_their_own() -> None:
+    told = ("What turns in the mill while the tide goes out. It stops when the tide comes in again. " * 3).strip()
+    fields = {name: {"type": "string", "description": told} for name in ("North", "South", "West")}
+    data: dict[str, Any] = {"schema": {"type": "object", "properties": fields}}
+    for key in ("form", "content", "body", "post", "wheels", "paths"):
+        data = {key: data}
+    document = convert("a.json", json.dumps(data))
+    assert document.content.strip().split("\n\n")[-4:] == [
+        "schema.type: object",
+        *(f"schema.properties.{name}.type: string\nschema.properties.{name}.description: {told}" for name in fields),
+    ]
 
 
 def test_long_objects_in_a_list_are_named() -> None:
@@ -316,7 +329,7 @@ def test_an_object_with_a_list_beside_much_else_is_no_list_of_records() -> None:
         "paths": {"/tides": {"get": {"responses": {"200": answer, "404": answer}}}, "/wheels": {"get": answer}},
     }
     document = convert("a.json", json.dumps(data))
-    assert (document.format, document.title, document.records) == ("markdown", "Tides", ())
+    assert (document.format, document.title, document.records) == ("markdown:lines", "Tides", ())
     assert "\n# paths\n\n/wheels.get.description: The tides" in document.content
     assert "\n## /tides\n" in document.content
 

@@ -699,7 +699,7 @@ def test_a_language_without_a_grammar_is_cut_at_blank_lines() -> None:
     code = "\n\n".join("\n".join(f"do thing {block} {line}" for line in range(5)) for block in range(30))
     chunks = split(code, "unknown", 128)
     assert all(chunk.content.endswith("4\n\n") for chunk in chunks[:-1])
-    assert len(chunks) > 5
+    assert len(chunks) > 4
 
 
 WORKFLOW = """name: Checks
@@ -867,6 +867,17 @@ def test_objects_of_kubernetes_are_called_by_kind_and_name() -> None:
 def test_a_document_of_yaml_is_not_called_by_the_last_key_of_the_one_before() -> None:
     lines = "".join(f"  wheel{number}: what turns {number} times before noon\n" for number in range(12))
     assert headings(f"name: north\nwheels:\n{lines}---\nname: south\n", "yaml", 128)[-1] == ""
+
+
+def test_passages_do_not_begin_within_a_line_of_markup_or_of_an_outline() -> None:
+    told = "What turns in the mill, and what it grinds; the flour of the north wheel is finer. Ask before noon."
+    feeds = "".join(f'<outline text="Wheel {number}" description="{told}"/>\n' for number in range(40))
+    assert all(chunk.content.startswith("<outline ") for chunk in split(feeds, "xml", 256, 32))
+    outline = "# wheels\n\n" + "\n".join(f"wheel{number}.description: {told}" for number in range(40))
+    chunks = TextSplitter(256, 32).split(Document(path="x", content=outline, format="markdown:lines"), "id")
+    assert len(chunks) > 4
+    assert {chunk.heading for chunk in chunks} == {"wheels"}
+    assert all(chunk.content.startswith("wheel") for chunk in chunks[1:])
 
 
 def test_comments_that_nobody_closes_are_no_work() -> None:

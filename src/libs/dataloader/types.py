@@ -97,8 +97,9 @@ class Document:
         metadata: JSON-serialisable; dates and times in it become ISO 8601 text.
         uri: Standardized URI that identifies the document; ``None``: derived from ``path``.
         mime_type: Media type of the source, e.g. ``application/pdf``.
-        format: How to split ``content``: ``text``, ``markdown``, ``table``, ``records`` or ``code:<language>``. A text
-            that is passed to ``ingest`` is Markdown by its ``mime_type``, too, or without one by the end of its path.
+        format: How to split ``content``: ``text``, ``markdown``, ``markdown:lines`` (each of which says something by
+            itself), ``table``, ``records`` or ``code:<language>``. A text that is passed to ``ingest`` is Markdown by
+            its ``mime_type``, too, or without one by the end of its path.
         links: Links found in it, in order, each target once; of Markdown that is passed without any, those in its text.
         locations: For each kind of place (``page``, ``slide``, ``sheet``, ``row``, ``cell``, ``time``) the ascending
             ``(start_char, value)`` pairs where a new one begins.

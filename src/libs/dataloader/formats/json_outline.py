@@ -28,7 +28,7 @@ def outline(value: Any) -> tuple[str, str]:
     """
     value = _unwrapped(value)
     if isinstance(value, dict) and _is_long(value):
-        return join_lines(_sections(value, 1)).strip("\n") + "\n", "markdown"
+        return join_lines(_sections(value, 1)).strip("\n") + "\n", "markdown:lines"
     return indented(value), "text"
 
 
@@ -70,8 +70,7 @@ def _sections(value: Mapping[str, Any], level: int) -> Iterator[str]:
         long = nested  # the text begins with what the file begins with
     together = False  # simple values are one paragraph
     for key, inner in value.items():
-        lines = [line for line in flat(inner, key) if line.strip()] if key not in long else []
-        if lines:
+        for lines in _paragraphs(inner, key) if key not in long else ():
             yield from [] if together and key not in nested else [""]
             yield from map(escaped, lines)
             together = key not in nested
@@ -81,6 +80,23 @@ def _sections(value: Mapping[str, Any], level: int) -> Iterator[str]:
             yield from _sections(inner, level + 1)
         else:
             yield from _items(inner, key, level + 1)
+
+
+def _paragraphs(value: Any, name: str, depth: int = 0) -> Iterator[list[str]]:
+    """Yield the lines of a value: one paragraph, or one for each object in a long one that can have no headings."""
+    if isinstance(value, dict) and depth < MAX_DEPTH and _is_long(value):
+        simple = {key: inner for key, inner in value.items() if _is_simple(inner)}
+        yield from _paragraph(flat(simple, name))
+        for key, inner in value.items():
+            if key not in simple:
+                yield from _paragraphs(inner, f"{name}.{key}", depth + 1)
+    else:
+        yield from _paragraph(flat(value, name))
+
+
+def _paragraph(lines: Iterable[str]) -> Iterator[list[str]]:
+    if said := [line for line in lines if line.strip()]:
+        yield said
 
 
 def _items(items: Iterable[Any], name: str, level: int) -> Iterator[str]:

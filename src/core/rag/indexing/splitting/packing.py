@@ -63,7 +63,7 @@ class Packer:
         counter: Counts tokens.
         size: Maximum number of tokens in a chunk.
         overlap: Maximum number of tokens that two neighbours share.
-        by_lines: Let overlaps be whole lines instead of sentences.
+        by_lines: Let overlaps be whole lines instead of sentences, or nothing where a line ends that is too long.
     """
 
     def __init__(self, text: str, counter: TokenCounter, size: int, overlap: int, *, by_lines: bool) -> None:
@@ -71,7 +71,7 @@ class Packer:
         self._counter = counter
         self._size = size
         self._overlap = overlap
-        self._sentence = _LINE_START if by_lines else _SENTENCE_START
+        self._by_lines = by_lines
         self._blocks: set[int] = set()
         self._starts: list[int] = []
         self._ends: list[int] = []
@@ -216,7 +216,10 @@ class Packer:
                 break
         if earliest >= cut:
             return cut
-        for pattern in (self._sentence, _LINE_START, _WORD_START):  # lines: of code and lists among text
+        patterns: tuple[re.Pattern[str], ...] = (_SENTENCE_START, _LINE_START, _WORD_START)  # lines: lists in text
+        if self._by_lines:
+            patterns = (_LINE_START,) if text[cut - 1] == "\n" else (_LINE_START, _SENTENCE_START, _WORD_START)
+        for pattern in patterns:
             places = starts + [match.end() for match in pattern.finditer(text, earliest, cut)]
             if (found := self._first_that_fits(places, cut)) is not None:
                 return found

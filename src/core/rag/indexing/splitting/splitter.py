@@ -53,6 +53,7 @@ class TextSplitter:
 
     - ``markdown``: along headings; ``heading`` is the path of headings, ``"Guide > Install > Linux"`` (without the
       title of the document, unless that is all). Fenced code and tables are kept whole if they fit.
+      ``markdown:lines``: the same, of lines that each say something by itself, as in outlines of JSON.
     - ``code:<language>``: along definitions; ``heading`` is ``"class Foo > def bar"``.
     - ``table``: by rows. Chunks after the first have the header line in ``metadata["table_header"]``, also for tables
       in Markdown. One that begins within a row has the columns from there on.
@@ -243,7 +244,8 @@ class TextSplitter:
                 spans.append((section.start, section.end, section.heading, table))
                 continue
             breaks, tables = self._breaks(text, section, structure)
-            packer = Packer(text, self._counter, self.chunk_size, self.chunk_overlap, by_lines=section.kind == "code")
+            by_lines = section.kind == "code" or document.format == "markdown:lines"
+            packer = Packer(text, self._counter, self.chunk_size, self.chunk_overlap, by_lines=by_lines)
             whole = tables[0] if section.kind == "table" else None
             for stretch, name in stretches(text, breaks, tables, records=section.kind == "records", fits=self._fits):
                 heading = heading_path((section.heading, name))
