@@ -12,6 +12,7 @@ from core.rag.llm.structured import parse
 from core.rag.memory.anonymizing import Anonymizer
 from core.rag.retrieval.excerpt import excerpt
 from core.rag.retrieval.referents import referents
+from core.rag.retrieval.terms import searched_terms
 from growth import check_growth
 from libs.dataloader.formats import FileData, UnreadableError, read_document
 
@@ -58,6 +59,11 @@ def test_memories_are_made_anonymous_in_linear_time(unit: str) -> None:
 def test_questions_are_taken_apart_in_linear_time() -> None:
     check_growth(lambda size: split_question(f"Who{' ' * size}and{' ' * size}"), 20_000)
     assert split_question("Who built it,   and  when was 1900?") == ["Who built it", "when was 1900?"]
+
+
+@pytest.mark.parametrize("unit", ["x", "a-", "a_", "1.", "’D", "日"])
+def test_the_words_of_a_query_are_found_in_linear_time(unit: str) -> None:
+    check_growth(lambda size: searched_terms(unit * size), 15_000)
 
 
 @pytest.mark.parametrize("unit", ["a", " ", "and ", "1. "])

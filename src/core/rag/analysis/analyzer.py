@@ -55,7 +55,7 @@ _CACHED_CHARACTERS: Final = 64
 _JOINTS: Final = r"(?:[._'’@&+-]|(?<=[0-9]),(?=[0-9]{3}(?![0-9])))"
 _PUNCTUATION: Final = ".,;:!?()[]{}\"'"
 #: The last part of a path or address, or of a name with blanks, if it has an ending. "e.g" is none.
-_FILE_NAME: Final = re.compile(r"[^/\\\s?#]+\w\.[A-Za-z]\w{0,7}(?=[?#]|\Z)")
+_FILE_NAME: Final = re.compile(r"(?<![^/\\\s?#])[^/\\\s?#]+\w\.[A-Za-z]\w{0,7}(?=[?#]|\Z)")
 #: What a question asks to do with what it is about: "Please summarize the chapter on tides".
 _REQUEST: Final = re.compile(
     r"\s*(?:(?:please|can you|could you|would you|bitte|kannst du|können sie|peux-tu|pouvez-vous|puedes)\s+)*"
