@@ -295,3 +295,17 @@ async def test_a_relative_path_never_means_a_document_of_elsewhere(
     monkeypatch.chdir(tmp_path)
     assert await kb.delete((tmp_path / "first" / "docs" / "b.md").as_uri())
     assert await kb.delete("docs/b.md"), "the only one that is left"
+
+
+async def test_a_copy_of_the_graph_in_a_folder_is_no_document(kb: KnowledgeBase, tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text(text(0))
+    await kb.ingest(tmp_path)
+    for name in ("copy.jsonl", "copy.jsonl.gz"):
+        await kb.export(tmp_path / name)
+
+    again = await kb.ingest(tmp_path)
+
+    assert again.documents.unchanged == 1
+    assert {failure.reason for failure in again.documents.failed} == {"it is a copy of a graph (mgrag import loads it)"}
+    assert len(again.documents.failed) == 2
+    assert len(await kb.client.list_documents()) == 1

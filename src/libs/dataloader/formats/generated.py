@@ -25,11 +25,13 @@ _LOCKED = frozenset(
         *("flake.lock", "gradle.lockfile", "MODULE.bazel.lock"),
     )
 )
+#: How a copy of a graph begins (core.rag.dbhandler.transfer): with its texts, it would be all that is there once more.
+_EXPORT = b'{"format":"memgraph-rag export"'
 _CHECKSUM = re.compile(rb"(?:sha\d{1,3}|\bh1|checksum|integrity|hash(?:es)?\b)[\"']?\s*[-:=]", re.IGNORECASE)
 
 
 def check_written(file: FileData, kind: Format) -> None:
-    """Refuse what is beside built pages (minified scripts, source maps, indexes, sources), and lock files of packages.
+    """Refuse what is beside built pages (minified scripts, source maps, indexes, sources), lock files and exports.
 
     Args:
         file: The file.
@@ -48,6 +50,8 @@ def check_written(file: FileData, kind: Format) -> None:
             raise UnreadableError("it is a source map")
         if _SEARCH_INDEX.search(name) and _PLACE.search(data):
             raise UnreadableError("it is the search index of web pages, and only repeats them")
+    if data.startswith(_EXPORT):
+        raise UnreadableError("it is a copy of a graph (mgrag import loads it)")
     if name.endswith(".base") and _VIEWS.search(data) is not None:
         raise UnreadableError("it only says how Obsidian shows a table of notes")
     # A file that is named itself is wanted, and so is that folder.
