@@ -80,6 +80,7 @@ CALLS: dict[str, tuple[Callable[[Any], Awaitable[object]], str]] = {
     "list_documents": (lambda kb: kb.client.list_documents(limit="2"), "limit is '2'"),
     "conversations": (lambda kb: kb.client.list_conversations(offset=True), "offset is True"),
     "token_budget": (lambda kb: kb.ask("mill?", token_budget=10), "token_budget is 10, .* from 200 up"),
+    "modes": (lambda kb: kb.search("mill", mode=["graph"]), r"There is no search mode .*graph.*; the modes are auto"),
     "a query": (lambda kb: kb.search(b"mill"), "A query must be text, not bytes"),
     "semantic_search": (lambda kb: kb.knowledge_graph.semantic_search(None), "A query must be text, not NoneType"),
     "a chunk": (

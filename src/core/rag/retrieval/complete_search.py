@@ -13,7 +13,7 @@ from core.rag.retrieval.retriever import Retriever
 from core.rag.retrieval.wording.spelling import applied, corrections
 
 #: The modes in which typing errors are corrected. The others show what one leg finds for the words as they are.
-_CORRECTED = frozenset({"auto", "graph", "hybrid"})
+_CORRECTED = ("auto", "graph", "hybrid")
 
 MAX_EXPAND = 20
 
