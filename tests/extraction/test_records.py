@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 import pytest
@@ -224,10 +225,22 @@ async def test_dates_and_numbers_of_other_libraries_are_texts_and_numbers(kb: Kn
     assert (await kb.insert("sales", row["data"] | {"title": "Flour"})).id == inserted.id
 
 
+async def test_rows_of_a_database_are_records(kb: KnowledgeBase) -> None:
+    key = UUID("6a9012a6-81a6-3c11-b506-60616ad25acc")
+    row = {"id": key, "amount": Decimal("1200.50"), "number": Decimal(2**60 + 1), "at": time(9, 30)}
+    inserted = await kb.insert("orders", row)
+    assert (await kb.insert("orders", row | {"amount": Decimal("1300.50")})).id == inserted.id
+    [stored] = await kb.records("orders")
+    assert stored["data"] == {"id": str(key), "amount": 1300.5, "number": 2**60 + 1, "at": "09:30:00"}
+    assert (await kb.tabulate("orders", measures="sum:amount")).rows == [{"sum:amount": 1300.5}]
+
+
 @pytest.mark.parametrize(
     ("field", "said"),
     [
-        (Decimal("1.5"), r"price\.0\.net is Decimal\('1.5'\), of type Decimal"),
+        (1.5j, r"price\.0\.net is 1.5j, of type complex"),
+        (Decimal("sNaN"), r"price\.0\.net is Decimal\('sNaN'\), of type Decimal"),
+        (Decimal("1E+1000000"), r"price\.0\.net is Decimal\('1E\+1000000'\), of type Decimal"),
         (float("nan"), r"price\.0\.net is nan"),
         ({"a"}, r"price\.0\.net is {'a'}, of type set"),
     ],

@@ -55,8 +55,8 @@ class Knowledge:
             collection: Name of the collection that the record belongs to.
             record: A JSON object, nested at most 200 levels deep. It replaces a record of the collection that has the
                 same ``_id`` or ``id``. Ids are strings or numbers and are compared as written: 1 equals "1", but not
-                1.0. ``True``, ``None``, lists and objects are not ids. Dates become ISO 8601 texts, a lone surrogate
-                U+FFFD.
+                1.0. ``True``, ``None``, lists and objects are not ids. Dates and times become ISO 8601 texts, a lone
+                surrogate U+FFFD; rows of a database may have values of ``Decimal`` and ``UUID``.
 
         Returns:
             The id and entities of the record, and how many of the entities and their links are new.

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import posixpath
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import date
+from datetime import date, time
+from decimal import Decimal
 from functools import lru_cache
 from itertools import chain
 from numbers import Integral, Real
 from typing import Any
 from urllib.parse import unquote, urlsplit
+from uuid import UUID
 
 from core.rag.analysis import TITLE_WEIGHT, date_words, defined_words, file_word, heading_numbers, index_terms
 from core.rag.arguments import check_mapping, check_optional, check_text
@@ -50,13 +52,17 @@ DOCUMENT_COLUMNS = (
 
 
 def plain_value(value: Any) -> str | float:
-    """Return a date as ISO 8601 text, and a number of another library as one of Python's.
+    """Return what rows of databases and tables hold as JSON has it: times as ISO 8601 text, UUIDs as text, numbers.
 
     Raises:
         TypeError: on anything else.
     """
-    if isinstance(value, date):  # includes datetime
+    if isinstance(value, date | time):  # includes datetime
         return value.isoformat()
+    if isinstance(value, UUID):
+        return str(value)
+    if isinstance(value, Decimal):
+        return int(value) if value.as_tuple().exponent == 0 else float(value)
     if isinstance(value, Integral):  # integers of NumPy, for example from a pandas table
         return int(value)
     if isinstance(value, Real):
