@@ -33,6 +33,12 @@ from libs.dataloader import Document
         ("[2.3.1] - 2024-01-05", "What changed in version 2.3.1?"),
         ("v1.10.0 (2023-02-01)", "What is new in 1.10.0?"),
         ("Version 2.3.2", "What changed in Flask 2.3.2?"),
+        ("III: The Problem", "What happens in chapter 3?"),
+        ("V.", "What does chapter V tell?"),
+        ("ADVENTURE IV. THE VALLEY", "Summarize adventure 4"),
+        ("ACT III", "What does Ida say in act 3?"),
+        ("CHAPTER TWENTY-ONE", "What happens in chapter 21?"),
+        ("Chapter 7", "chapter seven"),
     ],
 )
 def test_a_question_names_the_section(heading: str, question: str) -> None:
@@ -56,6 +62,9 @@ def test_a_question_names_the_section(heading: str, question: str) -> None:
         ("10.5 Prices", "It costs 10.50 on 2024-10-05"),
         ("(XXXX) §§ 2354 bis 2359", "§ 2354"),
         ("Present", "Who was present?"),
+        ("I am the keeper", "chapter 1"),
+        ("LIC. Holders", "chapter 3"),
+        ("1. Gates", "No one knows the gates"),
     ],
 )
 def test_another_number_or_none_is_not_the_section(heading: str, question: str) -> None:

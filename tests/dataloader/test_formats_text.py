@@ -311,3 +311,42 @@ def test_labels_of_myst_are_not_text_and_its_documents_are_links() -> None:
         (f"{URI}gate.md", "the gate"),
     ]
     assert convert("a.md", "f(x)=1\n(x)= 2\n").content == "f(x)=1\n(x)= 2\n"
+
+
+# -- books ---------------------------------------------------------------------------------------------------------
+
+
+BOOK = """The Project Gutenberg eBook of The Lock
+
+You may copy it under the terms of the license. There is no fee.
+
+Title: The Lock
+        or, A River in Spring
+
+Author: Ida Brandt
+
+*** START OF {} PROJECT GUTENBERG EBOOK THE LOCK ***
+
+CHAPTER I
+
+The keeper opened the lock. The end of the project was near.
+{}
+*** END OF {} PROJECT GUTENBERG EBOOK THE LOCK ***
+
+1.F.3. LIMITED RIGHT OF REPLACEMENT OR REFUND
+"""
+
+
+@pytest.mark.parametrize(
+    ("the", "last"), [("THE", ""), ("THIS", "\n\nEnd of Project Gutenberg's The Lock, by\nIda Brandt\n\n")]
+)
+def test_a_book_of_project_gutenberg_has_no_licence(the: str, last: str) -> None:
+    document = convert("pg1.txt", BOOK.format(the, last, the).encode())
+    assert document.content == "CHAPTER I\n\nThe keeper opened the lock. The end of the project was near."
+    assert document.title == "The Lock or, A River in Spring"
+    assert document.metadata["author"] == "Ida Brandt"
+
+
+def test_a_text_that_mentions_the_mark_of_a_book_stays_as_it_is() -> None:
+    text = "Books begin with *** START OF THE PROJECT GUTENBERG EBOOK.\n"
+    assert convert("a.txt", text.encode()).content == text

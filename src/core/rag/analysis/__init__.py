@@ -15,7 +15,7 @@ from core.rag.analysis.analyzer import (
 )
 from core.rag.analysis.dates import asked_dates, date_words
 from core.rag.analysis.definitions import asked_name, asked_words, defined_words, definition_word
-from core.rag.analysis.numbered import asked_numbers, heading_numbers, without_number
+from core.rag.analysis.numbered import asked_numbers, heading_numbers, number_of, without_number
 
 #: Raised whenever the same text gives other words, so that documents are analysed again.
 ANALYSIS_VERSION = 9
@@ -39,6 +39,7 @@ __all__ = [
     "joined_terms",
     "letters",
     "naming_terms",
+    "number_of",
     "query_terms",
     "short_stems",
     "without_number",

@@ -25,6 +25,11 @@ _KINDS: Final = {
         "annex": "annex appendix anhang anlage annexe anexo allegato bijlage exhibit",
         "clause": "clause clauses klausel clausula clausola",
         "version": "version versions release releases v",
+        "book": "book books buch livre libro livro boek",
+        "volume": "volume volumes vol band tome tomo",
+        "act": "act acts akt akte acte acto atto",
+        "scene": "scene scenes szene scena escena cena",
+        "canto": "canto cantos gesang chant zang",
     }.items()
     for alias in aliases.split()
 }
@@ -35,12 +40,45 @@ abschnitt step schritt etape paso passo stap krok rule regel regle regla regola 
 ziffer nummer number no nr requirement unit topic
 """.split()  # noqa: SIM905
 )
+_ONES: Final = [
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+]
+_TENS: Final = "twenty thirty forty fifty sixty seventy eighty ninety".split()  # noqa: SIM905
+#: "Chapter Twenty-One".
+_SPELLED: Final = dict(zip(_ONES, range(1, 20), strict=True)) | {
+    f"{ten}-{one}" if one else ten: value * 10 + number
+    for value, ten in enumerate(_TENS, 2)
+    for number, one in enumerate(("", *_ONES[:9]))
+}
 _NUMBER: Final = r"\d{1,4}(?:[.-]\d{1,4}){0,5}[a-z]?"
 _ROMAN: Final = r"[IVXLC]{1,7}|[ivxlc]{2,7}"
-_NAMED: Final = rf"(?:§§?[ \u00a0]?|(?P<word>[^\W\d_]{{1,24}})\.?[ \u00a0])(?P<number>{_NUMBER}|{_ROMAN}|[A-Z])(?!\w)"
+_WORDS: Final = rf"(?i:(?:{'|'.join(_TENS)})(?:-(?:{'|'.join(_ONES[:9])}))?|{'|'.join(_ONES[::-1])})"
+_NAMED: Final = (
+    rf"(?:§§?[ \u00a0]?|(?P<word>[^\W\d_]{{1,24}})\.?[ \u00a0])(?P<number>{_NUMBER}|{_ROMAN}|{_WORDS}|[A-Z])(?!\w)"
+)
 _AROUND: Final = r"[\s*_\[(]*"
 _HEADING: Final = re.compile(_AROUND + _NAMED)
-_BARE_HEADING: Final = re.compile(rf"{_AROUND}v?(?P<number>{_NUMBER})(?=[.):\]*_]*(?:\s|\Z))")
+_BARE_HEADING: Final = re.compile(
+    rf"{_AROUND}(?:v?(?P<number>{_NUMBER})(?=[.):\]*_]*(?:\s|\Z))|(?P<roman>[IVXLC]{{1,7}})(?=[.):]|\W*\Z))"
+)
 _ASKED: Final = re.compile(rf"(?<!\w){_NAMED}")
 _BARE: Final = re.compile(r"(?<![\w.-])v?(?P<number>\d{1,4}(?:\.\d{1,4}){1,5})(?![\w-]|\.\d)")
 #: What may stand between the number of a heading and the rest.
@@ -58,6 +96,8 @@ def heading_numbers(heading: str) -> tuple[str, ...]:
     Example:
         >>> heading_numbers("§ 433 Pflichten"), heading_numbers("Art. IV"), heading_numbers("4.2 Set up")
         (('section433',), ('article4',), ('number4x2',))
+        >>> heading_numbers("III. The Problem"), heading_numbers("CHAPTER ONE")
+        (('number3',), ('chapter1',))
     """
     words, _ = _begins_with(heading[:_LONGEST])
     return words
@@ -80,7 +120,9 @@ def _begins_with(heading: str) -> tuple[tuple[str, ...], int]:
     if (found := _HEADING.match(heading)) and (word := _word(found)):
         return (word,), found.end()
     bare = _BARE_HEADING.match(heading)
-    return ((_term(_ALONE, bare["number"]),), bare.end()) if bare else ((), 0)
+    if bare is None or (bare["roman"] and not number_of(bare["roman"])):
+        return (), 0
+    return (_term(_ALONE, bare["number"] or bare["roman"]),), bare.end()
 
 
 def asked_numbers(question: str) -> list[str]:
@@ -101,25 +143,30 @@ def asked_numbers(question: str) -> list[str]:
     return list(words) if len(words) <= _MOST_ASKED else []
 
 
+def number_of(written: str) -> int:
+    """Return the value of a number in digits, Roman numerals or in English words; 0 for anything else."""
+    return int(written) if written.isdecimal() else _VALUES.get(written.lower(), 0)
+
+
 def _kind(found: re.Match[str]) -> str:
     name = fold(found["word"] or "§")
     return _KINDS.get(name, name)
 
 
 def _word(found: re.Match[str]) -> str:
-    """Return the index word of a name with a number; nothing if letters are no number there: "part I", but "As I"."""
+    """Return the index word of a name with a number; nothing if letters are no number there: "Act I", but "As I"."""
     kind, number = _kind(found), found["number"]
-    if number[0].isdigit():
-        return (
-            "" if kind in folded_stop_words(DEFAULT_LANGUAGE) and kind not in _NUMBERED_ALONE else _term(kind, number)
-        )
+    if kind in folded_stop_words(DEFAULT_LANGUAGE) and kind not in _NUMBERED_ALONE:
+        return ""
     if kind == "annex" and len(number) == 1:
         return kind + number.lower()
-    return _term(kind, number) if kind in _KINDS.values() and number.lower() in _ROMAN_VALUES else ""
+    # "Adventure IV": anything may be numbered so, by more than one letter
+    certain = number[0].isdigit() or (number_of(number) and len(number) > 1 and number.isupper())
+    return _term(kind, number) if certain or (kind in _KINDS.values() and number.lower() in _VALUES) else ""
 
 
 def _term(kind: str, number: str) -> str:
-    plain = str(_ROMAN_VALUES.get(number.lower(), number.lower()))
+    plain = str(_VALUES.get(number.lower(), number.lower()))
     parts = (part.lstrip("0") or "0" for part in re.split("[.-]", plain))
     return (kind + "x".join(parts)).encode()[:MAX_TERM_BYTES].decode(errors="ignore")
 
@@ -136,3 +183,4 @@ _ROMAN_DIGITS: Final = (
     (100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
 )  # fmt: skip
 _ROMAN_VALUES: Final = {_roman(value): value for value in range(1, 400)}
+_VALUES: Final = _ROMAN_VALUES | _SPELLED

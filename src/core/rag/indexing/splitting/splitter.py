@@ -15,6 +15,7 @@ from core.rag.errors import InvalidInputError
 from core.rag.headings import heading_path
 from core.rag.indexing.splitting.breaks import Breaks, line_breaks, prose_breaks, record_breaks, without_surrogates
 from core.rag.indexing.splitting.code import code_sections
+from core.rag.indexing.splitting.divisions import divisions
 from core.rag.indexing.splitting.grammars import grammar_versions
 from core.rag.indexing.splitting.long_rows import Columns, stretches
 from core.rag.indexing.splitting.markdown import Outline, markdown_breaks, outline, table_breaks
@@ -62,7 +63,7 @@ class TextSplitter:
       first field) ends the ``heading`` of all its chunks.
     - ``rst``: along underlined headings.
     - anything else: paragraphs, lines, sentences, words; where most lines are indented, along the headings at the
-      margin.
+      margin, else along numbered ones (``CHAPTER IV``).
 
     Args:
         chunk_size: Maximum number of tokens in a chunk.
@@ -263,7 +264,7 @@ class TextSplitter:
             return code_sections(text, language, self._counter, self.chunk_size), structure
         if kind == "rst":
             return sections_of(text, underlined_headings(text), document.title, "prose", places), structure
-        if kind == "text" and (headings := outdented_headings(text)):
+        if kind == "text" and (headings := outdented_headings(text) or divisions(text)):
             return sections_of(text, headings, document.title, "prose", places), structure
         if kind == "table":
             return [Section(0, len(text), "", "table")], structure
