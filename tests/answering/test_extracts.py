@@ -588,6 +588,17 @@ async def test_what_follows_nearly_the_same_question_answers_it(question: str, i
     assert answer.splitlines()[2].startswith(item)
 
 
+async def test_what_follows_a_question_about_something_else_with_the_name_answers_nothing() -> None:
+    text = (
+        "\u201cJames, you delivered that telegram to Mr. Barrymore at the Hall last week, didn\u2019t you?\u201d\n\n"
+        "\u201cYes, father, I did.\u201d\n\nBarrymore is the butler of the Hall.\n"
+    )
+    passage = Passage(1, Hit("1", "d", "d.txt", "", "", text, 0, 0, len(text), 1.0))
+    answer, _ = await extract("Who is Barrymore?", "factual", [passage], None)
+    assert "butler" in answer
+    assert "father" not in answer
+
+
 async def test_tags_in_a_block_of_code_are_shown() -> None:
     text = 'Write a link so.\n\n```html\n<a href="mill.html">The mill</a>\n```\n'
     passage = Passage(1, Hit("1", "d", "d.md", "", "", text, 0, 0, len(text), 1.0))

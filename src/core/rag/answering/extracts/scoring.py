@@ -69,6 +69,8 @@ _NAME = re.compile(r"\s*[^\W\d_a-z][\w'’-]*(?:[ \t]+(?:&[ \t]+)?[^\W\d_a-z][\w
 _LONG = 5
 #: What share of the words of the question another one has that is nearly the same.
 _NEARLY = 0.6
+#: And what share of its own words these are: "You delivered it to Barrymore, did you?" is not "Who is Barrymore?".
+_PARTLY = 0.4
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +249,8 @@ def _answering(sentences: Sequence[Sentence], wanted: set[str]) -> list[Sentence
     """
     made = list(sentences)
     for index, (asking, following) in enumerate(pairwise(sentences), start=1):
-        if asking.passage != following.passage or len(asking.words & wanted) < max(_NEARLY * len(wanted), 1):
+        same = len(asking.words & wanted)
+        if asking.passage != following.passage or same < max(_NEARLY * len(wanted), _PARTLY * len(asking.words), 1):
             continue
         if ASKS.search(asking.text) is not None and ASKS.search(following.text) is None:
             score, about = max(following.score, asking.score), max(following.about, asking.about)
