@@ -124,6 +124,7 @@ def html_to_document(
     from libs.dataloader.html_notation import write_notation
     from libs.dataloader.html_panels import unwrap_titles
     from libs.dataloader.html_prints import repeats_others
+    from libs.dataloader.html_sheets import join_sheets
     from libs.dataloader.html_titles import heading_of_title, join_subtitles, put_heading, without_site
 
     unwrap_titles(tree)
@@ -142,7 +143,10 @@ def html_to_document(
     heading = _first_heading(tree)
     body = tree.find("body")
     body = tree if body is None else body
+    running = join_sheets(body)
     title, site = _title(tree, meta), None
+    if running and " " not in (title or ""):  # none, or a code: aapl-20250927
+        title = running
     above = heading_of_title(tree, title)
     content = body if whole_page else main_content(body)
     if title and not whole_page:

@@ -35,9 +35,8 @@ def with_bold_headings(blocks: Sequence[Block]) -> list[Block]:
     They are headings if at least two have text below them, and they are not most of the document. The first one is the
     title if nothing stands before it and it has no number.
     """
-    marked = [_may_head(block.bold) for block in blocks]
-    above_text = sum(now and not following for now, following in zip(marked, [*marked, True][1:], strict=True))
-    if above_text < _FEWEST or 2 * sum(marked) > len(blocks) + 1:
+    marked = are_headings([block.bold for block in blocks])
+    if not any(marked):
         return list(blocks)
     made: list[Block] = []
     for index, (block, is_heading) in enumerate(zip(blocks, marked, strict=True)):
@@ -48,6 +47,15 @@ def with_bold_headings(blocks: Sequence[Block]) -> list[Block]:
         else:
             made.append(Block(f"{'#' * min(block.depth + 2, 6)} {block.bold}"))
     return made
+
+
+def are_headings(bold: Sequence[str]) -> list[bool]:
+    """Return which blocks are headings, by what each says in bold letters; empty for other blocks."""
+    marked = [_may_head(text) for text in bold]
+    above_text = sum(now and not following for now, following in zip(marked, [*marked, True][1:], strict=True))
+    if above_text < _FEWEST or 2 * sum(marked) > len(bold) + 1:
+        return [False] * len(bold)
+    return marked
 
 
 def _may_head(bold: str) -> bool:
