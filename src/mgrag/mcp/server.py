@@ -29,7 +29,6 @@ try:
     from mcp.server.stdio import stdio_server
     from mcp.types import CallToolResult, InputRequiredResult, Tool, ToolAnnotations
 
-    from mgrag.mcp.unreadable import answered
     from mgrag.mcp.waiting import until_answered
 except ImportError as error:
     raise MissingDependencyError("mcp", "mcp", "The MCP server") from error
@@ -68,8 +67,7 @@ class _Server(MCPServer[None]):
         options = self._lowlevel_server.create_initialization_options()
         async with (
             stdio_server(lines) as (incoming, outgoing),
-            answered(incoming, outgoing.send) as readable,
-            until_answered(readable, outgoing) as (messages, replies),
+            until_answered(incoming, outgoing) as (messages, replies),
         ):
             await self._lowlevel_server.run(messages, replies, options)
 

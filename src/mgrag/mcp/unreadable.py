@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable
 
-import anyio
-from anyio.streams.memory import MemoryObjectReceiveStream
 from mcp.shared.message import SessionMessage
 from mcp.types import PARSE_ERROR, ErrorData, JSONRPCError
 from pydantic import ValidationError
@@ -18,37 +14,15 @@ _ADVICE = (
 )
 
 
-@contextlib.asynccontextmanager
-async def answered(
-    incoming: AsyncIterable[SessionMessage | Exception], answer: Callable[[SessionMessage], Awaitable[None]]
-) -> AsyncIterator[MemoryObjectReceiveStream[SessionMessage | Exception]]:
-    """The messages that come in, after answering requests among them that cannot be read."""
-    send, receive = anyio.create_memory_object_stream[SessionMessage | Exception](0)
-
-    async def pass_on() -> None:
-        async with send:
-            async for message in incoming:
-                if isinstance(message, Exception) and (problem := _problem(message)) is not None:
-                    await answer(SessionMessage(problem))
-                else:
-                    await send.send(message)
-
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(pass_on)
-        yield receive
-        tasks.cancel_scope.cancel()
-
-
-def _problem(error: Exception) -> JSONRPCError | None:
-    """What is wrong with a message, for who sent it; ``None`` if that is nobody who waits for an answer."""
-    if not isinstance(error, ValidationError):
+def refusal_of(message: SessionMessage | Exception) -> SessionMessage | None:
+    """The answer to a request that cannot be read; ``None`` if it can be, or if nobody waits for an answer."""
+    if not isinstance(message, ValidationError):
         return None
-    found = error.errors(include_url=False, include_context=False)[0]
+    found = message.errors(include_url=False, include_context=False)[0]
     if found["type"] != "json_invalid" or (identifier := _id_in(found["input"])) is None:
         return None
-    return JSONRPCError(
-        jsonrpc="2.0", id=identifier, error=ErrorData(code=PARSE_ERROR, message=f"{found['msg']}. {_ADVICE}")
-    )
+    error = ErrorData(code=PARSE_ERROR, message=f"{found['msg']}. {_ADVICE}")
+    return SessionMessage(JSONRPCError(jsonrpc="2.0", id=identifier, error=error))
 
 
 def _id_in(line: object) -> str | int | None:

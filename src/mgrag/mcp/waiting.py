@@ -1,4 +1,4 @@
-"""Requests that came in and wait for their answer: a client that sends all at once and ends its side gets them all."""
+"""Requests that wait for their answer: a client that sends all at once and ends its side gets each of them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.shared.message import SessionMessage
 from mcp.types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
+
+from mgrag.mcp.unreadable import refusal_of
 
 _Incoming = SessionMessage | Exception
 
@@ -45,7 +47,7 @@ async def until_answered(
 ) -> AsyncIterator[tuple[MemoryObjectReceiveStream[_Incoming], MemoryObjectSendStream[SessionMessage]]]:
     """Streams for a server, of which the first one does not end before what came in has been answered.
 
-    At the end of its input the SDK drops what it is working on.
+    At the end of its input the SDK drops what it is working on, and at all times what it cannot read.
 
     Args:
         incoming: What comes in.
@@ -58,8 +60,11 @@ async def until_answered(
     async def bring() -> None:
         async with pass_in:
             async for item in incoming:
-                waiting.came(item)
-                await pass_in.send(item)
+                if (refusal := refusal_of(item)) is not None:
+                    await outgoing.send(refusal)
+                else:
+                    waiting.came(item)
+                    await pass_in.send(item)
             await waiting.none()
 
     async def take() -> None:
