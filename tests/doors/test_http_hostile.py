@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -60,6 +61,17 @@ async def test_json_that_cannot_be_read_is_told(body: bytes) -> None:
     async with serving() as client:
         told = await ok(await client.post("/db/default/chunks/search", content=body, headers=AS_JSON), 400)
         assert "UTF-8" in told["error"] and "digits" in told["error"]
+
+
+async def test_a_body_of_another_kind_is_told_to_be_so() -> None:
+    body, path = b'{"query": "mill"}', "/db/default/chunks/search"
+    packed = {**AS_JSON, "Content-Encoding": "gzip"}
+    async with serving() as client:
+        told = await ok(await client.post(path, content=gzip.compress(body), headers=packed), 400)
+        assert "compressed (Content-Encoding: gzip)" in told["error"]
+        for kind in ("multipart/form-data; boundary=x", "text/plain", "application/x-www-form-urlencoded"):
+            told = await ok(await client.post(path, content=body, headers={"Content-Type": kind}), 422)
+            assert "Content-Type: application/json" in told["error"], kind
 
 
 @pytest.mark.parametrize("digits", [50, 5000])

@@ -131,6 +131,18 @@ async def test_who_goes_away_while_the_next_events_wait_is_no_failure(
     assert not caplog.records
 
 
+async def test_who_goes_away_amid_a_copy_is_no_failure(caplog: pytest.LogCaptureFixture) -> None:
+    async with serving() as client:
+        _, caller = await asyncio.open_connection(client.base_url.host, client.base_url.port)
+        caller.write(b"POST /db/default/import HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\nbegun")
+        await caller.drain()
+        caller.close()
+        async with asyncio.timeout(30):
+            while 'import",status="400"' not in (await client.get("/metrics")).text:
+                await asyncio.sleep(0.01)
+    assert not [record for record in caplog.records if record.levelname == "ERROR"]
+
+
 async def test_who_may_only_read_may_ask_in_a_conversation_that_nothing_is_recorded_in() -> None:
     async with serving(access(api_keys=KEY, api_read_keys="r" * 16)) as client:
         writer, reader = {"X-API-Key": KEY}, {"X-API-Key": "r" * 16}

@@ -84,8 +84,10 @@ async def _export(kb: KnowledgeBase, file: Path) -> None:
             await kb.export(file, namespaces=[kb.namespace])
         except NotFoundError as error:
             raise no_namespace(kb.namespace) from error
-        except BackupError:  # somebody wrote to a server meanwhile
-            if not attempts_left:
+        except BackupError as error:
+            if isinstance(error.__cause__, OSError):  # no room for it, for example
+                raise error.__cause__ from None
+            if not attempts_left:  # somebody wrote to a server meanwhile, each time
                 raise
         else:
             return

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import re
 from typing import TYPE_CHECKING, Any
 
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.routing import Match
 
 from core.rag import errors
@@ -41,6 +43,9 @@ _STATUS: tuple[tuple[type[errors.MGRagError], int], ...] = (
     (errors.LanguageModelError, 502),
     (errors.RerankerError, 502),
 )
+
+#: What the system says where a file has no room.
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 #: What FastAPI says of a body that Python's decoder of JSON raises another error on than one of syntax.
 _UNREADABLE = "There was an error parsing the body"
@@ -80,7 +85,7 @@ DESCRIBED: dict[int | str, dict[str, Any]] = {
         (502, "The embedding provider, the language model or the reranker failed"),
         (503, "The graph database is not available"),
         (504, "The graph database took too long"),
-        (507, "The graph database is full"),
+        (507, "The graph database is full, or the disk for uploads and copies"),
     )
 }
 
@@ -129,6 +134,8 @@ _TOLD = {
     507: "The graph database is full; the server's log says more.",
 }
 
+_NO_ROOM_TOLD = "The server has no room for the files of a request; try again later. Its log says more."
+
 
 def add_handlers(app: FastAPI) -> None:
     """Have every error answered as JSON with ``error``, what happened."""
@@ -136,6 +143,8 @@ def add_handlers(app: FastAPI) -> None:
     app.add_exception_handler(RefusedError, _refused)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(OSError, _of_system)
+    app.add_exception_handler(ClientDisconnect, _gone)
     app.add_exception_handler(Exception, _broken)
 
 
@@ -162,7 +171,7 @@ async def _invalid(request: Request, error: Exception) -> JSONResponse:
         said = ["The body must be a form (multipart/form-data) with files, each in a field called 'files'"]
     elif about == ("body", "dict[str,any]"):  # a record, or an array of them: what is wrong with each of the two
         said = ["A record is a JSON object; send one, or an array of them"]
-    elif about == ("body",) and not kind.startswith(("application/json", "multipart/")):
+    elif about == ("body",) and not kind.startswith("application/json"):
         said = ["The body must be JSON, with the header Content-Type: application/json"]
     return JSONResponse({"error": "; ".join(said), "type": "InvalidInputError"}, 422)
 
@@ -178,6 +187,8 @@ def _problem(item: dict[str, Any]) -> str:
 
 async def _http(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
+    if isinstance(error.__cause__, OSError):  # an upload that cannot be kept; FastAPI takes it for one that is wrong
+        return await _of_system(request, error.__cause__)
     message = str(error.detail)
     headers = dict(error.headers or {})
     if error.status_code in (404, 405):  # raised by the router only, which says no more than the name of the status
@@ -186,6 +197,8 @@ async def _http(request: Request, error: Exception) -> JSONResponse:
         message = f"There is no route {request.method} {request.url.path[:200]}{taken}; /openapi.json lists all routes."
         if error.status_code == 405:
             headers["Allow"] = ", ".join(_methods_at(request))
+    elif message == _UNREADABLE and (packed := request.headers.get("content-encoding")):
+        message = f"The body is compressed (Content-Encoding: {packed[:200]}): send it as it is."
     elif message == _UNREADABLE:
         message = (
             "The body cannot be read as JSON in UTF-8: it has other bytes, is nested too deeply, or a number in it has"
@@ -202,6 +215,20 @@ def _methods_at(request: Request) -> list[str]:
         for method in ("DELETE", "GET", "HEAD", "PATCH", "POST")
         if any(route.matches({**about, "method": method})[0] == Match.FULL for route in request.app.routes)
     ]
+
+
+async def _of_system(request: Request, error: Exception) -> JSONResponse:
+    """A full disk for temporary files, where uploads, imports and exports are kept; what else is a bug is raised."""
+    if not isinstance(error, OSError) or error.errno not in _NO_ROOM:
+        raise error
+    identifier = request_id(request)
+    _logger.error("%s: %s (request %s); TMPDIR says where temporary files are.", request.method, error, identifier)
+    return JSONResponse({"error": _NO_ROOM_TOLD, "request_id": identifier}, 507)
+
+
+async def _gone(_: Request, __: Exception) -> Response:
+    """Nobody is there to be told, and nothing is wrong; it is counted as other bodies of which the end is missing."""
+    return Response(status_code=400)
 
 
 async def _broken(request: Request, error: Exception) -> JSONResponse:

@@ -1,0 +1,65 @@
+"""A server without room for files: what is uploaded, imported or exported lies in a temporary one meanwhile."""
+
+from __future__ import annotations
+
+import errno
+import random
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from doors.kit import ok, serving
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there, the size of files cannot be limited")
+
+_BYTES = 50_000
+
+
+@contextmanager
+def full_disk() -> Iterator[None]:
+    """Let no file become larger than some bytes, as on a full disk."""
+    import resource
+
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (_BYTES, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+async def test_a_full_disk_is_told_as_such_and_what_is_stored_stays(caplog: pytest.LogCaptureFixture) -> None:
+    # Long enough that the form lies in a file, and that a copy of it is longer than files may be.
+    words = " ".join(f"{number:x}" for number in random.Random(7).choices(range(1 << 40), k=20_000))
+    files = {"files": ("long.txt", f"{words}\n" * 6)}
+    async with serving() as client:
+        await ok(await client.post("/db/default/documents", json={"documents": [{"path": "a", "content": words}]}))
+        copy = (await client.get("/db/default/export")).content
+        with full_disk():
+            responses = [
+                await client.post("/db/default/files", files=files),
+                await client.get("/db/default/export"),
+                await client.post("/db/default/import", content=copy),
+            ]
+            found = await ok(await client.get("/db/default/documents"))
+        for response in responses:
+            told = await ok(response, 507)
+            assert "no room" in told["error"] and told["request_id"] == response.headers["X-Request-ID"]
+            assert told["request_id"] in caplog.text
+        assert [document["path"] for document in found["documents"]] == ["a"]
+        assert "TMPDIR" in caplog.text and "Traceback" not in caplog.text
+        await ok(await client.post("/db/default/import", content=copy))
+        assert (await ok(await client.post("/db/default/files", files=files)))["documents"]["added"] == 1
+
+
+async def test_another_failure_of_the_system_is_not_a_fault_of_who_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", "/secret/folder")
+
+    monkeypatch.setattr("tempfile.SpooledTemporaryFile.write", refused)
+    async with serving() as client:
+        response = await client.post("/db/default/files", files={"files": ("a.txt", b"A text.")})
+        told = await ok(response, 500)
+        assert "its log says why" in told["error"] and "secret" not in response.text
