@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ import pytest
 from answering.models import talking
 from core.rag import KnowledgeBase
 from core.rag.answering.events import Event, TokenEvent
+from core.rag.indexing.report import IngestReport
 from doors.kit import KEY, NOTES, access, ok, serving, with_notes
 from fakes.openai_chat import Stream
 from mgrag.http.app import build_app
@@ -96,20 +97,10 @@ async def test_who_goes_away_finds_what_was_told_in_the_conversation() -> None:
     assert found[1]["metadata"] == {"cut": "stopped"}
 
 
-async def test_who_goes_away_while_the_next_events_wait_is_no_failure(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    waiting = asyncio.Event()
-
-    async def hurried(*_: Any, **__: Any) -> AsyncIterator[Event]:
-        for number in range(50):
-            if number == 4:  # as many as are kept on the way to somebody who does not read them
-                waiting.set()
-            yield TokenEvent(str(number))
-
-    monkeypatch.setattr(KnowledgeBase, "ask_stream", hurried)
+async def left_while_events_wait(path: str, body: bytes, waiting: asyncio.Event, **options: Any) -> None:
+    """Ask for a stream, read one event of it, and go away when it is full."""
     sent: list[Any] = []
-    incoming = [{"type": "http.request", "body": b'{"question": "Who leads Project Heron?"}'}]
+    incoming = [{"type": "http.request", "body": body}]
 
     async def receive() -> Any:
         if incoming:
@@ -125,10 +116,51 @@ async def test_who_goes_away_while_the_next_events_wait_is_no_failure(
             await asyncio.Event().wait()
 
     headers = [(b"host", b"localhost"), (b"content-type", b"application/json")]
-    scope = {"type": "http", "method": "POST", "path": "/db/default/answer/stream", "query_string": b""}
+    scope = {"type": "http", "method": "POST", "path": path, "query_string": b"", "headers": headers}
     async with KnowledgeBase.open("embedded::memory:") as kb:
-        await build_app(kb, access())({**scope, "headers": headers}, receive, send)
-    assert not caplog.records
+        await build_app(kb, access(), **options)(scope, receive, send)
+
+
+async def test_who_goes_away_while_the_next_events_wait_is_no_failure_and_ends_the_answer(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    waiting, ended = asyncio.Event(), []
+
+    async def hurried(*_: Any, **__: Any) -> AsyncIterator[Event]:
+        try:
+            for number in range(50):
+                if number == 4:  # as many as are kept on the way to somebody who does not read them
+                    waiting.set()
+                yield TokenEvent(str(number))
+        finally:
+            await asyncio.sleep(0)  # as recording what was told does
+            ended.append(True)
+
+    monkeypatch.setattr(KnowledgeBase, "ask_stream", hurried)
+    await left_while_events_wait("/db/default/answer/stream", b'{"question": "Who leads it?"}', waiting)
+    assert ended and not caplog.records
+
+
+async def test_who_goes_away_while_the_next_events_wait_ends_the_ingest(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    waiting, ended = asyncio.Event(), []
+
+    async def endless(*_: Any, progress: Callable[[IngestReport], None], **__: Any) -> None:
+        try:
+            for number in range(50):
+                if number == 10:
+                    waiting.set()
+                progress(IngestReport())
+                await asyncio.sleep(0.01)
+            await asyncio.Event().wait()
+        finally:
+            ended.append(True)
+
+    monkeypatch.setattr(KnowledgeBase, "ingest", endless)
+    body = json.dumps({"sources": [str(tmp_path)]}).encode()
+    await left_while_events_wait("/db/default/ingest/stream", body, waiting, roots=[tmp_path])
+    assert ended
 
 
 async def test_who_goes_away_amid_a_copy_is_no_failure(caplog: pytest.LogCaptureFixture) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
+from contextlib import AsyncExitStack, aclosing
 from dataclasses import asdict
 from functools import partial
 from mimetypes import guess_type
@@ -211,9 +212,19 @@ async def ingest(load: Annotated[_Ingest, Depends(_admitted)]) -> Ingested:
     return _told(await load())
 
 
+# FastAPI leaves the stream of somebody who went away while events were waiting to the garbage collector, which comes
+# much later. What a dependency holds ends with the response, here and for answers.
+async def _endings() -> AsyncIterator[AsyncExitStack]:
+    """What is to be ended with the response."""
+    async with AsyncExitStack() as stack:
+        yield stack
+
+
 @router.post("/ingest/stream", response_class=EventSourceResponse)
 async def ingest_stream(
-    load: Annotated[_Ingest, Depends(_admitted)], request: Request
+    load: Annotated[_Ingest, Depends(_admitted)],
+    request: Request,
+    endings: Annotated[AsyncExitStack, Depends(_endings)],
 ) -> AsyncIterator[ServerSentEvent]:
     """The same as server-sent events: ``progress`` now and then, and ``done`` or ``error`` at the end.
 
@@ -228,6 +239,7 @@ async def ingest_stream(
 
     task = asyncio.create_task(load(progress=progress))
     task.add_done_callback(lambda _: changed.set())
+    endings.push_async_callback(_cancel, task)
     try:
         while not task.done():
             await changed.wait()
@@ -237,9 +249,11 @@ async def ingest_stream(
         yield ServerSentEvent(event="done", data=task.result().to_dict())
     except MGRagError as error:
         yield ServerSentEvent(event="error", data=body_of(error, request))
-    finally:
-        task.cancel()
-        await asyncio.wait([task])
+
+
+async def _cancel(task: asyncio.Task[IngestReport]) -> None:
+    task.cancel()
+    await asyncio.wait([task])
 
 
 @router.delete("/documents")
@@ -289,8 +303,9 @@ async def _check_recording(kb: Reading, body: Question, request: Request) -> Non
         caller_of(request).check(kb.namespace, writing=True)
 
 
-async def _answering(kb: Reading, body: Question) -> AsyncGenerator[Event, None]:
-    return kb.ask_stream(**body.model_dump())
+async def _answering(kb: Reading, body: Question) -> AsyncIterator[AsyncGenerator[Event, None]]:
+    async with aclosing(kb.ask_stream(**body.model_dump())) as events:
+        yield events
 
 
 @router.post("/answer", dependencies=[Depends(_check_recording)])
@@ -314,8 +329,6 @@ async def answer_stream(
             yield ServerSentEvent(event=event.type, data=data)
     except MGRagError as error:
         yield ServerSentEvent(event="error", data=body_of(error, request))
-    finally:
-        await events.aclose()
 
 
 def _read(given: NewDocument) -> Document:

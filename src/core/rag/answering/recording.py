@@ -190,7 +190,8 @@ async def _in_time(recording: Coroutine[Any, Any, str]) -> None:
         async with asyncio.timeout(_RECORDING_SECONDS):
             await recording
     except (MGRagError, TimeoutError) as error:  # not more important than why the answer ended
-        _logger.warning("The part of an answer that was told is not in its conversation: %s", error)
+        reason = str(error) or f"the graph took more than {_RECORDING_SECONDS} seconds"
+        _logger.warning("The part of an answer that was told is not in its conversation: %s", reason)
 
 
 def _already_asked(question: str, user_id: str | None, messages: Sequence[Mapping[str, Any]]) -> str:
