@@ -15,6 +15,8 @@ from answering.models import Talking
 from answering.people import fill
 from core.rag import KnowledgeBase, KnowledgeRAGFlow
 from core.rag.answering.events import DoneEvent, TokenEvent
+from core.rag.answering.graph_index.search import GraphSearch
+from core.rag.dbhandler import MemGraphClient
 from core.rag.errors import LanguageModelError, StoreUnavailableError, StreamCutError
 from core.rag.llm import Completion, Usage
 from core.rag.llm.base import Delta
@@ -252,3 +254,15 @@ async def test_an_answer_that_cannot_be_recorded_is_given_and_says_so(
     assert (answer.text, answer.message_id) == ("Alice leads Lighthouse [1].", None)
     assert answer.details == {"not_recorded": "The graph is gone."}
     assert await messages(talker) == [("user", QUESTION, None)]
+
+
+@pytest.mark.parametrize("place", [(MemGraphClient, "known_terms"), (GraphSearch, "names_in")], ids=["words", "names"])
+async def test_a_graph_that_cannot_be_reached_is_waited_for_once(
+    place: tuple[type, str], talker: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def down(*_: Any, **__: Any) -> Any:  # after as long as it tries
+        raise StoreUnavailableError("The graph is gone.")
+
+    monkeypatch.setattr(*place, down)
+    with pytest.raises(StoreUnavailableError, match="gone"):
+        await talker.ask("Which project does Alice lead at Lighthouse?", extracts=True)

@@ -15,7 +15,7 @@ from core.rag.answering.markers import without_markers
 from core.rag.answering.services import Services
 from core.rag.answering.understanding.intents import has_words
 from core.rag.dbhandler.finishing import finish
-from core.rag.errors import MGRagError, NotFoundError, StoreError, StreamCutError
+from core.rag.errors import MGRagError, NotFoundError, StoreError, StoreUnavailableError, StreamCutError
 from core.rag.retrieval.referents import asks_for_more, referents
 from core.rag.retrieval.wording.spelling import applied, corrections, told_of
 
@@ -96,6 +96,8 @@ async def _meant(client: MemGraphClient, question: str, filters: str | Mapping[s
     """Return the words of a question that are typing errors, with what was meant."""
     try:
         return await corrections(client, question, filters)
+    except StoreUnavailableError:  # which has been waited for: the next to try would do so again
+        raise
     except StoreError as error:  # whatever else can be read may answer as well
         _logger.warning("The words of a question could not be looked up: %s", error)
         return {}

@@ -16,7 +16,7 @@ from core.rag.answering.metrics import Metrics
 from core.rag.answering.prompts import AnalysisPrompt
 from core.rag.answering.types import Analysis, Intent
 from core.rag.answering.understanding.intents import intent_of
-from core.rag.errors import LanguageModelError, StoreError
+from core.rag.errors import LanguageModelError, StoreError, StoreUnavailableError
 from core.rag.extraction.names import names_in
 from core.rag.extraction.words import normalize_name, normalized_words, word_spans
 from core.rag.llm.structured import parsed_of
@@ -119,6 +119,8 @@ async def _by_rules(question: str, client: MemGraphClient, metrics: Metrics, bef
         entities = await _named_entities(question, client)
         if before and not entities and goes_back(question):
             entities = await _named_entities(before, client)
+    except StoreUnavailableError:  # which has been waited for
+        raise
     except StoreError as error:
         metrics.search_metrics.failed.append(f"names: {error}")
         entities = []
