@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 
 import pytest
-from core.rag.retrieval.terms import searched_terms
 from pydantic import BaseModel
 
 from core.rag.answering.drift.decomposition import split_question
@@ -13,6 +12,7 @@ from core.rag.llm.structured import parse
 from core.rag.memory.anonymizing import Anonymizer
 from core.rag.retrieval.excerpt import excerpt
 from core.rag.retrieval.referents import referents
+from core.rag.retrieval.wording.terms import searched_terms
 from growth import check_growth
 from libs.dataloader.formats import FileData, UnreadableError, read_document
 
