@@ -361,6 +361,13 @@ async def test_markdown_that_is_passed_is_read_like_a_file_of_it(kb: KnowledgeBa
     assert {"label": "Document", "uri": "pond.md"} in await kb.client.query(to)
 
 
+async def test_headings_of_parts_are_no_title_of_markdown_that_is_passed(kb: KnowledgeBase) -> None:
+    parts = "## Overview\n\nOf the pond.\n\n## Details\n\nOf the sluice."
+    await kb.ingest([Document(path="notes/pond", content=parts, format="markdown")])
+    await kb.ingest([Document(path="notes/weir", title="A weir", content="# Weir\n\nOf clay.", format="markdown")])
+    assert {hit.title for hit in await kb.search("pond sluice weir clay")} == {"pond", "A weir"}
+
+
 async def test_plain_text_that_is_passed_stays_plain(kb: KnowledgeBase) -> None:
     words = "# 7 of 9\n\nWrite [words](address) for a link."
     await kb.ingest(

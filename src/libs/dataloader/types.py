@@ -92,8 +92,8 @@ class Document:
     Attributes:
         path: The name shown to people: a file path, a URL, or any name that is unique in its namespace.
         content: The whole text; Markdown if the source has structure (``mime_type`` is the type of the source).
-        title: Title from the document itself; ``None`` if it has none (the last part of ``path`` is shown then, and of
-            Markdown that is passed to ``ingest`` its first heading).
+        title: Title from the document itself; ``None`` if it has none (the last part of ``path`` is shown then). That
+            of Markdown that is passed to ``ingest`` without one is the heading above all of it.
         metadata: JSON-serialisable; dates and times in it become ISO 8601 text.
         uri: Standardized URI that identifies the document; ``None``: derived from ``path``.
         mime_type: Media type of the source, e.g. ``application/pdf``.

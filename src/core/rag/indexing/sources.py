@@ -196,9 +196,9 @@ def _as_marked_up(document: Document) -> Document:
         return document
     if not is_markdown(document.path, document.mime_type) and (document.mime_type or document.format == "text"):
         return document
-    from libs.dataloader.formats.markdown import find_links, title_of
+    from libs.dataloader.formats.markdown import find_links, heading_above
 
-    title, links = document.title or title_of(document.content, document.path.rpartition("/")[2]), document.links
+    title, links = document.title or heading_above(document.content), document.links
     if not links:
         from libs.dataloader.links import LinkCollector
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -118,7 +118,7 @@ def read(file: FileData, _kind: Format) -> Content:
         metadata["tags"] = tags
     if not isinstance(title, str) or not title:
         stem = file.name.rpartition(".")[0]
-        title = stem if file.in_vault and stem.lower() not in _NO_NAMES else title_of(text, file.name, prose)
+        title = stem if file.in_vault and stem.lower() not in _NO_NAMES else _title(text, prose, file.name)
     if "<table" in prose.lower():
         text = with_plain_tables(text, prose)
     return Content(
@@ -184,21 +184,20 @@ def first_heading(text: str, prose: str | None = None) -> str | None:
     return next((words for _, _, start, end in found if (words := _heading_words(text, start, end))), None)
 
 
-def title_of(text: str, name: str, prose: str | None = None) -> str | None:
+def heading_above(text: str) -> str | None:
+    """Return the heading above a whole text, as plain words; ``None`` if there are only those of its parts."""
+    prose = _without_blocks(text)
+    return None if _are_of_parts(_headings(prose)) else first_heading(text, prose)
+
+
+def _title(text: str, prose: str, name: str) -> str | None:
     """Return what a text is called: by its first heading of the highest level, unless that is one of its parts.
 
-    Parts have headings of the second level or below, of which there are several. Notes, and pages of wikis, have no
-    other headings: they are called what their files are. If that is no name, the first heading is the title unless text
-    stands before it.
-
-    Args:
-        text: Markdown.
-        name: Name of the file.
-        prose: The same with blocks of code and comments blanked out; ``None``: computed here.
+    Notes, and pages of wikis, have no other headings: they are called what their files are. If that is no name, the
+    first heading is the title unless text stands before it.
     """
-    prose = _without_blocks(text) if prose is None else prose
     found = _headings(prose)
-    if len(found) > 1 and 1 < found[0][0] == found[1][0]:
+    if _are_of_parts(found):
         stem = name.rpartition(".")[0]
         word = stem.partition(".")[0]  # README.de
         if " " in stem or not stem.isascii() or _DAY.match(stem) or word not in (word.lower(), word.upper()):
@@ -206,6 +205,11 @@ def title_of(text: str, name: str, prose: str | None = None) -> str | None:
         if _NO_WORDS.sub("", prose[: found[0][1]]).strip():
             return None
     return first_heading(text, prose)
+
+
+def _are_of_parts(found: Sequence[tuple[int, int, int, int]]) -> bool:
+    """Return whether headings are of the second level or below, and several."""
+    return len(found) > 1 and 1 < found[0][0] == found[1][0]
 
 
 def _headings(visible: str) -> list[tuple[int, int, int, int]]:
