@@ -131,7 +131,8 @@ async def test_what_is_rare_is_found_beside_what_all_records_have(
         assert {hit.document["_id"] for hit in hits[:3] if hit.kind == "record"} == {4, 11}
         assert {hit.kind for hit in hits[:3]} == {"record", "document"}
         assert [hit.scores["graph"] for hit in hits[:3]] == [1, 1, 1] > [hit.scores["graph"] for hit in hits[3:4]]
-        assert len(hits) > 3
+        if most > 5:  # else two more are read, which the engine chooses: they may be those of the company
+            assert len(hits) > 3
 
 
 async def test_documents_are_found_with_records(wiki: KnowledgeBase) -> None:
