@@ -40,27 +40,10 @@ abschnitt step schritt etape paso passo stap krok rule regel regle regla regola 
 ziffer nummer number no nr requirement unit topic
 """.split()  # noqa: SIM905
 )
-_ONES: Final = [
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-]
+_ONES: Final = """
+one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
+seventeen eighteen nineteen
+""".split()  # noqa: SIM905
 _TENS: Final = "twenty thirty forty fifty sixty seventy eighty ninety".split()  # noqa: SIM905
 #: "Chapter Twenty-One".
 _SPELLED: Final = dict(zip(_ONES, range(1, 20), strict=True)) | {

@@ -10,9 +10,9 @@ from typing import Any
 
 from libs.dataloader.formats.bare_tables import with_outer_bars
 from libs.dataloader.formats.base import Content, FileData, fences
-from libs.dataloader.formats.front_matter import COMMON_FIELDS, fields_metadata, split_front_matter
+from libs.dataloader.formats.front_matter import fields_metadata
 from libs.dataloader.formats.html_in_markdown import comments, has_comments, with_plain_tables, without_comments
-from libs.dataloader.formats.preamble import preamble_title, split_preamble
+from libs.dataloader.formats.markdown_fields import fields_at_top
 from libs.dataloader.formats.registry import Format
 from libs.dataloader.links import LinkCollector, reference_name
 from libs.dataloader.notes import (
@@ -26,7 +26,6 @@ from libs.dataloader.notes import (
 
 #: What Pandoc, Quarto, MkDocs, kramdown and others note behind a heading: ``{#sec-usage .unnumbered}``, ``{-}``.
 HEADING_ATTRIBUTES = re.compile(r"[ \t]*\{[ \t]*(?:-|(?:[#.:]|[\w:-]+=[\"'])[^{}]*)\}[ \t]*$")
-_PAGE_PROPERTIES = re.compile(r"\A(?:[^\W\d_][\w./-]{0,60}::[ \t][^\n]*+(?:\n|\Z))+(?=\n|[ \t]*-[ \t]|\Z)")  # of Logseq
 _BLOCK_PROPERTY = re.compile(r"^[ \t]+(?:id|collapsed)::[ \t][^\n]*(?:\n|\Z)", re.MULTILINE)
 _IMPORT = re.compile(
     r"^import[ \t]+(?:[\w$*, \t]{0,200}(?:\{[\w$,\s]{0,2000}\}[ \t]*)?\bfrom[ \t]+)?"
@@ -87,7 +86,7 @@ _BEGINNING = 3000
 def read(file: FileData, _kind: Format) -> Content:
     """Return Markdown as it is; the title is that of the fields at the top, else the first heading."""
     text = file.text()
-    fields, properties, text = _fields_at_top(text)
+    fields, properties, text = fields_at_top(text)
     metadata = fields_metadata(fields)
     text = _with_lead(text, metadata.get("description"))
     if has_comments(text):
@@ -334,21 +333,6 @@ def trim_url(url: str) -> str:
     return url[:end]
 
 
-def _fields_at_top(text: str) -> tuple[dict[str, Any], str, str]:
-    """Return the fields at the top, where they may have links, and the text after them."""
-    fields, source, rest = split_front_matter(text)
-    if fields:
-        return fields, source, rest
-    if match := _PAGE_PROPERTIES.match(text):
-        fields, others = _page_properties(match[0])
-        return fields, match[0], f"{others}{text[match.end() :]}".lstrip("\n") or text
-    preamble, rest = split_preamble(text)
-    if preamble:
-        fields = {name: value for name, value in preamble.items() if name.lower() != "title"}
-        return {"title": preamble_title(preamble), **fields}, "", rest or text
-    return {}, "", text
-
-
 def _with_lead(text: str, description: Any) -> str:
     """Return a text with its description as the first paragraph, as sites show it, if it does not say so itself."""
     if not isinstance(description, str) or len(description.split()) < _SHORTEST_LEAD:
@@ -361,21 +345,6 @@ def _with_lead(text: str, description: Any) -> str:
     rest = text[at:].lstrip("\n")
     lead = f"{text[:at]}\n\n{description}\n" if at else f"{description}\n"
     return f"{lead}\n{rest}" if rest else lead
-
-
-def _page_properties(body: str) -> tuple[dict[str, Any], str]:
-    """``key:: value`` lines, and those of them that say something of their own."""
-    fields: dict[str, Any] = {}
-    others: list[str] = []
-    for line in body.splitlines(keepends=True):
-        name, _, value = line.partition("::")
-        name, value = name.lower(), without_brackets(value.strip())
-        values = [part.strip(" #") for part in value.split(",") if part.strip(" #")]
-        if name in COMMON_FIELDS or name == "title":
-            fields[name] = values if name in ("alias", "tags") else value
-        else:
-            others.append(line)
-    return fields, "".join(others)
 
 
 def _code_spans(text: str) -> Iterator[tuple[int, int]]:

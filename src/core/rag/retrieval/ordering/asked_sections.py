@@ -57,20 +57,22 @@ def asked_sections(passages: Mapping[str, Passage], shares: Mapping[str, float])
     found: dict[str, float] = {}
     if not shares:
         return found
+    above = {key: headings_of(passage.heading) for key, passage in passages.items()}
     outermost: dict[str, set[str]] = {}
-    for passage in passages.values():
-        outermost.setdefault(passage.title, set()).update(headings_of(passage.heading)[:1])
+    for key, passage in passages.items():
+        outermost.setdefault(passage.title, set()).add(above[key][0])
     for key, passage in passages.items():
         if not passage.heading:
             continue
-        parts = headings_of(passage.heading)
+        parts = above[key]
         title, headings = naming_terms(passage.title, [*map(without_number, parts)], passage.content)
         numbers = [shares.keys() & {*heading_numbers(part)} for part in parts]
         dates = [date_words(part) for part in (passage.title, *parts)]  # further up, they are the document's
         called = [_is_called(words, title, shares) for words in headings]
         own = called[-1] or bool(numbers[-1]) or not shares.keys().isdisjoint(dates[-1])
-        is_name = len(outermost[passage.title]) == 1  # of the whole document, whose title may be that of its file
-        if own or any(called[is_name:]) or any(numbers):
+        # One that is above all passages is the name of the document, whose title may be that of its file.
+        within = called[1:] if len(outermost[passage.title]) == 1 else called
+        if own or any(within) or any(numbers):
             named = title.union(*headings, *numbers, *dates) & shares.keys()
             found[key] = math.fsum(shares[word] for word in named) * (1.0 if own else WITHIN)
     return found
