@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable
 from typing import Any
 
 import pytest
@@ -61,19 +61,21 @@ async def test_what_is_deleted_while_it_is_read_is_left_out(
     kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch, gone: str
 ) -> None:
     """Neo4j gives null for the properties of a node that another client deletes meanwhile."""
-    read = MemGraphClient.read_together
+    read = MemGraphClient.read_lists
     lost = 0
 
     async def reading(
-        self: MemGraphClient, match: str, columns: Mapping[str, str], ids: Iterable[str], **options: Any
-    ) -> list[dict[str, Any]]:
+        self: MemGraphClient, match: str, columns: Iterable[str], ids: Iterable[str], **options: Any
+    ) -> list[list[Any]]:
         nonlocal lost
+        columns = list(columns)
         rows = await read(self, match, columns, ids, **options)
-        names = {name for name, expression in columns.items() if expression == gone}
-        lost += bool(names and rows)
-        return [row | dict.fromkeys(names) for row in rows[:2]] + rows[2:]
+        lost += bool(gone in columns and rows)
+        for row in rows[:2]:
+            row[:] = [None if column == gone else value for column, value in zip(columns, row, strict=True)]
+        return rows
 
-    monkeypatch.setattr(MemGraphClient, "read_together", reading)
+    monkeypatch.setattr(MemGraphClient, "read_lists", reading)
     assert await kb.search("Where was the director of film Harvest of Glass born?", k=2, mode="graph")
     assert lost
 

@@ -50,6 +50,9 @@ _NODES = 2_500
 _PART = 500
 _PAUSE_SECONDS = 0.001
 
+# How long it pauses after each of them, compared with what it took: searches come first.
+_PAUSES = 3
+
 # Maximum difference between the cosines of a table and of the engine.
 _TOLERANCE = 1e-5
 
@@ -148,16 +151,19 @@ class VectorTables:
         parts: list[NDArray[np.float32]] = []
         number, nodes = 0, [(0, "")] * _NODES
         while len(nodes) == _NODES and not is_in_vain():
+            started = time.perf_counter()
             nodes = dialect.vector_nodes(db, index, number, _NODES)
+            _pause(started)
             number += len(nodes)
             kept += [place_of[node] for node, _ in nodes if node in place_of]
             for part in batched((pair for pair in nodes if pair[0] not in place_of), _PART):
                 if is_in_vain():
                     return
+                started = time.perf_counter()
                 some, vectors = dialect.vectors_of(db, index, part)
                 new += some
                 parts.append(unit_vectors(vectors))
-                time.sleep(_PAUSE_SECONDS)  # let searches go first
+                _pause(started)
         found = [*(earlier.nodes[place] for place in kept), *new]
         if not found:
             return
@@ -209,6 +215,11 @@ class VectorTables:
                 self._current.discard(label)
                 if altered:
                     self._tables.pop(label, None)
+
+
+def _pause(started: float) -> None:
+    """Let searches go first, for longer than what began at that time has kept them waiting."""
+    time.sleep(max(_PAUSE_SECONDS, _PAUSES * (time.perf_counter() - started)))
 
 
 def _unit(vector: Sequence[float]) -> NDArray[np.float32]:

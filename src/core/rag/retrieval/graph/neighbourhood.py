@@ -7,7 +7,7 @@ of the corpus.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -39,9 +39,9 @@ class Entity:
     titled: int
 
     @classmethod
-    def of(cls, row: Mapping[str, Any]) -> Entity:
-        """Make an entity from a row of its properties."""
-        return cls(row["id"], row["name"], int(row["mention_count"] or 0), int(row["titled"] or 0))
+    def of(cls, key: str, name: str, mention_count: int | None, titled: int | None) -> Entity:
+        """Make an entity from its properties."""
+        return cls(key, name, int(mention_count or 0), int(titled or 0))
 
     @property
     def is_selective(self) -> bool:
@@ -109,13 +109,13 @@ class Neighbourhood:
         """Add entities."""
         self.entities.update((entity.id, entity) for entity in entities)
 
-    def add_rows(self, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Add entities from rows with ``id``, ``name``, ``mention_count`` and ``titled``; known ones do not change."""
+    def add_rows(self, rows: Iterable[Sequence[Any]]) -> None:
+        """Add entities from rows that end with the arguments of :meth:`Entity.of`; known ones do not change."""
         known = self.entities
         for row in rows:
-            key = row["id"]
+            key = row[-4]
             if key not in known:
-                known[key] = Entity.of(row)
+                known[key] = Entity.of(*row[-4:])
 
     def add_passages(self, passages: Iterable[str]) -> None:
         """Add passages, up to the maximum."""

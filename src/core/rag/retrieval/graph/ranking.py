@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
@@ -41,22 +41,29 @@ class GraphRanking:
         self._reader = reader
         self._embedder = embedder
 
-    async def rank(self, question: Question, found: Found, others: Sequence[Entity] = ()) -> Ranked:
+    async def rank(self, question: Question, found: Found) -> Ranked:
         """Rank the passages found, and those that the graph leads to from there.
 
         Args:
             question: The question.
             found: The passages found.
-            others: Entities that the question names, too, but for their accents.
         """
         around = Neighbourhood(found.total)
-        named = named_in(question.text, await self._reader.entities(possible_names(question.text)))
-        named += others
-        around.add_entities(named)
+        base = [key for key, _ in sorted(found.scores.items(), key=lambda item: (-item[1], item[0]))[:BASE]]
+        entities, mentioned = await together(
+            self._reader.entities(possible_names(question.text)), self._reader.mentioned(base)
+        )
+        named = named_in(question.text, entities)
         also = await self._reader.add_same(around, [entity.id for entity in named])
+        # Names are looked up as they are asked for. Words are found without their accents, and so are the passages.
+        there = {*all_of(also), *(entity.id for entity in named)}
+        others = but_for_accents(question.text, [entity for entity in mentioned.entities() if entity.id not in there])
+        if others:
+            named += others
+            also |= await self._reader.add_same(around, [entity.id for entity in others])
+        around.add_entities(named)
         aliases = [key for key in all_of(also) if all(key != entity.id for entity in named)]
         named += [around.entities[key] for key in aliases]
-        base = [key for key, _ in sorted(found.scores.items(), key=lambda item: (-item[1], item[0]))[:BASE]]
         around.add_passages(base)
         await self._reader.add_titled(around, [entity.id for entity in bearers(named)])
         await self._reader.add_holders(around, [entity.id for entity in named if not entity.titled])
@@ -69,10 +76,7 @@ class GraphRanking:
         }
         commonness = cache(lambda name: shares.get(name) or question.commonness(name))
         asked = anchors(around, named, lambda passage: found.scores.get(passage, 0.0), commonness)
-        texts, _ = await together(self._reader.texts(asked), self._reader.widen(around, {*base, *asked}))
-        # Names are looked up as they are asked for. Words are found without their accents, and so are the passages.
-        if not others and (others := but_for_accents(question.text, _mentioned(around, base, named))):
-            return await self.rank(question, found, others)
+        texts, _ = await together(self._reader.texts(asked), self._reader.widen(around, {*base, *asked}, mentioned))
         best = base[:_BEGINNINGS]
         written = {entity.id for entity in named if entity in others or is_written(entity.name, question.text)}
         sure = {*aliases, *written}
@@ -107,12 +111,6 @@ class GraphRanking:
             ranked.scores[passage] = known + _REST * score * (1 - known)
         ranked.scores = in_order(ranked.scores, found.scores, ranked.places())
         return ranked
-
-
-def _mentioned(around: Neighbourhood, passages: Iterable[str], named: Iterable[Entity]) -> list[Entity]:
-    """Return what passages mention, without what is named."""
-    mentioned = {entity for passage in passages for entity in around.mentions.get(passage, ())}
-    return [around.entities[entity] for entity in sorted(mentioned - {entity.id for entity in named})]
 
 
 def _is_common(around: Neighbourhood, entity: str, text: Text) -> bool:

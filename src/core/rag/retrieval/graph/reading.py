@@ -55,29 +55,58 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
+class Mentioned:
+    """What passages mention, as it was read.
+
+    Attributes:
+        passages: Ids of the passages.
+        mentions: Passage, how often it mentions an entity, and the arguments of :meth:`.Entity.of`.
+        titles: The same for the titles of their documents: passage, id of the document, and the entity.
+    """
+
+    passages: frozenset[str] = frozenset()
+    mentions: Sequence[Sequence[Any]] = ()
+    titles: Sequence[Sequence[Any]] = ()
+
+    def entities(self) -> list[Entity]:
+        """Return the entities, in the order of their ids."""
+        found = {row[-4]: row[-4:] for rows in (self.mentions, self.titles) for row in rows}
+        return [Entity.of(*found[key]) for key in sorted(found)]
+
+    def add_to(self, around: Neighbourhood) -> None:
+        """Add it to a neighbourhood that has the passages."""
+        around.add_rows(self.mentions)
+        around.add_mentions((passage, key, float(count or 1)) for passage, count, key, *_ in self.mentions)
+        around.add_rows(self.titles)
+        for passage, document, key, *_ in self.titles:
+            around.add_subject(key, passage, document)
+
+
+@dataclass(frozen=True, slots=True)
 class _Stated:
     """A fact as it is stored.
 
     Attributes:
         about: Id of the entity that it was read for.
-        entity: The entity at its other end, as a row.
+        entity: The entity at its other end.
         text: The fact as a sentence.
         chunks: Ids of the chunks that support it.
         weight: Its weight.
     """
 
     about: str
-    entity: Mapping[str, Any]
+    entity: Entity
     text: str
     chunks: Sequence[str]
     weight: float
 
     @classmethod
-    def of(cls, row: Mapping[str, Any], *, turned: bool) -> _Stated:
+    def of(cls, row: Sequence[Any], *, turned: bool) -> _Stated:
         """Make it from a row; a turned one leads to the entity that it was read for."""
-        source, target = (row["theirs"], row["ours"]) if turned else (row["ours"], row["theirs"])
-        text = row["fact"] or f"{source} {row['type'].replace('_', ' ')} {target}"
-        return cls(row["entity"], row, text, row["chunks"] or [], float(row["weight"] or 0.0))
+        about, ours, theirs, kind, fact, chunks, weight, *entity = row
+        source, target = (theirs, ours) if turned else (ours, theirs)
+        text = fact or f"{source} {kind.replace('_', ' ')} {target}"
+        return cls(about, Entity.of(*entity), text, chunks or [], float(weight or 0.0))
 
 
 class GraphReader:
@@ -90,8 +119,7 @@ class GraphReader:
     async def entities(self, names: Iterable[str]) -> list[Entity]:
         """Return the entities with these normalised names."""
         ids = sorted({entity_id(self._client.namespace, name) for name in names})
-        rows = await self._read("MATCH (e:Entity {id: i})", _ENTITY, ids)
-        return [Entity.of(row) for row in rows]
+        return [Entity.of(*row) for row in await self._read("MATCH (e:Entity {id: i})", _ENTITY, ids)]
 
     async def add_same(self, around: Neighbourhood, entities: Collection[str]) -> dict[str, list[str]]:
         """Add the entities that SAME_AS edges connect with these.
@@ -104,14 +132,13 @@ class GraphReader:
         )
         around.add_rows(rows)
         found: dict[str, list[str]] = {}
-        for row in rows:
-            found.setdefault(row["entity"], []).append(row["id"])
+        for entity, other, *_ in rows:
+            found.setdefault(entity, []).append(other)
         return found
 
-    async def add_mentions(self, around: Neighbourhood, passages: Collection[str]) -> None:
-        """Add the mentions of passages, and the titles of their documents."""
-        around.add_passages(sorted(passages))
-        mentioned, titled = await together(
+    async def mentioned(self, passages: Collection[str]) -> Mentioned:
+        """Return what passages mention, and the titles of their documents."""
+        mentions, titles = await together(
             self._read(
                 "MATCH (c:DocumentChunk {id: i})-[m:MENTIONS]->(e:Entity)",
                 {"passage": "i", "count": "m.count", **_ENTITY},
@@ -123,11 +150,7 @@ class GraphReader:
                 passages,
             ),
         )
-        around.add_rows(mentioned)
-        around.add_mentions((row["passage"], row["id"], float(row["count"] or 1)) for row in mentioned)
-        around.add_rows(titled)
-        for row in titled:
-            around.add_subject(row["id"], row["passage"], row["document"])
+        return Mentioned(frozenset(passages), mentions, titles)
 
     async def add_surroundings(self, around: Neighbourhood, entities: Collection[str]) -> None:
         """Add the passages of documents titled like entities, and those that mention them."""
@@ -136,9 +159,19 @@ class GraphReader:
         _take_holders(around, holders)
         await self.add_subjects(around)
 
-    async def widen(self, around: Neighbourhood, passages: Collection[str]) -> None:
-        """Add what passages mention, and what is around that."""
-        await self.add_mentions(around, passages)
+    async def widen(self, around: Neighbourhood, passages: Collection[str], mentioned: Mentioned | None = None) -> None:
+        """Add what passages mention, and what is around that.
+
+        Args:
+            around: What is known so far.
+            passages: Ids of the passages.
+            mentioned: What some of them mention, if it has been read.
+        """
+        around.add_passages(sorted(passages))
+        known = Mentioned() if mentioned is None else mentioned
+        more = await self.mentioned([passage for passage in passages if passage not in known.passages])
+        for part in (known, more):
+            part.add_to(around)
         entities = {entity for passage in passages for entity in around.mentions.get(passage, ())}
         await self.add_surroundings(around, entities)
 
@@ -160,14 +193,11 @@ class GraphReader:
             },
             around.mentions.keys() - around.beginnings.keys(),
         )
-        for row in rows:
-            opening = row["opening"][:OPENING_CHARS]
-            around.beginnings[row["passage"]] = Beginning(row["document"], row["heading"] or "", opening)
+        for passage, document, heading, opening in rows:
+            around.beginnings[passage] = Beginning(document, heading or "", opening[:OPENING_CHARS])
         around.settle_subjects()
 
-    async def _holders(
-        self, around: Neighbourhood, entities: Collection[str], *, least: int = 2
-    ) -> list[dict[str, Any]]:
+    async def _holders(self, around: Neighbourhood, entities: Collection[str], *, least: int = 2) -> list[list[Any]]:
         """Return the passages that mention entities, of the rarest entities first, up to ``MAX_EDGES`` mentions.
 
         Entities that fewer than ``least`` passages mention, or more than ``MAX_HOLDERS``, are left out.
@@ -182,14 +212,14 @@ class GraphReader:
             {"entity": "i", "passage": "c.id", "count": "m.count"},
             wanted,
         )
-        rows.sort(key=lambda row: wanted[row["entity"]])
+        rows.sort(key=lambda row: wanted[row[0]])
         return rows
 
     async def add_titled(self, around: Neighbourhood, entities: Collection[str]) -> None:
         """Add passages of documents titled like entities, except entities with over ``MAX_HOLDERS`` documents."""
         _take_titles(around, await self._titles(around, entities))
 
-    async def _titles(self, around: Neighbourhood, entities: Collection[str]) -> list[dict[str, Any]]:
+    async def _titles(self, around: Neighbourhood, entities: Collection[str]) -> list[list[Any]]:
         """Return passages of documents titled like entities: the beginnings of all first, those of rare titles before.
 
         Of many documents, fewer passages of each are read: ``MAX_EDGES`` in all.
@@ -204,7 +234,7 @@ class GraphReader:
             wanted,
             chunks=min(MAX_CHUNKS, MAX_EDGES // max(documents, 1)),
         )
-        rows.sort(key=lambda row: (row["place"], wanted[row["entity"]]))
+        rows.sort(key=lambda row: (row[3], wanted[row[0]]))
         return rows
 
     async def add_facts(
@@ -230,13 +260,13 @@ class GraphReader:
         def order(stated: _Stated) -> tuple[Any, ...]:
             support = len(at_hand.intersection(stated.chunks))
             entity = stated.entity
-            return entity["id"] not in named, -share(stated.text), -support, -stated.weight, entity["name"], stated.text
+            return entity.id not in named, -share(stated.text), -support, -stated.weight, entity.name, stated.text
 
         others: set[str] = set()
         for entity, known in sorted(facts.items()):
             for stated in sorted(known, key=order)[:MAX_FACTS] if len(known) > MAX_FACTS else known:
-                around.add_rows([stated.entity])
-                other = stated.entity["id"]
+                around.add_entities([stated.entity])
+                other = stated.entity.id
                 around.facts.setdefault(entity, []).append(Fact(stated.text, other))
                 others.add(other)
                 chunks = sorted(stated.chunks, key=lambda chunk: (chunk not in at_hand, chunk))
@@ -259,11 +289,11 @@ class GraphReader:
                     "entity": "i",
                     "ours": "a.name",
                     "theirs": "e.name",
-                    **_ENTITY,
                     "type": "coalesce(r.type, '')",
                     "fact": "r.fact",
                     "chunks": "r.chunk_ids",
                     "weight": "r.weight",
+                    **_ENTITY,
                 },
                 entities,
                 named=sorted(named),
@@ -280,12 +310,12 @@ class GraphReader:
             {"passage": "i", "title": "d.title", "content": "c.content", "terms": "c.terms"},
             passages,
         )
-        return {row["passage"]: Text(row["title"] or "", row["content"], _words(row["terms"])) for row in rows}
+        return {passage: Text(title or "", content, _words(terms)) for passage, title, content, terms in rows}
 
     async def words(self, passages: Collection[str]) -> dict[str, frozenset[str]]:
         """Return the analysed words of passages."""
         rows = await self._read("MATCH (c:DocumentChunk {id: i})", {"passage": "i", "terms": "c.terms"}, passages)
-        return {row["passage"]: _words(row["terms"]) for row in rows}
+        return {passage: _words(terms) for passage, terms in rows}
 
     async def places(self, passages: Collection[str]) -> dict[str, str]:
         """Return the titles of the documents of passages, with the headings of their sections."""
@@ -294,24 +324,24 @@ class GraphReader:
             {"passage": "i", "title": "d.title", "heading": "c.heading"},
             passages,
         )
-        return {row["passage"]: place_name(row["title"] or "", row["heading"] or "") for row in rows}
+        return {passage: place_name(title or "", heading or "") for passage, title, heading in rows}
 
     async def spellings(self, entities: Collection[str]) -> dict[str, str]:
         """Return the spellings of entities."""
-        rows = await self._read("MATCH (e:Entity {id: i})", {"entity": "i", "name": "e.name"}, entities)
-        return {row["entity"]: row["name"] for row in rows}
+        return dict(await self._read("MATCH (e:Entity {id: i})", {"entity": "i", "name": "e.name"}, entities))
 
     async def _read(
         self, match: str, columns: Mapping[str, str], ids: Collection[str], **parameters: Any
-    ) -> list[dict[str, Any]]:
-        """Return the rows of what matches for each id as ``i``, in an order that only depends on their contents.
+    ) -> list[list[Any]]:
+        """Return the columns of what matches for each id as ``i``, in an order that only depends on their contents.
 
         Rows about what is deleted meanwhile are left out.
         """
-        read = await self._client.read_together(match, columns, sorted(ids), at_once=1000, **parameters)
-        needed = columns.keys() & _ALWAYS
-        rows = [row for row in read if None not in row.values() or all(row[column] is not None for column in needed)]
-        rows.sort(key=itemgetter(*sorted(columns.keys() & _KEYS)))
+        rows = await self._client.read_lists(match, columns.values(), sorted(ids), at_once=1000, **parameters)
+        places = {name: place for place, name in enumerate(columns)}
+        needed = [place for name, place in places.items() if name in _ALWAYS]
+        rows = [row for row in rows if None not in row or all(row[place] is not None for place in needed)]
+        rows.sort(key=itemgetter(*(places[name] for name in sorted(places.keys() & _KEYS))))
         return rows
 
 
@@ -331,13 +361,13 @@ def _up_to(most: int, counted: Iterable[tuple[Entity, int]]) -> dict[str, int]:
     return found
 
 
-def _take_titles(around: Neighbourhood, rows: Iterable[Mapping[str, Any]]) -> None:
-    for row in rows:
-        around.add_subject(row["entity"], row["passage"], row["document"])
+def _take_titles(around: Neighbourhood, rows: Iterable[Sequence[Any]]) -> None:
+    for entity, passage, document, _ in rows:
+        around.add_subject(entity, passage, document)
 
 
-def _take_holders(around: Neighbourhood, rows: Iterable[Mapping[str, Any]]) -> None:
-    around.add_mentions((row["passage"], row["entity"], float(row["count"] or 1)) for row in rows)
+def _take_holders(around: Neighbourhood, rows: Iterable[Sequence[Any]]) -> None:
+    around.add_mentions((passage, entity, float(count or 1)) for entity, passage, count in rows)
 
 
 def _words(terms: str | None) -> frozenset[str]:
