@@ -51,6 +51,9 @@ async def fill(kb: KnowledgeBase, folder: Path) -> None:
     await kb.insert_many(
         "bills", [{"day": "Sun", "total_price": n} for n in (2, 4)] + [{"day": "Sat", "total_price": 1}]
     )
+    owners = [{"owner": "Ada", "due_date": "2026-01-01"}, {"owner": None}, {"owner": "-"}, {"owner": "Bo"}]
+    names = ("dig", "sweep", "paint", "mow")
+    await kb.insert_many("tasks", [{"task": name, **one} for name, one in zip(names, owners, strict=True)])
     await kb.insert_many("cups", [{"team": "Blues", "cups": 1}, {"team": "Maple Leafs", "cups": 13}])
 
 
@@ -115,6 +118,33 @@ ANSWERED = {
     "What is the maximum unit price of orders by status?": (
         "highest unitPrice in orders, by status: shipped: 9, open: 3.5"
     ),
+    "What percentage of customers are in Berlin?": "customers with city = Berlin: 2 of 5 records, 40 %",
+    "What share of the orders is over 5 units?": "orders with units > 5: 1 of 3 records, 33.3 %",
+    "Wie viel Prozent der customers sind in Ulm?": "customers with city = Ulm: 1 of 5 records, 20 %",
+    "Quel pourcentage des orders sont shipped ?": "orders with status = shipped: 2 of 3 records, 66.7 %",
+    "Which donor has the largest number of grants?": "most records in grants, by donor: Lighthouse Fund: 2",
+    "Which city has more customers, Berlin or Ulm?": (
+        "most records in customers with city = Berlin or Ulm, by city: Berlin: 2"
+    ),
+    "Do we have fewer customers in Berlin or in Ulm?": (
+        "fewest records in customers with city = Berlin or Ulm, by city: Ulm: 1"
+    ),
+    "Who has more revenue, Brix or Dorn?": (
+        "highest revenue in customers with name = Brix or Dorn: 1200"
+        " (city: Ulm | country: DE | name: Brix | revenue: 1200 | since: 2020-05-01)"
+    ),
+    "Haben wir mehr customers in Berlin oder in Ulm?": (
+        "most records in customers with city = Berlin or Ulm, by city: Berlin: 2"
+    ),
+    "Which team has the highest number of cups?": "highest cups in cups: 13 (cups: 13 | team: Maple Leafs)",
+    "Which team has the lowest amount of cups?": "lowest cups in cups: 1 (cups: 1 | team: Blues)",
+    "How many customers have no revenue?": "customers with revenue = none or n/a or 0: 1 of 5 records",
+    "Which tasks have no owner?": (
+        "tasks with owner = none or -: 2 of 4 records (owner: - | task: paint; task: sweep)"
+    ),
+    "How many tasks without an owner are there?": "tasks with owner = none or -: 2 of 4 records",
+    "How many tasks do not have a due date?": "tasks with due_date = none: 3 of 4 records",
+    "Wie viele tasks haben keinen owner?": "tasks with owner = none or -: 2 of 4 records",
     "Wie viele Orders gibt es insgesamt mit Status open?": "orders with status = open: 1 of 3 records",
     "Combien de customers y a-t-il dans la city Berlin ?": "customers with city = Berlin: 2 of 5 records",
     "¿Cuántos orders hay con status shipped?": "orders with status = shipped: 2 of 3 records",
@@ -146,6 +176,13 @@ async def test_records_are_counted_added_up_and_compared(kb: KnowledgeBase) -> N
         "How many of us are customers of the mill?",
         "Who is the biggest customer?",
         "Who repaired the roof for the largest amount?",
+        "What percentage of customers in Berlin are from DE?",  # of all, or of those in Berlin
+        "What percentage of revenue is from Berlin?",
+        "Which customers have more revenue?",
+        "Does Berlin have more customers than Ulm?",
+        "Which customers have more revenue than Acme or Brix?",
+        "How many more customers are in Berlin or Ulm?",
+        "What percentage of the happy customers are in Berlin?",
     ],
 )
 async def test_a_question_that_is_not_surely_about_records_is_not_answered_with_a_number(

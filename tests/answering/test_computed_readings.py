@@ -220,6 +220,56 @@ async def test_what_is_asked_otherwise_is_not_answered_with_a_number(kb: Knowled
     assert await lines(kb, question) == []
 
 
+REGIONS = [{"region": "North", "sales": 100, "kind": "new"}, {"region": "South", "sales": 50.5, "kind": "new"}]
+REGIONS += [{"region": "West", "sales": 20, "kind": "old"}]
+POSITIONS = [{"name": "Ada", "position": "pitcher"}, {"name": "Bo", "position": "pitcher\ncatcher"}]
+POSITIONS += [{"name": "Cy", "position": "batter"}]
+
+
+async def test_rows_that_add_up_the_others_are_not_counted_with_them(engine: Engine) -> None:
+    async with engine.knowledge() as kb:
+        await kb.insert_many("regions", [*REGIONS, {"region": "Total", "sales": "170.50", "kind": ""}])
+        await kb.insert_many("firms", [{"firm": "TotalEnergies", "sales": 90}, {"firm": "Total Wine", "sales": 7}])
+        assert await lines(kb, "What is the total of sales in the regions?") == [
+            "sum of sales in regions without Total: 170.5 (3 records)"
+        ]
+        assert await lines(kb, "Which region has the highest sales in regions?") == [
+            "highest sales in regions without Total: 100 (kind: new | region: North | sales: 100)"
+        ]
+        assert await lines(kb, "What percentage of regions are old?") == [
+            "regions without Total with kind = old: 1 of 3 records, 33.3 %"
+        ]
+        assert await lines(kb, "How many firms are there?") == ["firms: 2 records"]
+
+
+async def test_a_value_that_also_stands_in_cells_with_others_is_not_counted(engine: Engine) -> None:
+    async with engine.knowledge() as kb:
+        await kb.insert_many("players", POSITIONS)
+        assert await lines(kb, "How many players have the position pitcher?") == []
+        assert await lines(kb, "How many players have the position batter?") == [
+            "players with position = batter: 1 of 3 records"
+        ]
+
+
+STANDINGS = [{"player": "Ada", "points": 3, "team": "A"}, {"player": "Bo", "points": None, "team": "A"}]
+STANDINGS += [{"player": "Cy", "points": 1, "team": "B"}]
+
+
+async def test_records_are_also_called_by_a_field_in_which_each_has_another_value(engine: Engine) -> None:
+    async with engine.knowledge() as kb:
+        await kb.insert_many("standings", STANDINGS)
+        assert await lines(kb, "Which players have no points?") == [
+            "standings with points = none or 0: 1 of 3 records (player: Bo | team: A)"
+        ]
+        assert await lines(kb, "Which team has the most players?") == ["most records in standings, by team: A: 2"]
+        assert await lines(kb, "What percentage of the players are in team B?") == [
+            "standings with team = B: 1 of 3 records, 33.3 %"
+        ]
+        await kb.insert("standings", {"player": "Ada", "points": 4, "team": "B"})
+        assert await lines(kb, "Which players have no points?") == []
+        assert await lines(kb, "Which team has the most players?") == []
+
+
 async def test_some_of_many_collections_are_not_told_as_if_they_were_all(engine: Engine) -> None:
     async with engine.knowledge() as kb:
         for month in range(1, 4):

@@ -19,9 +19,9 @@ class DocumentMetadata(dict[str, Any]):
 class ChunkMetadata(DocumentMetadata):
     """Metadata of a chunk: its document and its position there.
 
-    Besides the keys below, a chunk has ``page``, ``slide``, ``sheet``, ``row``, ``cell`` or ``time`` if the format has
-    these, and ``table_header`` if it has later rows of a table. The first chunk of a document in the graph has
-    ``fields``, a line with those of its fields that name something: ``author: Ada Lane; tags: tides``.
+    Besides the keys below, a chunk has ``page``, ``slide``, ``sheet``, ``list``, ``row``, ``cell`` or ``time`` if the
+    format has these, and ``table_header`` if it has later rows of a table. The first chunk of a document in the graph
+    has ``fields``, a line with those of its fields that name something: ``author: Ada Lane; tags: tides``.
     """
 
     @property
@@ -54,7 +54,7 @@ class ChunkMetadata(DocumentMetadata):
 STRUCTURAL_KEYS = frozenset({"chunk_index", "chunk_count", "parent_id", "parent_document_path", "is_chunk"})
 
 #: Kinds of places in a document, by which its locations and the metadata of its chunks are called.
-PLACES = ("page", "slide", "sheet", "row", "cell", "time")
+PLACES = ("page", "slide", "sheet", "list", "row", "cell", "time")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +101,8 @@ class Document:
             itself), ``table``, ``records`` or ``code:<language>``. A text that is passed to ``ingest`` is Markdown by
             its ``mime_type``, too, or without one by the end of its path.
         links: Links found in it, in order, each target once; of Markdown that is passed without any, those in its text.
-        locations: For each kind of place (``page``, ``slide``, ``sheet``, ``row``, ``cell``, ``time``) the ascending
-            ``(start_char, value)`` pairs where a new one begins.
+        locations: For each kind of place (``page``, ``slide``, ``sheet``, ``list``, ``row``, ``cell``, ``time``) the
+            ascending ``(start_char, value)`` pairs where a new one begins.
         fingerprint: By which the loader recognises an unchanged source (hash of the bytes, ETag …).
         records: For a table or a list of objects, ``(start_char, record)`` for each row, in order.
     """

@@ -15,7 +15,7 @@ from core.rag.extraction.patterns import without_symbols
 from core.rag.extraction.words import normalize_name, normalized_words
 
 #: Counts up whenever the same text gives other names, so that documents are looked at again.
-EXTRACTION_VERSION: Final = 24
+EXTRACTION_VERSION: Final = 25
 
 _PARENTHESIS: Final = re.compile(r"\s*[(（][^()（）]*[)）]\s*$")
 #: The number of a document before its title: "PEP 8 – Style Guide", "RFC 2119: Key words".

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from core.rag.dbhandler.knowledge.record_rows import DOCUMENTS, collection_of, record_row
+from core.rag.dbhandler.knowledge.record_rows import DOCUMENTS, record_row
 from core.rag.dbhandler.knowledge.records import RecordRow
 from core.rag.extraction.document_fields import document_record
 from core.rag.extraction.mentions import Title, titles_of
 from core.rag.extraction.records import FIELD_HINTS, relations_of
 from core.rag.extraction.symbols import CodeFacts
+from core.rag.indexing.record_collections import collections_of
 from core.rag.indexing.symbols import code_facts
 from libs.dataloader import Document
 
@@ -57,13 +58,13 @@ def facts_of(document: Document, identifier: str, namespace: str, hints: Mapping
         facts.records.append(record_row(namespace, DOCUMENTS, own, hints, document=identifier))
     seen: dict[str, int] = {}
     pieces = _Pieces()
-    for number, (_, record) in enumerate(document.records):
-        made = record_row(namespace, collection_of(document.path), record, hints, document=identifier)
+    collection_at = collections_of(document)
+    for number, (start, record) in enumerate(document.records):
+        collection = collection_at(start)
+        made = record_row(namespace, collection, record, hints, document=identifier)
         occurrence = seen[made.id] = seen.get(made.id, -1) + 1
         if occurrence:
-            made = record_row(
-                namespace, collection_of(document.path), record, hints, document=identifier, occurrence=occurrence
-            )
+            made = record_row(namespace, collection, record, hints, document=identifier, occurrence=occurrence)
         if not pieces.take(made):
             facts.left_out = len(document.records) - number
             break

@@ -305,7 +305,7 @@ class TextBuilder:
             self._separated = True
 
     def mark(self, kind: str, value: int | str) -> None:
-        """Record that a new page, slide, sheet, row, cell or time begins here; ``value`` is its number or name."""
+        """Record that a new place (see ``PLACES``) begins here; ``value`` is its number or name."""
         self.locations.setdefault(kind, []).append((self.position, value))
 
     def text(self) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from libs.dataloader.formats.base import Content, FileData, TextBuilder, join_lines
+from libs.dataloader.formats.base import Content, FileData, TextBuilder, escaped, join_lines
 from libs.dataloader.formats.canvas import read_canvas
 from libs.dataloader.formats.chats import read_chats
 from libs.dataloader.formats.json_outline import flat, indented, outline
@@ -28,6 +28,8 @@ _LONGEST_WORD = 5  # false, of which half may be there
 
 def read(file: FileData, kind: Format) -> Content:
     """One paragraph of ``name: value`` lines per record where it is a list of objects, or one object; else an outline.
+
+    Of an object with several such lists, each stands below its name.
 
     Exports of conversations, boards of cards and notes become these.
     What is not JSON after all stays as it is: it is still text. If that is because the file was cut short, the metadata
@@ -62,6 +64,10 @@ def read(file: FileData, kind: Format) -> Content:
                 content = _records(range(1, len(items) + 1), items.__getitem__, intro)
                 content.title = title
                 return content
+        if len(lists) > 1 and all(map(_are_records, lists.values())):
+            intro = indented({key: value for key, value in data.items() if key not in lists})
+            if len(intro) <= _MOST_BESIDE * len(text):
+                return _several(lists, title, intro)
     made, form = outline(data)
     return Content(clean_text(made), form, title)
 
@@ -148,6 +154,38 @@ def _is_record(data: Mapping[str, Any]) -> bool:
     return all(
         len(item) <= _LONGEST_FIELD and "\n" not in item if isinstance(item, str) else not isinstance(item, dict | list)
         for item in items
+    )
+
+
+def _are_records(items: Sequence[Mapping[str, Any]]) -> bool:
+    return sum(map(_is_record, items)) >= _MOSTLY * len(items)
+
+
+def _several(lists: Mapping[str, Sequence[Mapping[str, Any]]], title: str | None, intro: str) -> Content:
+    """Return several lists of records, each below its name."""
+    builder = TextBuilder()
+    builder.add(escaped(clean_text(intro).strip()))
+    starts: list[int] = []
+    kept: list[Mapping[str, Any]] = []
+    for name, items in lists.items():
+        builder.separate()
+        builder.mark("list", name)
+        builder.block(f"## {escaped(clean_text(' '.join(name.split())))}")
+        for number, item in enumerate(items, 1):
+            text = clean_text(join_lines(line for line in flat(item) if line.strip()))
+            if text:
+                builder.separate()
+                builder.mark("row", number)
+                starts.append(builder.position)
+                kept.append(item)
+                builder.add(escaped(text))
+    return Content(
+        builder.text(),
+        "markdown",
+        title,
+        {"row_count": len(starts)},
+        locations=builder.locations,
+        records=Records(starts, kept.__getitem__),
     )
 
 

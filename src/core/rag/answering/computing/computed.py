@@ -12,6 +12,7 @@ from core.rag.answering.computing.planning import Plan, plan
 from core.rag.answering.computing.question import Question
 from core.rag.answering.computing.seen import Seen, collection_named, look
 from core.rag.answering.computing.telling import told
+from core.rag.answering.computing.totals import leave_out_totals
 from core.rag.answering.types import COMPUTED
 from core.rag.dbhandler.knowledge.record_rows import DOCUMENTS
 from core.rag.errors import InvalidInputError, NotFoundError
@@ -26,6 +27,9 @@ MAX_RECORDS: Final = 100_000
 _MOST_TOLD: Final = 3
 _MOST_PEEKED: Final = 30
 _PEEKED_RECORDS: Final = 50
+#: Maximum number of records of a collection that is looked through because a question names a field of it and asks
+#: which ones: many such questions are about something else.
+_MOST_LISTED: Final = 5_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +85,14 @@ async def _candidates(
     named = [name for name in collections if any(collection_named(one, name) for one in asked)]
     for name in named:
         yield name
-    # What only compares ("before 2020"), or asks for a list, has to name the collection.
-    asked = [one for one in asked if any(found.cue in ASKING - {"which"} for found in one.cues)]
+    # What only compares ("before 2020") has to name the collection.
+    asked = [one for one in asked if any(found.cue in ASKING for found in one.cues)]
     if named or not asked:
         return
-    several = {spelled for one in asked for spelled in one.singulars()}
-    for name in list(collections)[:_MOST_PEEKED]:
+    counted = any(found.cue in ASKING - {"which"} for one in asked for found in one.cues)
+    several = {spelled for one in asked for spelled in one.singulars()} if counted else set()
+    small = [name for name, records in collections.items() if counted or records <= _MOST_LISTED]
+    for name in small[:_MOST_PEEKED]:
         peeked = Seen(name)
         records = await client.list_records(name, limit=_PEEKED_RECORDS)
         peeked.take((record["data"] for record in records), several)
@@ -105,7 +111,10 @@ async def _of_collection(
     try:
         seen = await look(client, name, spellings)
         found = next(filter(None, (_plan(question, later, seen) for question in asked)), None)
-        line = await told(client, found, seen) if found is not None else ""
+        if found is None:
+            return None
+        await leave_out_totals(client, seen)
+        line = await told(client, found, seen)
     except (InvalidInputError, NotFoundError):  # too many groups to tell, or deleted meanwhile: there is no answer then
         return None
     if not line:

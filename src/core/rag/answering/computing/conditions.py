@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from core.rag.answering.computing.cues import ALL_OF, NEGATING, words_of
+from core.rag.answering.computing.cues import ALL_OF, LACKING, NEGATING, words_of
 from core.rag.answering.computing.naming import Naming, Value
 from core.rag.answering.computing.question import Compared, Span, name_words, senses
 from core.rag.answering.computing.seen import YES_OR_NO, SeenField
@@ -44,7 +44,7 @@ class Conditions(Naming):
         chosen: dict[Span, str] = {}
         for value in self._names.values:
             name = self._field_of(value)
-            if name is None:
+            if name is None or value.spelled in self._seen.fields[name].beside:  # also in cells with others
                 return None
             chosen[value.span] = name
             seen = self._seen.fields[name]
@@ -66,6 +66,7 @@ class Conditions(Naming):
             Condition(name, "!=" if name in {chosen[span] for span in denied} else "=", tuple(found))
             for name, found in values.items()
         ]
+        conditions += self._lacking()
         for compared in self._compared:
             name = self._field_compared(compared)
             if name is None:
@@ -90,6 +91,19 @@ class Conditions(Naming):
                 self._taken.add(place)
                 denied.append(behind[0])
         return denied
+
+    def _lacking(self) -> Iterator[Condition]:
+        """Yield the conditions that records have no value of a field ("without an owner"), or one that says so."""
+        for place, word in enumerate(self._question.words):
+            here = Span(place, place + 1)
+            behind = [one for one in self._free if self._adjoin(here, one[0])]
+            if word in NEGATING | LACKING and place not in self._taken and behind:
+                _, name = behind[0]
+                field = self._seen.fields[name]
+                if not field.is_yes_or_no:  # "not active"
+                    self._taken.add(place)
+                    self._free.remove(behind[0])
+                    yield Condition(name, "=", (None, *sorted(field.nothing), *((0,) if field.is_number else ())))
 
     def _field_of(self, value: Value) -> str | None:
         """Return the field that a value is of: the only one that has it, or the one that is named beside it."""

@@ -9,11 +9,25 @@ from functools import cache
 from typing import Final, Literal
 
 Cue = Literal[
-    "count", "sum", "much", "average", "top", "highest", "lowest", "most", "fewest", "distinct", "per", "which"
+    "count",
+    "share",
+    "sum",
+    "much",
+    "average",
+    "top",
+    "highest",
+    "lowest",
+    "most",
+    "fewest",
+    "more",
+    "fewer",
+    "distinct",
+    "per",
+    "which",
 ]
 #: What a question has to have one of, unless it compares.
 ASKING: Final[frozenset[Cue]] = frozenset(
-    {"count", "sum", "much", "average", "top", "highest", "lowest", "most", "fewest", "which"}
+    {"count", "share", "sum", "much", "average", "top", "highest", "lowest", "most", "fewest", "more", "fewer", "which"}
 )
 
 #: ``in``: in a month, or on a day.
@@ -58,56 +72,66 @@ MONEY: Final = re.compile(r"[$€£]|\b(?:euros?|dollars?|eur|usd)\b", re.IGNORE
 
 _CUES: Final[Mapping[str, Mapping[Cue, str]]] = {
     "english": {
+        "share": r"(?:how many percent|(?:the )?(?:percentage|percent|proportion|share|fraction)) of",
         "count": r"how many|(?:the )?(?:total )?number of|count(?: of)?",
         "top": r"top \d{1,3}",
         "sum": r"in total|totals?(?: of)?|sum(?: of)?|altogether|combined",
         "much": r"how much",
         "average": r"on average|(?:the )?(?:average|mean) number of|average|avg|the mean(?= \w)",
+        "most": r"most|(?:highest|largest|biggest|greatest) (?:number|amount) of",
+        "fewest": r"(?:lowest|smallest|least|fewest) (?:number|amount) of|fewest|least",
+        "more": r"more",
+        "fewer": r"fewer|less",
         # Within a sentence, "Max" is a name.
         "highest": r"highest|largest|biggest|greatest|maximum|(?-i:max|MAX|\AMax)(?!['’])",
         "lowest": r"lowest|smallest|minimum|(?-i:min|MIN|\AMin)(?!['’])",
-        "most": r"most",
-        "fewest": r"fewest|least",
         "distinct": r"different|distinct|unique",
         "per": r"for each|in each|by each|of each|each|grouped by|broken down by|per|by",
         "which": r"\A(?:which|list|show)",
     },
     "german": {
+        "share": r"wie ?viel(?:e)? prozent(?: der| aller| von)?|(?:prozentsatz|anteil)(?: der| aller| von| an)",
         "count": r"wie ?viele|(?:die )?anzahl(?: der| von)?",
         "top": r"top \d{1,3}",
         "sum": r"insgesamt|(?:die )?summe(?: der| von)?|gesamte?[rsnm]?|zusammen",
         "much": r"wie ?viel",
         "average": r"im durchschnitt|im schnitt|im mittel|durchschnitt(?:liche?[rsnm]?)?|mittlere[rsnm]?",
+        "most": r"(?:die |am )?meisten|(?:die )?(?:höchste|größte) (?:anzahl|zahl)(?: an| von| der)?",
+        "more": r"mehr",
+        "fewer": r"weniger",
+        "fewest": r"(?:die |am )?wenigsten|(?:die )?(?:kleinste|geringste) (?:anzahl|zahl)(?: an| von| der)?",
         "highest": r"höchste[rsnm]?|größte[rsnm]?|maximale?[rsnm]?|maximum",
         "lowest": r"niedrigste[rsnm]?|kleinste[rsnm]?|geringste[rsnm]?|minimale?[rsnm]?|minimum",
-        "most": r"(?:die |am )?meisten",
-        "fewest": r"(?:die |am )?wenigsten",
         "distinct": r"verschiedene[rsnm]?|unterschiedliche[rsnm]?",
         "per": r"für jede[rsnm]?|in jede[rsnm]?|pro|je",
         "which": r"\A(?:welche[rsnm]?|zeige?|liste)",
     },
     "french": {
+        "share": r"(?:le )?pourcentage (?:de\b|des\b|d(?=['’]))|(?:la )?(?:part|proportion) (?:de\b|des\b|d(?=['’]))",
         "count": r"combien (?:de\b|d(?=['’])|y a-t-il de\b)|(?:le )?nombre (?:de\b|d(?=['’]))",
         "top": r"top \d{1,3}",
         "sum": r"au total|total(?:e|es|aux)?|(?:la )?somme",
         "average": r"en moyenne|moyen(?:ne)?s?",
+        "most": r"le plus (?:grand nombre )?(?:de\b|d(?=['’]))",
+        "fewest": r"le (?:moins|plus petit nombre) (?:de\b|d(?=['’]))",
+        "more": r"plus (?:de\b|d(?=['’]))",
+        "fewer": r"moins (?:de\b|d(?=['’]))",
         "highest": r"plus (?:haute?s?|grande?s?|élevée?s?)|maximum|maxima(?:les?|l|ux)",
         "lowest": r"plus (?:basse?s?|bas|petite?s?|faibles?)|minimum|minima(?:les?|l|ux)",
-        "most": r"le plus (?:de\b|d(?=['’]))",
-        "fewest": r"le moins (?:de\b|d(?=['’]))",
         "distinct": r"différente?s?|distincte?s?",
         "per": r"pour chaque|dans chaque|par",
         "which": r"\A(?:quel(?:le)?s|listez?|montrez?)",
     },
     "spanish": {
+        "share": r"(?:el )?porcentaje de(?: los| las)?|(?:la )?proporción de(?: los| las)?",
         "count": r"cu[aá]nt[oa]s|(?:el )?n[uú]mero de",
         "top": r"top \d{1,3}",
         "sum": r"en total|total(?:es)?|(?:la )?suma",
         "average": r"en promedio|promedio|medi[oa]",
-        "highest": r"más (?:alt[oa]s?|grandes?|elevad[oa]s?)|máxim[oa]s?|mayor(?:es)?",
-        "lowest": r"más (?:baj[oa]s?|pequeñ[oa]s?)|mínim[oa]s?|menor(?:es)?",
-        "most": r"más",
-        "fewest": r"menos",
+        "highest": r"más (?:alt[oa]s?|grandes?|elevad[oa]s?)|máxim[oa]s?|mayor(?:es)?(?! n[uú]mero)",
+        "lowest": r"más (?:baj[oa]s?|pequeñ[oa]s?)|mínim[oa]s?|menor(?:es)?(?! n[uú]mero)",
+        "most": r"más|mayor n[uú]mero de",
+        "fewest": r"menos|menor n[uú]mero de",
         "distinct": r"diferentes|distint[oa]s",
         "per": r"para cada|en cada|por",
         "which": r"\A¿?(?:qué|cuáles|lista|muéstrame)",
@@ -221,6 +245,9 @@ BY: Final = frozenset({"by", "par", "por"})
 
 #: What stands before a value that records shall not have.
 NEGATING: Final = words_of("not nicht no")
+
+#: What stands before the name of a field of which records shall have no value, besides those.
+LACKING: Final = words_of("without missing lack lacks lacking kein keine keinen keinem keiner keines ohne sans sin")
 
 #: What joins values, of which each will do; the first of them may want all values of a list.
 ALL_OF: Final = frozenset({"and", "und", "et", "y"})

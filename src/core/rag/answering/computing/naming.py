@@ -32,9 +32,17 @@ class _Names:
 class Naming:
     """What each word of a question is, for one collection."""
 
-    def __init__(self, question: Question, seen: Seen) -> None:
+    def __init__(self, question: Question, seen: Seen, rows: str = "") -> None:
+        """Read a question.
+
+        Args:
+            question: The question.
+            seen: The collection.
+            rows: A field by which the question calls the records, as if the collection were called so.
+        """
         self._question = question
         self._seen = seen
+        self._rows = rows
         self._taken: set[int] = set()
         self._names = _Names()
         self._language_fillers = FILLERS[question.language.name]
@@ -43,6 +51,8 @@ class Naming:
         #: Those that are not part of a name, such as "total bill".
         cues = [one for one in question.cues if one.cue != "which"]
         self._cues = [one for one in cues if not any(one.span.is_within(span) for span in names)]
+        # "The average share of votes", where a field is called share.
+        self._cues = [one for one in self._cues if one.cue != "share" or not any(map(one.span.meets, names))]
         if any(one.cue in ASKING and one.span not in names for one in self._cues):  # "the highest total"
             self._cues = [one for one in self._cues if one.cue not in ASKING or one.span not in names]
         #: Where a value stands in the plural.
@@ -51,6 +61,11 @@ class Naming:
         self._compared = [one for one in question.comparisons if not self._is_code(one.span)]
         #: Fields that are named for nothing else yet.
         self._free: list[tuple[Span, str]] = []
+
+    @property
+    def names_collection(self) -> bool:
+        """Whether the question names the collection."""
+        return bool(self._names.collection)
 
     def _find_names(self) -> None:
         """Find collection, fields and values; the longest first, names before values.
@@ -69,7 +84,7 @@ class Naming:
             if not self._is_free(span):
                 continue
             self._take(span)
-            if kind == 0:
+            if kind == 0 or (kind == 1 and name == self._rows):
                 self._names.collection.append(span)
             elif kind in {-1, 1}:
                 self._names.fields.append((span, name))

@@ -8,7 +8,7 @@ another question is worse than none.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from core.rag.answering.computing.conditions import Condition, Conditions, as_stored
@@ -16,11 +16,12 @@ from core.rag.answering.computing.cues import ASKING, BY, Cue
 from core.rag.answering.computing.question import Question, Span, name_words
 from core.rag.answering.computing.seen import Seen, is_shortened
 
-Kind = Literal["count", "distinct", "sum", "avg", "list", "top", "highest", "lowest", "most", "fewest"]
+Kind = Literal["count", "share", "distinct", "sum", "avg", "list", "top", "highest", "lowest", "most", "fewest"]
 
 _AGGREGATES: Final[dict[Cue, Kind]] = {"sum": "sum", "average": "avg"}
 _EXTREMES: Final[dict[Cue, Kind]] = {"highest": "highest", "lowest": "lowest"}
 _RANKS: Final[dict[Cue, Kind]] = {"most": "most", "fewest": "fewest"}
+_OF_SOME: Final[dict[Cue, Kind]] = {"more": "most", "fewer": "fewest"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,15 +29,16 @@ class Plan:
     """What is to be worked out.
 
     Attributes:
-        kind: ``count``; ``distinct`` values, ``sum``, ``avg``, ``highest`` or ``lowest`` of ``field``; with
-            ``group_by``, for each of its values; ``most`` or ``fewest``: the value of ``group_by`` with most records.
+        kind: ``count``, alone or as a ``share`` of all; ``distinct`` values, ``sum``, ``avg``, ``highest`` or
+            ``lowest`` of ``field``; with ``group_by``, for each of its values; ``most`` or ``fewest``: the value of
+            ``group_by`` with most records.
         field: The field that is measured; empty for a count.
         group_by: The field to group by; may be empty.
         conditions: Only records that fulfil all of them.
         limit: How many records ``top`` wants.
         unique: A field of which each record has to have a value of its own, else the question has two readings: "Which
-            team has the most cups?" may ask for a sum or for one record. The ``highest`` and ``lowest`` are told also
-            if both readings have the same answer.
+            team has the most cups?" may ask for a sum or for one record, and "Which teams have no cups?" for teams or
+            for records. The ``highest`` and ``lowest`` are told also if both readings have the same answer.
         first: For ``sum`` and ``avg`` by ``group_by``, only the group with the ``highest`` or ``lowest`` result.
     """
 
@@ -51,7 +53,17 @@ class Plan:
 
 def plan(question: Question, seen: Seen) -> Plan | None:
     """Return what a question asks of a collection; ``None`` if it is not surely about its records."""
-    return Reading(question, seen).plan()
+    reading = Reading(question, seen)
+    found = reading.plan()
+    if found is not None or reading.names_collection:
+        return found
+    for name in dict.fromkeys(name for _, name in seen.named(question)):
+        field = seen.fields[name]
+        if not (field.is_number or field.is_date or field.is_yes_or_no):  # "which players have no points"
+            found = Reading(question, seen, name).plan()
+            if found is not None and not found.unique:
+                return replace(found, unique=name)
+    return None
 
 
 class Reading(Conditions):
@@ -78,7 +90,7 @@ class Reading(Conditions):
         if self._crosses_items(found):
             return None
         fixed = {one.field for one in found.conditions if one.sign == "=" and len(one.values) == 1} | {found.group_by}
-        added = found.field if found.kind not in {"distinct", "count", "list"} else ""
+        added = found.field if found.kind not in {"distinct", "count", "share", "list"} else ""
         return found if not added or self._seen.compares(added, fixed) else None
 
     # What of them.
@@ -135,6 +147,8 @@ class Reading(Conditions):
             cues = ["sum" if cue == "much" else cue for cue in cues]
         distinct = "distinct" in cues
         kinds = set(cues) - {"distinct"}
+        if kinds == {"share"}:
+            return self._shared(conditions, group) if not distinct else None
         if kinds == {"count"}:
             return self._counted(conditions, group, distinct=distinct)
         if distinct:
@@ -149,6 +163,8 @@ class Reading(Conditions):
                 return self._of_one_field(_AGGREGATES[cue], conditions, group)
             if cue in _EXTREMES:
                 return self._extreme(cue, conditions, group)
+            if cue in _OF_SOME and not group:
+                return self._of_some(_OF_SOME[cue], conditions)
             return self._ranked(cue, conditions) if cue in _RANKS and not group else None
         if len(kinds) == 2:  # "which city has the highest average revenue"
             aggregate = next((_AGGREGATES[cue] for cue in kinds if cue in _AGGREGATES), None)
@@ -156,6 +172,15 @@ class Reading(Conditions):
             if aggregate and extreme and not group:
                 return self._first_group(aggregate, extreme, conditions)
         return None
+
+    def _shared(self, conditions: tuple[Condition, ...], group: str) -> Plan | None:
+        """Return "what percentage of customers are in Ulm"; of two conditions, one may be what the share is of."""
+        mark = next(one.span for one in self._cues if one.cue == "share")
+        of = [span for span in self._names.collection if self._adjoin(mark, span)]
+        if group or self._free or len(conditions) != 1 or not of:
+            return None
+        told = [value.span for value in self._names.values] + [one.span for one in self._compared]
+        return Plan("share", "", "", conditions) if all(of[0].stop <= span.start for span in told) else None
 
     def _counted(self, conditions: tuple[Condition, ...], group: str, *, distinct: bool) -> Plan | None:
         if not self._free:
@@ -242,6 +267,18 @@ class Reading(Conditions):
         if mark.stop <= span.start and before and not behind and self._is_number(name):
             return Plan(kind, name, "", conditions)
         return None
+
+    def _of_some(self, kind: Kind, conditions: tuple[Condition, ...]) -> Plan | None:
+        """Return "which city has more customers, Berlin or Ulm", or "who has more revenue, Acme or Brix"."""
+        among = [one.field for one in conditions if one.sign == "=" and len(one.values) > 1]
+        free = [name for _, name in self._free if name not in among]
+        if len(among) != 1 or len(free) > 1:
+            return None
+        if not free:
+            return Plan(kind, "", among[0], conditions) if self._names.collection else None
+        if not self._is_number(free[0]):
+            return None
+        return Plan("highest" if kind == "most" else "lowest", free[0], "", conditions, unique=among[0])
 
     def _first_group(self, aggregate: Kind, extreme: Kind, conditions: tuple[Condition, ...]) -> Plan | None:
         if len(self._free) != 2:

@@ -24,6 +24,8 @@ _SAMPLED: Final = 1_000
 #: What the name of a field may end with, and a question leaves out.
 _MONEY: Final = words_of("eur euro euros usd dollar dollars gbp chf")
 _UNITS: Final = _MONEY | words_of("pct percent kg g t km m cm mm ha l ms s min h")
+#: What is written where there is no value.
+_NOTHING: Final = words_of("- – — n/a na none null nil keine keiner aucun aucune ninguno ninguna")
 #: How yes and no are written, and what a name that asks for it may begin with.
 _YES: Final = frozenset({"true", "yes", "y", "ja", "oui", "sí", "si"})
 YES_OR_NO: Final = _YES | {"false", "no", "n", "nein", "non"}
@@ -33,6 +35,15 @@ _MEASURED: Final = frozenset({"max", "min", "maximum", "minimum", "avg", "averag
 #: Fields that say what the numbers of a record are in.
 _IN: Final = frozenset({"currency", "währung", "waehrung", "devise", "moneda", "unit", "uom", "einheit"})
 _CURRENCY: Final = re.compile("[$€£¥]")
+#: What a row that adds up others is called, by how its name begins.
+_TOTAL: Final = re.compile(
+    r"(?:grand |sub[- ]?)?(?:totals?|sums?)\b|gesamt|zwischensumme|summe\b|insgesamt\b|totaux\b|somme\b|suma\b",
+    re.IGNORECASE,
+)
+#: More rows with such a name are something else.
+MOST_TOTALS: Final = 20
+#: What stands between several values in one cell.
+_SEVERAL: Final = re.compile(r"\s*(?:[\n;,/&|]|(?<!\w)(?:and|und|et|y)(?!\w))\s*")
 #: Names that filters read as something else.
 _RESERVED: Final = frozenset({"and", "or", "not"})
 
@@ -47,10 +58,12 @@ class SeenField:
         dates: How many of these are dates.
         truths: How many of these are yes or no.
         yes: Those that are yes, as they are in records.
+        nothing: Those that say that there is none, as they are in records.
         many: Whether a record has several values in it.
         some: Two of its values, if it has as many.
         currencies: The signs of currencies in those that were looked at.
         spelled: Those that stand in the question, as they are in records, by how they stand there (casefolded).
+        beside: Those of the question that stand in a cell with others: "pitcher, catcher".
     """
 
     values: int = 0
@@ -58,10 +71,12 @@ class SeenField:
     dates: int = 0
     truths: int = 0
     yes: set[str] = field(default_factory=set)
+    nothing: set[str] = field(default_factory=set)
     many: bool = False
     some: set[str] = field(default_factory=set)
     currencies: set[str] = field(default_factory=set)
     spelled: dict[str, set[str]] = field(default_factory=dict)
+    beside: set[str] = field(default_factory=set)
 
     @property
     def is_number(self) -> bool:
@@ -91,16 +106,22 @@ class Seen:
         name: Its name.
         records: How many there are.
         fields: Its fields by name.
+        totals: Records that are called like a row that adds up others, and the field that says so.
+        apart: The field by which such rows are left out, and what it has in them; see :mod:`.totals`.
     """
 
     name: str
     records: int = 0
     fields: dict[str, SeenField] = field(default_factory=dict)
+    totals: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
+    apart: tuple[str, tuple[str, ...]] | None = None
 
     def take(self, records: Iterable[Mapping[str, Any]], spellings: Collection[str]) -> None:
         """Take note of some records; ``spellings`` are those of values that are looked for."""
         for data in records:
             self.records += 1
+            if len(self.totals) <= MOST_TOTALS:
+                self._note_total(data)
             of_this: set[str] = set()
             for name, value in fields_of(data):
                 for item in value if isinstance(value, list) else _items(name, value):
@@ -109,6 +130,12 @@ class Seen:
                         found.many = found.many or name in of_this
                         of_this.add(name)
                         self._take(found, item, spellings)
+
+    def _note_total(self, data: Mapping[str, Any]) -> None:
+        for name, value in data.items():
+            if isinstance(value, str) and _TOTAL.match(value):
+                self.totals.append((name, data))
+                return
 
     def compares(self, name: str, fixed: Collection[str]) -> bool:
         """Return whether the numbers of a field are of one currency or unit, among records with the same in others."""
@@ -128,6 +155,8 @@ class Seen:
             seen.some.add(spelled)
         if spelled in _YES:
             seen.yes.add(text)
+        if spelled in _NOTHING:
+            seen.nothing.add(text)
         if seen.values < _SAMPLED:
             seen.values += 1
             seen.numbers += amount(value) is not None
@@ -136,6 +165,8 @@ class Seen:
             seen.currencies.update(_CURRENCY.findall(text))
         if spelled in spellings:
             seen.spelled.setdefault(spelled, set()).add(text)
+        elif isinstance(value, str) and len(parts := _SEVERAL.split(spelled)) > 1:
+            seen.beside.update(part for part in parts if part in spellings)
 
     def named(self, question: Question) -> Iterator[tuple[Span, str]]:
         """Yield where a question names a field, and which: in full, without what it leads through and the unit, or by

@@ -33,19 +33,26 @@ async def told(client: MemGraphClient, plan: Plan, seen: Seen) -> str:
         InvalidInputError: if there are too many groups.
         NotFoundError: if the collection is gone.
     """
-    table = await tabulate(client, seen.name, _asked(plan))
-    where = f"{seen.name}{_conditions(plan.conditions)}"
-    if plan.unique and not (await _is_unique(client, plan, seen) or await _sums_agree(client, plan, seen, table)):
+    table = await tabulate(client, seen.name, _asked(plan, seen))
+    where = f"{seen.name}{_apart(seen)}{_conditions(plan.conditions)}"
+    of_one = plan.kind in {"highest", "lowest"} and not plan.group_by
+    if plan.unique and not (
+        await _is_unique(client, plan, seen, plan.conditions if of_one else ())
+        or (of_one and await _sums_agree(client, plan, seen, table))
+    ):
         return ""
-    if plan.kind in {"highest", "lowest"} and not plan.group_by:
+    if of_one:
         return _extreme(plan, table, where)
-    if plan.kind == "list" and table.records == 1 and all(one.sign == "=" for one in plan.conditions):
+    are_there = all(one.sign == "=" and None not in one.values for one in plan.conditions)
+    if plan.kind == "list" and table.records == 1 and are_there:
         return ""  # a passage has that record, as it is written
     if plan.kind in {"list", "top"}:
         return _listed(plan, table, where, seen)
     if plan.group_by:
         return _groups(plan, table, where)
     value = table.rows[0][table.columns[0]] if table.rows else None
+    if plan.kind == "share":
+        return f"{where}: {value or 0} of {seen.records} {_records(seen.records)}, {_percent(value or 0, seen.records)}"
     if plan.kind == "count":
         of = f" of {seen.records}" if plan.conditions else ""
         return f"{where}: {value or 0}{of} {_records(seen.records)}"
@@ -54,16 +61,18 @@ async def told(client: MemGraphClient, plan: Plan, seen: Seen) -> str:
     return f"{_CALLED[plan.kind]} {plan.field} in {where}: {_number(value)} ({_basis(table, seen)})"
 
 
-async def _is_unique(client: MemGraphClient, plan: Plan, seen: Seen) -> bool:
-    """Return whether no two records have the same value in the field that says which one is meant."""
-    table = await tabulate(client, seen.name, _asked(Plan("distinct", plan.unique, "", plan.conditions)))
+async def _is_unique(client: MemGraphClient, plan: Plan, seen: Seen, conditions: tuple[Condition, ...]) -> bool:
+    """Return whether each record that fulfils conditions has a value of its own in the field that tells them apart."""
+    table = await tabulate(client, seen.name, _asked(Plan("distinct", plan.unique, "", conditions), seen))
     return bool(table.rows) and table.rows[0][table.columns[0]] == table.records
 
 
 async def _sums_agree(client: MemGraphClient, plan: Plan, seen: Seen, table: RecordTable) -> bool:
     """Return whether what has the highest value in one record has the highest sum, too (the lowest likewise)."""
     summed = Plan("sum", plan.field, plan.unique, plan.conditions, plan.kind)
-    groups = [row for row in (await tabulate(client, seen.name, _asked(summed))).rows if row[plan.unique] is not None]
+    groups = [
+        row for row in (await tabulate(client, seen.name, _asked(summed, seen))).rows if row[plan.unique] is not None
+    ]
     column = f"sum:{plan.field}"
     first = [same(row[plan.unique]) for row in groups if row[column] == groups[0][column]]
     rows = [row for row in table.rows if same(row.get(plan.field)) == same(table.rows[0].get(plan.field))]
@@ -71,7 +80,7 @@ async def _sums_agree(client: MemGraphClient, plan: Plan, seen: Seen, table: Rec
     return len(rows) <= _TIED and len(first) == 1 and single == set(first)
 
 
-def _asked(plan: Plan) -> Asked:
+def _asked(plan: Plan, seen: Seen) -> Asked:
     rank = plan.first or plan.kind
     least_first = "" if rank in {"lowest", "fewest"} else "-"
     measures, limit = [_measure(plan)], _TIED + 1 if _is_ranked(plan) else _GROUPS
@@ -80,6 +89,9 @@ def _asked(plan: Plan) -> Asked:
         measures, order = [], [f"{least_first}{plan.field or plan.conditions[-1].field}"]
         limit = {"list": _LISTED, "top": min(plan.limit, _GROUPS)}.get(rank, _TIED + 1)
     tests = [{one.field: _test(one)} for one in plan.conditions]
+    if seen.apart is not None:
+        label, names = seen.apart
+        tests.append({label: {"!=": list(names)}})
     return Asked.parse(
         fields=None,
         filters={"and": tests} if tests else None,
@@ -103,12 +115,17 @@ def _is_ranked(plan: Plan) -> bool:
 
 
 def _measure(plan: Plan) -> str:
-    kind = {"highest": "max", "lowest": "min", "most": "count", "fewest": "count"}.get(plan.kind, plan.kind)
+    counts = dict.fromkeys(("most", "fewest", "share"), "count")
+    kind = {"highest": "max", "lowest": "min", **counts}.get(plan.kind, plan.kind)
     return kind if kind == "count" else f"{kind}:{plan.field}"
 
 
+def _apart(seen: Seen) -> str:
+    return f" without {' and '.join(seen.apart[1])}" if seen.apart is not None else ""
+
+
 def _conditions(conditions: tuple[Condition, ...]) -> str:
-    parts = [f"{one.field} {one.sign} {' or '.join(dict.fromkeys(map(shown, one.values)))}" for one in conditions]
+    parts = [f"{one.field} {one.sign} {' or '.join(dict.fromkeys(map(_group, one.values)))}" for one in conditions]
     return f" with {' and '.join(parts)}" if parts else ""
 
 
@@ -171,6 +188,10 @@ def _basis(table: RecordTable, seen: Seen) -> str:
     of = f" of {seen.records}" if table.records < seen.records else ""
     left = f"; {left_out} {'value is no number' if left_out == 1 else 'values are no numbers'}" if left_out else ""
     return f"{table.records}{of} {_records(seen.records)}{left}"
+
+
+def _percent(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.3g} %" if whole else "none"
 
 
 def _records(number: int) -> str:

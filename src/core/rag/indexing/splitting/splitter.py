@@ -33,7 +33,7 @@ DEFAULT_CHUNK_OVERLAP = 200
 type Span = tuple[int, int, str, dict[str, Any]]
 
 _VERSION = 15  # raised whenever the same settings begin to give other chunks
-_SECTION_PLACES = ("slide", "sheet")  # nothing runs on from one of these into the next
+_SECTION_PLACES = ("slide", "sheet", "list")  # nothing runs on from one of these into the next
 _SAMPLE = 512  # characters by which the length of a token is told
 _PIECES_PER_CHUNK = 4
 _PIECE = (4, 256)  # characters, at least and at most
@@ -167,7 +167,7 @@ class TextSplitter:
         Returns:
             The chunks in order; none for an empty document. Their metadata describe their position (``chunk_index``,
             ``chunk_count``, ``parent_id``, ``parent_document_path``, ``is_chunk``, and, where they apply, ``page``,
-            ``page_end``, ``slide``, ``sheet``, ``row``, ``cell``, ``time``, ``table_header``).
+            ``page_end``, ``slide``, ``sheet``, ``list``, ``row``, ``cell``, ``time``, ``table_header``).
         """
         return self.chunks(document, self.spans(document), parent_id)
 
@@ -355,7 +355,7 @@ def _add_places(
     last = start + len(chunk.rstrip()) - 1
     if first >= end:
         first = last = start
-    sheets = locations.get("sheet", ())
+    sheets = locations.get("sheet") or locations.get("list", ())
     sheet = sheets[at - 1][0] if (at := bisect_right(sheets, first, key=_start)) else 0
     for name in PLACES:
         starts = locations.get(name)
