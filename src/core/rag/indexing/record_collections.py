@@ -21,8 +21,8 @@ def collections_of(document: Document) -> Callable[[int], str]:
     """Return what gives the collection of the record that begins at a position.
 
     It is called like the file. Where sheets, or lists of a JSON file, have other columns than each other, their rows
-    are of several collections: called like the sheet or list, or like the file those of most sheets with the same columns
-    (one for each month).
+    are of several collections: called like the sheet or list, or like the file those of most sheets with the same
+    columns (one for each month).
     """
     own = collection_of(document.path)
     sheets = document.locations.get("sheet") or document.locations.get("list", ())
