@@ -75,4 +75,5 @@ async def test_so_are_the_lists_of_a_json_file(engine: Engine, tmp_path: Path) -
         assert "sum of amount in orders: 12 (2 records)" in (await kb.ask("What is the total amount of orders?")).text
         hit = (await kb.search("Which city is Acme in?", k=1))[0]
         assert (hit.heading, hit.metadata["list"]) == ("customers", "customers")
-        assert [record["data"]["name"] for record in await kb.client.list_records("customers")] == ["Acme", "# Brix"]
+        names = {record["data"]["name"] for record in await kb.client.list_records("customers")}
+        assert names == {"Acme", "# Brix"}

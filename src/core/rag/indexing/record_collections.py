@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping
 from itertools import count
+from operator import itemgetter
 from typing import Any, Final
 
 from core.rag.dbhandler.knowledge.record_rows import DOCUMENTS, MAX_COLLECTION_CHARS, collection_of
@@ -29,12 +30,11 @@ def collections_of(document: Document) -> Callable[[int], str]:
     if len(sheets) < 2:
         return lambda _: own
     starts = [start for start, _ in sheets]
-    columns: dict[int, frozenset[str]] = {}
-    for start, record in document.records:
-        columns.setdefault(bisect_right(starts, start) - 1, _columns(record))
     alike: dict[frozenset[str], list[int]] = {}
-    for number, names in columns.items():
-        alike.setdefault(names, []).append(number)
+    for number, (begin, end) in enumerate(zip(starts, [*starts[1:], len(document.content)], strict=True)):
+        first = bisect_left(document.records, begin, key=itemgetter(0))
+        if first < len(document.records) and document.records[first][0] < end:
+            alike.setdefault(_columns(document.records[first][1]), []).append(number)
     if len(alike) < 2:
         return lambda _: own
     called: dict[int, str] = {}
