@@ -270,6 +270,25 @@ async def test_records_are_also_called_by_a_field_in_which_each_has_another_valu
         assert await lines(kb, "Which team has the most players?") == []
 
 
+@pytest.mark.parametrize(
+    ("collection", "question", "line"),
+    [
+        ("List of hospitals in Ohio", "How many hospitals have no beds?", " with beds = none or 0: 1 of 3 records"),
+        ("hospitals_export-2024", "How many hospitals are there?", ": 3 records"),
+        ("hospitals in 2024", "How many hospitals have over 5 beds?", " with beds > 5: 2 of 3 records"),
+        ("Hospitalliste", "Wie viele Hospitals gibt es?", ": 3 records"),
+        ("hospitals_per_year", "How many hospitals are there?", None),
+        ("list", "How many hospitals are there?", None),
+    ],
+)
+async def test_a_list_is_called_by_what_it_lists(
+    engine: Engine, collection: str, question: str, line: str | None
+) -> None:
+    async with engine.knowledge() as kb:
+        await kb.insert_many(collection, [{"name": "North", "beds": 7}, {"name": "Lake", "beds": 9}, {"name": "Old"}])
+        assert await lines(kb, question) == ([] if line is None else [f"{collection}{line}"])
+
+
 async def test_some_of_many_collections_are_not_told_as_if_they_were_all(engine: Engine) -> None:
     async with engine.knowledge() as kb:
         for month in range(1, 4):

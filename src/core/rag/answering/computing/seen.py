@@ -44,6 +44,14 @@ _TOTAL: Final = re.compile(
 MOST_TOTALS: Final = 20
 #: What stands between several values in one cell.
 _SEVERAL: Final = re.compile(r"\s*(?:[\n;,/&|]|(?<!\w)(?:and|und|et|y)(?!\w))\s*")
+#: What the name of a list says besides what it lists: that it is one, of what, and where these are.
+_LISTS: Final = words_of(
+    "list lists export exports data dataset table overview register directory database db dump backup copy final all "
+    "liste übersicht uebersicht daten tabelle verzeichnis données tableau lista datos tabla"
+)
+_LIST: Final = re.compile(r"(?<=\w{3})(?:liste|daten|tabelle|übersicht|uebersicht|verzeichnis|export)\Z")
+_LISTED_OF: Final = words_of("of the our my der die das unserer des les de los las")
+_LISTED_WHERE: Final = words_of("in from for at aus für fuer pour dans en para")
 #: Names that filters read as something else.
 _RESERVED: Final = frozenset({"and", "or", "not"})
 
@@ -209,13 +217,22 @@ def is_shortened(name: str, span: Span) -> bool:
 
 
 def collection_named(question: Question, name: str) -> bool:
-    """Return whether a question names a collection; what stands in it as numbers (``sales-2024``) it may leave out."""
-    return any(True for _ in question.named(plain_name(name)))
+    """Return whether a question names a collection."""
+    return any(True for called in collection_names(name) for _ in question.named(called))
 
 
-def plain_name(name: str) -> str:
-    """Return the words of the name of a collection, without numbers."""
-    return " ".join(word for word in name_words(name) if not word.isdigit())
+def collection_names(name: str) -> dict[str, None]:
+    """Return how a question may call a collection: by its words without numbers (``sales-2024``), or by what it lists.
+
+    ``List of hospitals in Ohio`` and ``hospitals_export`` are hospitals, ``Kundenliste`` are Kunden; but
+    ``orders_per_month`` are no orders.
+    """
+    words = [word for word in name_words(name) if not word.isdigit()]
+    listed = [one for word in words if (one := _LIST.sub("", word)) and one not in _LISTS]
+    while listed and listed[0] in _LISTED_OF | _LISTED_WHERE:
+        del listed[0]
+    place = next((at for at, word in enumerate(listed) if word in _LISTED_WHERE), len(listed))
+    return dict.fromkeys(" ".join(found) for found in (words, listed[:place]) if found)
 
 
 async def look(client: MemGraphClient, collection: str, spellings: Collection[str]) -> Seen:
