@@ -8,25 +8,22 @@ from typing import TYPE_CHECKING, Final
 
 from core.rag.answering.computing.cues import ASKING
 from core.rag.answering.computing.following import following
+from core.rag.answering.computing.known import counts, samples
 from core.rag.answering.computing.planning import Plan, plan
 from core.rag.answering.computing.question import Question
 from core.rag.answering.computing.seen import Seen, collection_named, look
 from core.rag.answering.computing.telling import told
 from core.rag.answering.computing.totals import leave_out_totals
 from core.rag.answering.types import COMPUTED
-from core.rag.dbhandler.knowledge.record_rows import DOCUMENTS
 from core.rag.errors import InvalidInputError, NotFoundError
 from core.rag.retrieval.hits import Hit
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
 
-#: Records that are looked at for a question at most (50 µs each), collections that are told of, and those of which
-#: some records are read because the question names none.
+#: Records that are looked at for a question at most (50 µs each), and collections that are told of.
 MAX_RECORDS: Final = 100_000
 _MOST_TOLD: Final = 3
-_MOST_PEEKED: Final = 30
-_PEEKED_RECORDS: Final = 50
 #: Maximum number of records of a collection that is looked through because a question names a field of it and asks
 #: which ones: many such questions are about something else.
 _MOST_LISTED: Final = 5_000
@@ -62,13 +59,13 @@ async def computed(
     Raises:
         StoreError: if the graph fails.
     """
-    collections = {name: count for name, count in (await client.collections()).items() if name != DOCUMENTS}
+    collections = await counts(client)
     all_of_them = [*asked, *(one for readings in later for one in readings)]
     spellings = {spelled for one in all_of_them for spelled in (*one.spellings(), *one.singulars())}
     found: list[Computed] = []
     room = MAX_RECORDS
     async for name in _candidates(client, asked, collections):
-        room -= collections[name]
+        room -= collections.get(name, 0)
         if room < 0:
             return []
         if one := await _of_collection(client, name, asked, later, spellings):
@@ -91,13 +88,11 @@ async def _candidates(
         return
     counted = any(found.cue in ASKING - {"which"} for one in asked for found in one.cues)
     several = {spelled for one in asked for spelled in one.singulars()} if counted else set()
-    small = [name for name, records in collections.items() if counted or records <= _MOST_LISTED]
-    for name in small[:_MOST_PEEKED]:
-        peeked = Seen(name)
-        records = await client.list_records(name, limit=_PEEKED_RECORDS)
-        peeked.take((record["data"] for record in records), several)
-        if any(one.spelled for one in peeked.fields.values()) or any(True for one in asked for _ in peeked.named(one)):
-            yield name
+    for name, seen in (await samples(client)).items():
+        if counted or collections.get(name, 0) <= _MOST_LISTED:
+            has_value = any(not several.isdisjoint(one.spelled) for one in seen.fields.values())
+            if has_value or any(True for one in asked for _ in seen.named(one)):
+                yield name
 
 
 async def _of_collection(

@@ -124,8 +124,8 @@ class Seen:
     totals: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
     apart: tuple[str, tuple[str, ...]] | None = None
 
-    def take(self, records: Iterable[Mapping[str, Any]], spellings: Collection[str]) -> None:
-        """Take note of some records; ``spellings`` are those of values that are looked for."""
+    def take(self, records: Iterable[Mapping[str, Any]], spellings: Collection[str] | None) -> None:
+        """Take note of some records; ``spellings`` are those of values that are looked for, ``None``: of all values."""
         for data in records:
             self.records += 1
             if len(self.totals) <= MOST_TOTALS:
@@ -153,7 +153,7 @@ class Seen:
         return len(self.fields[name].currencies) < 2 and all(len(one.some) < 2 for one in units)
 
     @staticmethod
-    def _take(seen: SeenField, value: Any, spellings: Collection[str]) -> None:
+    def _take(seen: SeenField, value: Any, spellings: Collection[str] | None) -> None:
         text = shown(value)
         if len(text) > _LONGEST:
             seen.values += seen.truths == seen.values  # so it is not yes or no
@@ -171,7 +171,7 @@ class Seen:
             seen.dates += DATE.fullmatch(text) is not None
             seen.truths += spelled in YES_OR_NO
             seen.currencies.update(_CURRENCY.findall(text))
-        if spelled in spellings:
+        if spellings is None or spelled in spellings:
             seen.spelled.setdefault(spelled, set()).add(text)
         elif isinstance(value, str) and len(parts := _SEVERAL.split(spelled)) > 1:
             seen.beside.update(part for part in parts if part in spellings)
@@ -235,7 +235,7 @@ def collection_names(name: str) -> dict[str, None]:
     return dict.fromkeys(" ".join(found) for found in (words, listed[:place]) if found)
 
 
-async def look(client: MemGraphClient, collection: str, spellings: Collection[str]) -> Seen:
+async def look(client: MemGraphClient, collection: str, spellings: Collection[str] | None) -> Seen:
     """Look through all records of a collection.
 
     Raises:
