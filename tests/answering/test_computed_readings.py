@@ -220,26 +220,8 @@ async def test_what_is_asked_otherwise_is_not_answered_with_a_number(kb: Knowled
     assert await lines(kb, question) == []
 
 
-REGIONS = [{"region": "North", "sales": 100, "kind": "new"}, {"region": "South", "sales": 50.5, "kind": "new"}]
-REGIONS += [{"region": "West", "sales": 20, "kind": "old"}]
 POSITIONS = [{"name": "Ada", "position": "pitcher"}, {"name": "Bo", "position": "pitcher\ncatcher"}]
 POSITIONS += [{"name": "Cy", "position": "batter"}]
-
-
-async def test_rows_that_add_up_the_others_are_not_counted_with_them(engine: Engine) -> None:
-    async with engine.knowledge() as kb:
-        await kb.insert_many("regions", [*REGIONS, {"region": "Total", "sales": "170.50", "kind": ""}])
-        await kb.insert_many("firms", [{"firm": "TotalEnergies", "sales": 90}, {"firm": "Total Wine", "sales": 7}])
-        assert await lines(kb, "What is the total of sales in the regions?") == [
-            "sum of sales in regions without Total: 170.5 (3 records)"
-        ]
-        assert await lines(kb, "Which region has the highest sales in regions?") == [
-            "highest sales in regions without Total: 100 (kind: new | region: North | sales: 100)"
-        ]
-        assert await lines(kb, "What percentage of regions are old?") == [
-            "regions without Total with kind = old: 1 of 3 records, 33.3 %"
-        ]
-        assert await lines(kb, "How many firms are there?") == ["firms: 2 records"]
 
 
 async def test_a_value_that_also_stands_in_cells_with_others_is_not_counted(engine: Engine) -> None:

@@ -77,3 +77,22 @@ async def test_so_are_the_lists_of_a_json_file(engine: Engine, tmp_path: Path) -
         assert (hit.heading, hit.metadata["list"]) == ("customers", "customers")
         names = {record["data"]["name"] for record in await kb.client.list_records("customers")}
         assert names == {"Acme", "# Brix"}
+
+
+async def test_rows_that_add_up_the_others_are_no_records(engine: Engine, tmp_path: Path) -> None:
+    tables = {
+        "regions": "region,sales\nNorth,100\nSouth,50.5\nWest,20\nTotal,170.50\n",
+        "parts": "region,sales\nNorth,1\nSouth,2\nSubtotal,3\nWest,4\nGrand total,7\n",
+        "firms": "firm,sales\nTotalEnergies,90\nTotal Wine,7\nAcme,5\n",
+        "rounded": "region,sales\nNorth,33.33\nSouth,33.33\nWest,33.33\nSumme,100\n",
+    }
+    for name, text in tables.items():
+        (tmp_path / f"{name}.csv").write_text(text)
+    async with engine.knowledge() as kb:
+        await kb.ingest([tmp_path])
+        assert await kb.client.collections() == {"firms": 3, "parts": 3, "regions": 3, "rounded": 3}
+        assert (
+            "sum of sales in regions: 170.5 (3 records)"
+            in (await kb.ask("What is the total of sales in regions?")).text
+        )
+        assert "Total" in (await kb.search("total sales", k=1, filters={"path": {"contains": "regions"}}))[0].content

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from core.rag import KnowledgeBase
 from core.rag.errors import FilterError, InvalidInputError, NotFoundError
-from core.rag.retrieval.tables.amounts import amount, plain_number
+from core.rag.extraction.amounts import amount, plain_number
 from core.rag.retrieval.tables.asked import Asked
 from core.rag.retrieval.tables.tabulating import Tabulation
 from dbhandler.kit import Engine

@@ -11,7 +11,8 @@ from core.rag.extraction.document_fields import document_record
 from core.rag.extraction.mentions import Title, titles_of
 from core.rag.extraction.records import FIELD_HINTS, relations_of
 from core.rag.extraction.symbols import CodeFacts
-from core.rag.indexing.record_collections import collections_of
+from core.rag.extraction.totals import total_rows
+from core.rag.indexing.record_collections import tables_of
 from core.rag.indexing.symbols import code_facts
 from libs.dataloader import Document
 
@@ -58,17 +59,22 @@ def facts_of(document: Document, identifier: str, namespace: str, hints: Mapping
         facts.records.append(record_row(namespace, DOCUMENTS, own, hints, document=identifier))
     seen: dict[str, int] = {}
     pieces = _Pieces()
-    collection_at = collections_of(document)
-    for number, (start, record) in enumerate(document.records):
-        collection = collection_at(start)
-        made = record_row(namespace, collection, record, hints, document=identifier)
-        occurrence = seen[made.id] = seen.get(made.id, -1) + 1
-        if occurrence:
-            made = record_row(namespace, collection, record, hints, document=identifier, occurrence=occurrence)
-        if not pieces.take(made):
-            facts.left_out = len(document.records) - number
-            break
-        facts.records.append(made)
+    for table in tables_of(document):
+        totals = total_rows(lambda number: document.records[number][1], table.rows)
+        for number in table.rows:
+            if number in totals:
+                continue
+            _, record = document.records[number]
+            made = record_row(namespace, table.collection, record, hints, document=identifier)
+            occurrence = seen[made.id] = seen.get(made.id, -1) + 1
+            if occurrence:
+                made = record_row(
+                    namespace, table.collection, record, hints, document=identifier, occurrence=occurrence
+                )
+            if not pieces.take(made):
+                facts.left_out = len(document.records) - number
+                return facts
+            facts.records.append(made)
     return facts
 
 

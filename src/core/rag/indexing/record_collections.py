@@ -1,13 +1,13 @@
-"""Which collections the rows of a document are records of: those of a file, or of its sheets or lists."""
+"""The tables of a document, and the collections of their rows: of the file, or of its sheets or lists."""
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Mapping
+from bisect import bisect_left
+from collections.abc import Mapping
 from itertools import count
 from operator import itemgetter
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from core.rag.dbhandler.knowledge.record_rows import DOCUMENTS, MAX_COLLECTION_CHARS, collection_of
 from libs.dataloader import Document
@@ -18,31 +18,39 @@ _UNNAMED: Final = re.compile(
 )
 
 
-def collections_of(document: Document) -> Callable[[int], str]:
-    """Return what gives the collection of the record that begins at a position.
+class Table(NamedTuple):
+    """A table of a document: its collection, and the numbers of its records."""
 
-    It is called like the file. Where sheets, or lists of a JSON file, have other columns than each other, their rows
-    are of several collections: called like the sheet or list, or like the file those of most sheets with the same
-    columns (one for each month).
+    collection: str
+    rows: range
+
+
+def tables_of(document: Document) -> list[Table]:
+    """Return the tables of a document: sheets, lists of a JSON file, or all of it.
+
+    The collection is called like the file. Where sheets or lists have other columns than each other, their rows are of
+    several collections: called like the sheet or list, or like the file those of most sheets with the same columns (one
+    for each month).
     """
-    own = collection_of(document.path)
+    own, records = collection_of(document.path), document.records
     sheets = document.locations.get("sheet") or document.locations.get("list", ())
-    if len(sheets) < 2:
-        return lambda _: own
-    starts = [start for start, _ in sheets]
+    begins = [bisect_left(records, start, key=itemgetter(0)) for start, _ in sheets]
+    parts = [
+        (str(name), range(begin, end))
+        for (_, name), begin, end in zip(sheets, begins, [*begins[1:], len(records)], strict=False)
+        if begin < end
+    ]
+    if not parts:
+        return [Table(own, range(len(records)))]
     alike: dict[frozenset[str], list[int]] = {}
-    for number, (begin, end) in enumerate(zip(starts, [*starts[1:], len(document.content)], strict=True)):
-        first = bisect_left(document.records, begin, key=itemgetter(0))
-        if first < len(document.records) and document.records[first][0] < end:
-            alike.setdefault(_columns(document.records[first][1]), []).append(number)
-    if len(alike) < 2:
-        return lambda _: own
+    for number, (_, rows) in enumerate(parts):
+        alike.setdefault(_columns(records[rows[0]][1]), []).append(number)
     called: dict[int, str] = {}
     for numbers in sorted(alike.values(), key=len, reverse=True):
         taken = set(called.values())
-        name = own if len(numbers) > 1 and own not in taken else _called(str(sheets[numbers[0]][1]), own, taken)
-        called.update(dict.fromkeys(numbers, name))
-    return lambda start: called[bisect_right(starts, start) - 1]
+        is_own = len(alike) == 1 or (len(numbers) > 1 and own not in taken)
+        called.update(dict.fromkeys(numbers, own if is_own else _called(parts[numbers[0]][0], own, taken)))
+    return [Table(called[number], rows) for number, (_, rows) in enumerate(parts)]
 
 
 def _columns(record: Mapping[str, Any]) -> frozenset[str]:

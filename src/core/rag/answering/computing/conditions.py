@@ -11,7 +11,7 @@ from core.rag.answering.computing.cues import ALL_OF, LACKING, NEGATING, words_o
 from core.rag.answering.computing.naming import Naming, Value
 from core.rag.answering.computing.question import Compared, Span, name_words, senses
 from core.rag.answering.computing.seen import YES_OR_NO, SeenField
-from core.rag.retrieval.tables.amounts import amount, plain_number
+from core.rag.extraction.amounts import amount, plain_number
 
 _YEARS: Final = (["year"], ["jahr"], ["année"], ["annee"], ["año"])
 #: Fields with dates that are not when something was, but since or until when it is.

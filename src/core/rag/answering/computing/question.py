@@ -12,7 +12,7 @@ from typing import Final
 from core.rag.analysis import analyze
 from core.rag.answering.computing.cues import ASKING, COMPARISONS, MONEY, OF_TIME, Comparison, Cue, Language, languages
 from core.rag.answering.understanding.asked_times import FIRST, LAST, AskedTime, periods_asked
-from core.rag.retrieval.tables.amounts import amount, plain_number
+from core.rag.extraction.amounts import amount, plain_number
 
 #: A longer question asks for more than a number.
 MAX_WORDS: Final = 40

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from core.rag.answering.computing.cues import words_of
 from core.rag.answering.computing.question import Question, Span, name_words
+from core.rag.extraction.amounts import amount
 from core.rag.extraction.records import items_of
-from core.rag.retrieval.tables.amounts import amount
 from core.rag.retrieval.tables.reading import read_records
 from core.rag.retrieval.tables.values import DATE, fields_of, is_missing, shown
 
@@ -35,13 +35,6 @@ _MEASURED: Final = frozenset({"max", "min", "maximum", "minimum", "avg", "averag
 #: Fields that say what the numbers of a record are in.
 _IN: Final = frozenset({"currency", "währung", "waehrung", "devise", "moneda", "unit", "uom", "einheit"})
 _CURRENCY: Final = re.compile("[$€£¥]")
-#: What a row that adds up others is called, by how its name begins.
-_TOTAL: Final = re.compile(
-    r"(?:grand |sub[- ]?)?(?:totals?|sums?)\b|gesamt|zwischensumme|summe\b|insgesamt\b|totaux\b|somme\b|suma\b",
-    re.IGNORECASE,
-)
-#: More rows with such a name are something else.
-MOST_TOTALS: Final = 20
 #: What stands between several values in one cell.
 _SEVERAL: Final = re.compile(r"\s*(?:[\n;,/&|]|(?<!\w)(?:and|und|et|y)(?!\w))\s*")
 #: What the name of a list says besides what it lists: that it is one, of what, and where these are.
@@ -114,22 +107,16 @@ class Seen:
         name: Its name.
         records: How many there are.
         fields: Its fields by name.
-        totals: Records that are called like a row that adds up others, and the field that says so.
-        apart: The field by which such rows are left out, and what it has in them; see :mod:`.totals`.
     """
 
     name: str
     records: int = 0
     fields: dict[str, SeenField] = field(default_factory=dict)
-    totals: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
-    apart: tuple[str, tuple[str, ...]] | None = None
 
     def take(self, records: Iterable[Mapping[str, Any]], spellings: Collection[str] | None) -> None:
         """Take note of some records; ``spellings`` are those of values that are looked for, ``None``: of all values."""
         for data in records:
             self.records += 1
-            if len(self.totals) <= MOST_TOTALS:
-                self._note_total(data)
             of_this: set[str] = set()
             for name, value in fields_of(data):
                 for item in value if isinstance(value, list) else _items(name, value):
@@ -138,12 +125,6 @@ class Seen:
                         found.many = found.many or name in of_this
                         of_this.add(name)
                         self._take(found, item, spellings)
-
-    def _note_total(self, data: Mapping[str, Any]) -> None:
-        for name, value in data.items():
-            if isinstance(value, str) and _TOTAL.match(value):
-                self.totals.append((name, data))
-                return
 
     def compares(self, name: str, fixed: Collection[str]) -> bool:
         """Return whether the numbers of a field are of one currency or unit, among records with the same in others."""

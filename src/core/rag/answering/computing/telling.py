@@ -33,8 +33,8 @@ async def told(client: MemGraphClient, plan: Plan, seen: Seen) -> str:
         InvalidInputError: if there are too many groups.
         NotFoundError: if the collection is gone.
     """
-    table = await tabulate(client, seen.name, _asked(plan, seen))
-    where = f"{seen.name}{_apart(seen)}{_conditions(plan.conditions)}"
+    table = await tabulate(client, seen.name, _asked(plan))
+    where = f"{seen.name}{_conditions(plan.conditions)}"
     of_one = plan.kind in {"highest", "lowest"} and not plan.group_by
     if plan.unique and not (
         await _is_unique(client, plan, seen, plan.conditions if of_one else ())
@@ -63,16 +63,14 @@ async def told(client: MemGraphClient, plan: Plan, seen: Seen) -> str:
 
 async def _is_unique(client: MemGraphClient, plan: Plan, seen: Seen, conditions: tuple[Condition, ...]) -> bool:
     """Return whether each record that fulfils conditions has a value of its own in the field that tells them apart."""
-    table = await tabulate(client, seen.name, _asked(Plan("distinct", plan.unique, "", conditions), seen))
+    table = await tabulate(client, seen.name, _asked(Plan("distinct", plan.unique, "", conditions)))
     return bool(table.rows) and table.rows[0][table.columns[0]] == table.records
 
 
 async def _sums_agree(client: MemGraphClient, plan: Plan, seen: Seen, table: RecordTable) -> bool:
     """Return whether what has the highest value in one record has the highest sum, too (the lowest likewise)."""
     summed = Plan("sum", plan.field, plan.unique, plan.conditions, plan.kind)
-    groups = [
-        row for row in (await tabulate(client, seen.name, _asked(summed, seen))).rows if row[plan.unique] is not None
-    ]
+    groups = [row for row in (await tabulate(client, seen.name, _asked(summed))).rows if row[plan.unique] is not None]
     column = f"sum:{plan.field}"
     first = [same(row[plan.unique]) for row in groups if row[column] == groups[0][column]]
     rows = [row for row in table.rows if same(row.get(plan.field)) == same(table.rows[0].get(plan.field))]
@@ -80,7 +78,7 @@ async def _sums_agree(client: MemGraphClient, plan: Plan, seen: Seen, table: Rec
     return len(rows) <= _TIED and len(first) == 1 and single == set(first)
 
 
-def _asked(plan: Plan, seen: Seen) -> Asked:
+def _asked(plan: Plan) -> Asked:
     rank = plan.first or plan.kind
     least_first = "" if rank in {"lowest", "fewest"} else "-"
     measures, limit = [_measure(plan)], _TIED + 1 if _is_ranked(plan) else _GROUPS
@@ -89,9 +87,6 @@ def _asked(plan: Plan, seen: Seen) -> Asked:
         measures, order = [], [f"{least_first}{plan.field or plan.conditions[-1].field}"]
         limit = {"list": _LISTED, "top": min(plan.limit, _GROUPS)}.get(rank, _TIED + 1)
     tests = [{one.field: _test(one)} for one in plan.conditions]
-    if seen.apart is not None:
-        label, names = seen.apart
-        tests.append({label: {"!=": list(names)}})
     return Asked.parse(
         fields=None,
         filters={"and": tests} if tests else None,
@@ -118,10 +113,6 @@ def _measure(plan: Plan) -> str:
     counts = dict.fromkeys(("most", "fewest", "share"), "count")
     kind = {"highest": "max", "lowest": "min", **counts}.get(plan.kind, plan.kind)
     return kind if kind == "count" else f"{kind}:{plan.field}"
-
-
-def _apart(seen: Seen) -> str:
-    return f" without {' and '.join(seen.apart[1])}" if seen.apart is not None else ""
 
 
 def _conditions(conditions: tuple[Condition, ...]) -> str:

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
-from core.rag.retrieval.tables.amounts import amount
+from core.rag.extraction.amounts import amount
 from core.rag.retrieval.tables.reading import read_records
 from core.rag.retrieval.tables.table import RecordField
 from core.rag.retrieval.tables.values import fields_of, is_missing

@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any, Final, Protocol, Self
 
 from core.rag.errors import InvalidInputError
-from core.rag.retrieval.tables.amounts import amount, plain_number
+from core.rag.extraction.amounts import amount, plain_number
 from core.rag.retrieval.tables.values import in_order, same
 
 _HOW: Final = "A measure is count, or one of count, distinct, sum, avg, min and max with a field: avg:price."

@@ -13,7 +13,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
 from core.rag.errors import InvalidInputError
-from core.rag.retrieval.tables.amounts import amount, plain_number
+from core.rag.extraction.amounts import amount, plain_number
 from core.rag.retrieval.tables.asked import Asked, Order
 from core.rag.retrieval.tables.measures import Taker
 from core.rag.retrieval.tables.reading import read_records, unknown_field

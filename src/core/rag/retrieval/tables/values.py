@@ -8,8 +8,8 @@ from decimal import Decimal
 from typing import Any, Final
 
 from core.rag.errors import InvalidInputError
+from core.rag.extraction.amounts import amount
 from core.rag.extraction.records import items_of
-from core.rag.retrieval.tables.amounts import amount
 
 #: Maximum number of groups that a record may belong to: of lists, each value of one goes with each of the others.
 MAX_PARTS: Final = 10_000
