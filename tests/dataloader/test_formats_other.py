@@ -455,8 +455,8 @@ def test_conversations_with_an_assistant() -> None:
     ]
     document = convert("conversations.json", json.dumps(data))
     assert document.content == (
-        "# Bread\n\nUser (2024-03-01 09:00): How?\n\nAssistant:\n\n### Steps\n```sh\n# a\n```\n\n"
-        "User (2024-03-01 09:00): Thanks\n\nUser (2024-03-01 09:00): A circle\n"
+        "# Bread\n\n## March 2024\n\nUser (2024-03-01 09:00): How?\n\nAssistant:\n\n#### Steps\n```sh\n# a\n```\n\n"
+        "User (2024-03-01 09:00): Thanks\n\n## March 2024\n\nUser (2024-03-01 09:00): A circle\n"
     )
     assert document.format == "markdown" and document.title is None
     assert document.metadata["message_count"] == 4 and document.metadata["created"] == "2024-03-01"
@@ -465,7 +465,7 @@ def test_conversations_with_an_assistant() -> None:
         {"sender": "assistant", "text": "Hi"},
     ]
     document = convert("c.json", json.dumps([{"name": "Greeting", "chat_messages": messages}]))
-    assert document.content == "# Greeting\n\nUser (2024-03-01 09:00): Hello\n\nAssistant: Hi\n"
+    assert document.content == "# Greeting\n\n## March 2024\n\nUser (2024-03-01 09:00): Hello\n\nAssistant: Hi\n"
     assert document.title == "Greeting"
 
 
@@ -483,7 +483,7 @@ def test_conversations_of_people() -> None:
     ]
     document = convert("export/general/2024-03-01.json", json.dumps(slack))
     assert document.content == (
-        "# general 2024-03-01\n\nAda Lovelace (2024-03-01 09:00): @Ada Lovelace & @U2: done\n\n"
+        "# general 2024-03-01\n\n## March 2024\n\nAda Lovelace (2024-03-01 09:00): @Ada Lovelace & @U2: done\n\n"
         "U2 (2024-03-01 09:01): See the list @here\n"
     )
     assert targets(document) == ["https://example.org/x"]
@@ -497,12 +497,34 @@ def test_conversations_of_people() -> None:
         },
     ]
     document = convert("result.json", json.dumps({"name": "Team", "type": "private_group", "messages": telegram}))
-    assert document.content == "# Team\n\nAda (2024-03-01 09:01): On Friday\n"
+    assert document.content == "# Team\n\n## March 2024\n\nAda (2024-03-01 09:01): On Friday\n"
     discord = [
         {"timestamp": "2024-03-01T09:00:00+00:00", "content": "On Friday", "author": {"name": "ada", "nickname": "Ada"}}
     ]
     data = {"guild": {"name": "Boats"}, "channel": {"name": "general"}, "messages": discord}
-    assert convert("d.json", json.dumps(data)).content == "# Boats general\n\nAda (2024-03-01 09:00): On Friday\n"
+    assert convert("d.json", json.dumps(data)).content == (
+        "# Boats general\n\n## March 2024\n\nAda (2024-03-01 09:00): On Friday\n"
+    )
+
+
+def test_an_account_of_telegram_is_read_as_its_conversations() -> None:
+    def said(date: str, words: str) -> dict[str, Any]:
+        return {"type": "message", "date": date, "from": "Ada", "text": words}
+
+    chats = [
+        {"name": "Ole", "messages": [said("2024-02-29T23:01:00", "No flat."), said("2024-03-04T09:01:00", "A flat!")]},
+        {"name": "Una", "messages": [{"id": 7, "type": "unsupported"}, said("2024-03-05T09:01:00", "Come.")]},
+        {"name": "Nobody", "messages": []},
+    ]
+    data = {"contacts": {"list": [{"first_name": "Una", "phone_number": "+49 221 5550100"}]}, "chats": {"list": chats}}
+    document = convert("result.json", json.dumps(data))
+    assert document.content == (
+        "contacts.list[1].first_name: Una\ncontacts.list[1].phone_number: +49 221 5550100\n\n"
+        "# Ole\n\n## February 2024\n\nAda (2024-02-29 23:01): No flat.\n\n"
+        "## March 2024\n\nAda (2024-03-04 09:01): A flat!\n\n"
+        "# Una\n\n## March 2024\n\nAda (2024-03-05 09:01): Come.\n"
+    )
+    assert document.metadata["message_count"] == 3
 
 
 def test_what_was_pasted_into_a_conversation_or_posted_by_programs_is_read() -> None:
@@ -527,7 +549,7 @@ def test_what_was_pasted_into_a_conversation_or_posted_by_programs_is_read() -> 
         },
     ]
     assert convert("export/general/2024-03-01.json", json.dumps(slack)).content == (
-        "# general 2024-03-01\n\nsensor (2024-03-01 09:00): Level @here\nGate 2\nToo high.\n\n"
+        "# general 2024-03-01\n\n## March 2024\n\nsensor (2024-03-01 09:00): Level @here\nGate 2\nToo high.\n\n"
         "sensor (2024-03-01 09:01): Fine.\n"
     )
 
@@ -538,8 +560,21 @@ def test_what_was_pasted_into_a_conversation_or_posted_by_programs_is_read() -> 
         (
             "[12.03.25, 18:04:11] Ida: Who opens the lock?\n[12.03.25, 18:05:02] Ole: I do.\nAt dawn.\n"
             "\u200e[12.03.25, 18:06:40] Ole added Una\n[13.03.25, 09:01:45] Una: Thanks: both of you\n",
-            "Ida (12.03.25, 18:04:11): Who opens the lock?\n\nOle (12.03.25, 18:05:02): I do.\nAt dawn.\n\n"
-            "(12.03.25, 18:06:40): Ole added Una\n\nUna (13.03.25, 09:01:45): Thanks: both of you\n",
+            "## March 2025\n\nIda (2025-03-12 18:04): Who opens the lock?\n\n"
+            "Ole (2025-03-12 18:05): I do.\nAt dawn.\n\n"
+            "(2025-03-12 18:06): Ole added Una\n\nUna (2025-03-13 09:01): Thanks: both of you\n",
+        ),
+        (
+            "3/12/25, 12:04\u202fAM - Ida: Who opens it?\n3/12/25, 6:05 PM - Ole: I do.\n"
+            "4/13/25, 6:06 PM - Una: Fine.\n",
+            "## March 2025\n\nIda (2025-03-12 00:04): Who opens it?\n\nOle (2025-03-12 18:05): I do.\n\n"
+            "## April 2025\n\nUna (2025-04-13 18:06): Fine.\n",
+        ),
+        (
+            "12/3/25, 6:04\u202fp.\u00a0m. - Ida: ¿Abres?\n13/3/25, 6:05\u202fp.\u00a0m. - Ole: Sí.\n"
+            "31/3/25, 6:06\u202fa.\u00a0m. - Ida: Bien.\n",
+            "## March 2025\n\nIda (2025-03-12 18:04): ¿Abres?\n\nOle (2025-03-13 18:05): Sí.\n\n"
+            "Ida (2025-03-31 06:06): Bien.\n",
         ),
         (
             "3/12/25, 6:04\u202fPM - Ida: Who opens it?\n3/12/25, 6:05 PM - Ole: I do.\n"

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from datetime import datetime
 
 from libs.dataloader.formats.base import Content, lowered
 from libs.dataloader.formats.chats import Chat, Message, content_of
 
-_TIME = r"\d{1,2}[:.]\d{2}(?:[:.]\d{2})?(?:[ \u202f]?[AaPp]\.?[Mm]\.?)?"
+_TIME = r"\d{1,2}[:.]\d{2}(?:[:.]\d{2})?(?:[ \u00a0\u202f]?[AaPp]\.?[ \u00a0\u202f]?[Mm]\.?)?"
 #: ``[12.03.25, 18:04:11] Ida: words``, ``3/12/25, 6:04 PM - Ida: words``. Logs of programs have no comma in a time.
 _WHATSAPP = re.compile(
     rf"[\u200e\u200f]?(?:\[(?P<on>[\d./-]{{6,10}}, {_TIME})\]|(?P<at>[\d./-]{{6,10}}, {_TIME}) -)"
@@ -20,7 +22,10 @@ _IRC = re.compile(
 )
 #: Who came and went, in logs of IRC.
 _EVENT = re.compile(r"\[?(?:\d{4}-\d{2}-\d{2}[ T])?\d{1,2}:\d{2}(?::\d{2})?\]?\s+(?:-!-|\*{1,3}|-->|<--)\s")
+_DATE = re.compile(r"(\d{1,4})([./-])(\d{1,2})\2(\d{1,4}), (\d{1,2})[:.](\d{2})[^AaPp]*([AaPp])?.*")
 _LOOKED_AT = 20  # lines
+_MONTHS = 12
+_YEAR = 4  # digits
 _FEWEST = 3
 _MOSTLY = 0.5
 
@@ -29,7 +34,8 @@ def read_log(text: str) -> Content | None:
     """Convert a conversation to a paragraph for each message; ``None`` if the text is none.
 
     A message may go on in the next lines. What a program says is kept without a name, and so is what stands before the
-    first message; who came and went is not.
+    first message; who came and went is not. Times are written as in other exports, if it is certain which number is the
+    day.
     """
     head = [line for line in text[:20_000].split("\n", 4 * _LOOKED_AT) if line.strip()][:_LOOKED_AT]
     pattern = next((form for form in (_WHATSAPP, _IRC) if _is_log(head, form)), None)
@@ -42,7 +48,8 @@ def read_log(text: str) -> Content | None:
             told.append((found["at"] or found["on"], found["who"] or "", [found["text"]]))
         elif not (pattern is _IRC and _EVENT.match(line)):
             told[-1][2].append(line)
-    before, *messages = (Message(when, who, "\n".join(lines).strip()) for when, who, lines in told)
+    day_first = _day_first([when for when, _, _ in told])
+    before, *messages = (Message(_iso(when, day_first), who, "\n".join(lines).strip()) for when, who, lines in told)
     content = content_of([Chat(None, messages)])
     content.text = f"{lowered(before.text)}\n\n{content.text}".lstrip("\n")
     return content
@@ -52,3 +59,32 @@ def _is_log(lines: list[str], form: re.Pattern[str]) -> bool:
     found = [match for line in lines if (match := form.fullmatch(line)) is not None and match["who"]]
     told = [line for line in lines if not (form is _IRC and _EVENT.match(line))]
     return len(found) >= _FEWEST and len(found) >= _MOSTLY * len(told)
+
+
+def _day_first(times: Iterable[str]) -> bool | None:
+    """Return whether dates begin with the day; ``None`` if nothing tells whether they begin with that or the month."""
+    dates = [date for time in times if (date := _DATE.fullmatch(time))]
+    if any(date[2] == "." or (len(date[1]) < _YEAR and int(date[1]) > _MONTHS) for date in dates):
+        return True
+    return False if any(int(date[3]) > _MONTHS for date in dates) else None
+
+
+def _iso(time: str, day_first: bool | None) -> str:
+    """Return a time as ``2025-03-12 18:04``, or as it is if it may be another one."""
+    date = _DATE.fullmatch(time)
+    if date is None:
+        return time
+    first, _, second, third, hour, minute, half = date.groups()
+    if len(first) == _YEAR:
+        year, month, day = first, second, third
+    elif day_first is None:
+        return time
+    else:
+        month, day = (second, first) if day_first else (first, second)
+        year = f"20{third}" if len(third) == 2 else third
+    if half:
+        hour = int(hour) % 12 + (12 if half in "Pp" else 0)
+    try:
+        return f"{datetime(int(year), int(month), int(day), int(hour), int(minute)):%Y-%m-%d %H:%M}"
+    except ValueError:
+        return time

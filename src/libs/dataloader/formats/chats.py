@@ -7,14 +7,24 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from html import unescape
+from itertools import chain
 from typing import Any, NamedTuple
 
-from libs.dataloader.formats.base import Content, FileData, closed, join_lines, lowered, sensible_title
+from libs.dataloader.formats.base import Content, FileData, closed, escaped, join_lines, lowered, sensible_title
+from libs.dataloader.formats.json_outline import flat
 from libs.dataloader.links import LinkCollector
 from libs.dataloader.text import clean_text
 
 _MOSTLY = 0.8
 _SLACK_MARK = re.compile(r"<([@#!]?)([^<>|\n]{1,2000})(?:\|([^<>\n]{0,2000}))?>")
+#: The beginning of a time as messages have it: the year and the month.
+_DATED = re.compile(r"(\d{4})-(0[1-9]|1[0-2])")
+_MONTHS = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
+#: The parts of an export of an account of Telegram that have conversations.
+_ACCOUNT = ("chats", "left_chats")
 _ROLES = {"user": "User", "human": "User", "assistant": "Assistant", "tool": "Tool"}
 
 
@@ -41,29 +51,29 @@ def read_chats(data: Any, file: FileData) -> Content | None:
         file: The file; in an export of Slack its path tells the channel and the day.
 
     Returns:
-        Markdown with a heading for each conversation, and a paragraph for each message that says who wrote it and when;
-        ``None`` if the data is something else.
+        Markdown with a heading for each conversation and each month, and a paragraph for each message that says who
+        wrote it and when; ``None`` if the data is something else.
     """
     collector = LinkCollector(file.uri, file.root_uri)
-    found: list[Chat] = []
+    found: list[Chat | None] = []
     if isinstance(data, list) and data and all(isinstance(item, dict) for item in data):
         if all(_is_assistant(item) for item in data):
             found = [_assistant(item) for item in data]
         elif sum(_is_slack(item) for item in data) > _MOSTLY * len(data):
             found = [_slack(data, file.path, collector)]
-    elif isinstance(data, dict) and isinstance(data.get("messages"), list):
-        messages = [item for item in data["messages"] if isinstance(item, dict)]
-        for told, read in ((_is_discord, _discord), (_is_telegram, _telegram)):
-            if messages and all(map(told, messages)):
-                found = [read(data, messages)]
-                break
-    chats = [chat for chat in found if chat.messages]
-    if not chats:
+    elif isinstance(data, dict):
+        account = [_dicts(data[name].get("list")) for name in _ACCOUNT if isinstance(data.get(name), dict)]
+        found = [_of_people(each) for each in (chain.from_iterable(account) if account else (data,))]
+    chats = [chat for chat in found if chat is not None and chat.messages]
+    if not chats or None in found:
         return None
     times = [message.when for chat in chats for message in chat.messages if message.when]
     content = content_of(chats)
     content.metadata |= {"created": min(times)[:10]} if times else {}
     content.links = collector.links()
+    if isinstance(data, dict) and "chats" in data:  # and persons, with their numbers
+        beside = {name: value for name, value in data.items() if name not in _ACCOUNT}
+        content.text = clean_text(join_lines((*map(escaped, flat(beside)), "", content.text)))
     return content
 
 
@@ -80,8 +90,14 @@ def content_of(chats: Sequence[Chat]) -> Content:
 def _lines(chat: Chat) -> Iterator[str]:
     if chat.title:
         yield f"# {' '.join(chat.title.split())}\n"
+    month = ""
     for when, who, text in chat.messages:
+        # Nobody asks for 2024-03: what was said in March is found by its heading.
+        if (dated := _DATED.match(when)) and dated[0] != month:
+            month = dated[0]
+            yield f"## {_MONTHS[int(dated[2]) - 1]} {dated[1]}\n"
         text = lowered(text.strip())
+        text = lowered(text) if month else text
         line = f"{who} ({when}):".strip() if when else f"{who}:"
         yield f"{line}{'\n\n' if text.startswith(('#', '`', '~', '|', '- ', '* ', '1.')) else ' '}{text}\n"
 
@@ -187,11 +203,24 @@ def _posted(item: Mapping[str, Any]) -> str:
     return "\n".join(filter(None, told))
 
 
+def _of_people(data: Mapping[str, Any]) -> Chat | None:
+    """Return a conversation of Discord or Telegram; ``None`` if it is none."""
+    messages = data.get("messages")
+    if messages == []:
+        return Chat(None, [])
+    for told, read in ((_is_discord, _discord), (_is_telegram, _telegram)):
+        found = [item for item in _dicts(messages) if told(item)]
+        # Of what an export does not support, it has nothing but a number.
+        if found and all(told(item) or not _first(item, "text", "content") for item in _dicts(messages)):
+            return read(data, found)
+    return None
+
+
 def _is_discord(item: Mapping[str, Any]) -> bool:
     return isinstance(item.get("author"), dict) and "timestamp" in item and isinstance(item.get("content"), str)
 
 
-def _discord(data: Mapping[str, Any], items: list[dict[str, Any]]) -> Chat:
+def _discord(data: Mapping[str, Any], items: Sequence[Mapping[str, Any]]) -> Chat:
     messages = [
         Message(_moment(item["timestamp"]), _first(item["author"], "nickname", "name") or "Unknown", item["content"])
         for item in items
@@ -205,7 +234,7 @@ def _is_telegram(item: Mapping[str, Any]) -> bool:
     return item.get("type") in ("message", "service") and "date" in item and isinstance(item.get("text"), str | list)
 
 
-def _telegram(data: Mapping[str, Any], items: list[dict[str, Any]]) -> Chat:
+def _telegram(data: Mapping[str, Any], items: Sequence[Mapping[str, Any]]) -> Chat:
     messages = [
         Message(_moment(item["date"]), _first(item, "from", "actor") or "Unknown", text)
         for item in items
