@@ -88,3 +88,25 @@ async def test_of_two_names_that_differ_in_accents_the_one_that_is_written_is_me
         for name, who in (("Worth Group", "Bob Reed"), ("Wörth Group", "Ada Lane")):
             answer = await kb.ask(f"Who runs {name}?")
             assert [fact.source for fact in answer.facts if fact.score] == [who]
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("Who works at TechCorp?", ["Ada Lane works at TechCorp", "Bob Smith works at TechCorp"]),
+        ("What is the title of Bob Smith?", ["Bob Smith: title: Tech Lead, company: TechCorp"]),
+        ("Tell me about TechCorp", ["Ada Lane works at TechCorp", "Bob Smith works at TechCorp"]),
+        ("What about Kestrel?", ["Kestrel occurs together with Red"]),
+    ],
+)
+async def test_of_records_alone_what_answers_is_told_and_not_all_that_stands_beside_it(
+    question: str, told: list[str]
+) -> None:
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.insert("employees", {"name": "Ada Lane", "title": "Engineer", "company": "TechCorp"})
+        await kb.insert("employees", {"name": "Bob Smith", "title": "Tech Lead", "company": "TechCorp"})
+        await kb.insert("boats", {"manager": "Kestrel", "category": "Red"})
+        answer = await kb.ask(question)
+    label, *items = answer.text.splitlines()
+    assert label.startswith(STATEMENTS)
+    assert sorted(items) == ["", *(f"- {one}" for one in told)]

@@ -110,7 +110,7 @@ async def generate_response(
     metrics = metrics or Metrics()
     started = time.monotonic()
     why = NOT_SET if asked else NOT_ASKED
-    said = statements(context.facts, context.entities, why) if relevant and not context.passages else ""
+    said = statements(analysis.query, context.entities, context.facts, why) if relevant and not context.passages else ""
     something = bool(context.passages or said) and (model is None or relevant)
     if context.failure is not None and not (something and relevant) and not asks_nothing(analysis.query):
         raise context.failure

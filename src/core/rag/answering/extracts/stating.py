@@ -48,20 +48,26 @@ class Stated:
     citations: tuple[Citation, ...] = ()
 
 
-def statements(facts: Iterable[FoundFact], entities: Iterable[FoundEntity], why: str) -> str:
+def statements(question: str, entities: Sequence[FoundEntity], facts: Sequence[FoundFact], why: str) -> str:
     """Answer with statements of the graph, best first, if there is no passage to take extracts from.
 
     Args:
-        facts: The facts of the context.
+        question: The question.
         entities: The entities of the context.
+        facts: The facts of the context.
         why: Why no model wrote the answer.
 
     Returns:
-        The text; empty if there is no statement: the name of an entity alone is none.
+        The text: what answers the question, otherwise all that is known; that two stand in one record is told only
+        where nothing else is. Empty if there is no statement: the name of an entity alone is none.
     """
-    items = [_sentence(fact) for fact in facts]
-    items += [f"{entity.name}: {entity.summary}" for entity in entities if entity.summary]
-    return listed((shown(item) for item in items), f"{STATEMENTS} ({why}, and no passage says so):")
+    told = answering_statements(question, entities, facts)
+    items: Iterable[str] = told.items
+    if not told.whole:
+        known = [_sentence(fact) for fact in facts if fact.type != TOGETHER]
+        known += [f"{entity.name}: {entity.summary}" for entity in entities if entity.summary]
+        items = map(shown, known or map(_sentence, facts))
+    return listed(items, f"{STATEMENTS} ({why}, and no passage says so):")
 
 
 def answering_statements(
@@ -136,7 +142,7 @@ def listed(items: Iterable[str], label: str) -> str:
 
 
 def _relation(fact: FoundFact) -> str:
-    return fact.type.replace("_", " ")
+    return "occurs together with" if fact.type == TOGETHER else fact.type.replace("_", " ")
 
 
 def _sentence(fact: FoundFact) -> str:
