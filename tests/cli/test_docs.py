@@ -95,6 +95,14 @@ def test_every_command_and_option_has_a_help_text(name: str) -> None:
         assert parameter.help, parameter.name
 
 
+@pytest.mark.parametrize(
+    "group", ["mgrag", *(name for name, command in COMMANDS.items() if hasattr(command, "commands"))]
+)
+def test_what_a_list_of_commands_says_of_each_fits_its_line(group: str, mgrag: Command) -> None:
+    listed = mgrag(*group.split()[1:], "--help").out.partition("Commands:\n")[2].partition("\n\n")[0].splitlines()
+    assert listed and not [line for line in listed if line.endswith("...")]
+
+
 def test_exit_codes_are_in_the_help_and_in_the_documentation(mgrag: Command) -> None:
     done = mgrag("--help")
     assert done.code == 0

@@ -692,9 +692,12 @@ async def test_without_a_question_the_latest_memories_are_listed(kb: KnowledgeBa
     assert await found(since="2026-02", before="2026-03") == ["Another's.", "Second."]
     assert await found(since="2027") == []
     assert [memory.relevance for memory in await kb.recall(user_id="bob")] == [None]
-    for wrong in ({}, {"session_id": "What did Ann say?"}, {"session_id": "What did Ann say?", "user_id": "ann"}):
-        with pytest.raises(InvalidInputError, match="The query is empty: give one, or say whose"):
-            await found(**wrong)
+    with pytest.raises(InvalidInputError, match="The query is empty: give one, or say whose"):
+        await found()
+    # A question without its name is taken for a session: no empty list, and no message that asks whose memories.
+    for user in (None, "ann"):
+        with pytest.raises(InvalidInputError, match=r"^Session 'What did Ann say\?' has no memories, and the query is"):
+            await found(session_id="What did Ann say?", user_id=user)
 
 
 async def test_memories_with_a_tag_are_found_among_very_many(

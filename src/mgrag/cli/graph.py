@@ -98,7 +98,10 @@ def entities(
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List entities, the most mentioned first, or find them by words in their names."""
+    """List entities, the most mentioned first.
+
+    Or find them by words in their names.
+    """
     chosen = common(context, db, namespace, as_json)
 
     async def work(kb: KnowledgeBase) -> tuple[list[GraphNode], str]:

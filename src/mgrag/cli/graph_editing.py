@@ -70,7 +70,7 @@ def unlink(
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Remove links that were added by hand, or say until when they held."""
+    """Remove links that were added by hand, or end them."""
     chosen = common(context, db, namespace, as_json)
     count = with_kb(chosen, lambda kb: kb.unlink(source, target, relation, ended=ended))
     done = "removed" if ended is None else "ended"

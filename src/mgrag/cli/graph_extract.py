@@ -47,7 +47,10 @@ def extract(
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Have a language model (MGRAG_LLM_MODEL) read the chunks that it has not read yet, and add what they state."""
+    """Extract entities and facts with a language model.
+
+    The model (MGRAG_LLM_MODEL) reads the chunks that it has not read yet, and what they state is added.
+    """
     chosen = common(context, db, namespace, as_json)
     report = run(lambda: _extract(chosen, entity_type, relation, again=again, limit=limit))
     if chosen.json:

@@ -80,7 +80,10 @@ def remember_all(
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Store all messages of a session, in order; exact repeats are counted."""
+    """Store all messages of a session, in order.
+
+    Exact repeats are counted.
+    """
     chosen = common(context, db, namespace, as_json)
     messages = objects_in(file)
     ids = with_kb(
@@ -136,7 +139,10 @@ def recall(
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Find what was said: in one session, of one user, or anywhere; at some time, or ever."""
+    """Find what was said.
+
+    In one session, of one user, or anywhere; at some time, or ever.
+    """
     chosen = common(context, db, namespace, as_json)
     found = with_kb(
         chosen,
@@ -168,7 +174,10 @@ def revise(
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Correct a memory in place: it keeps its id, its time and its place in the session."""
+    """Correct a memory in place.
+
+    It keeps its id, its time and its place in the session.
+    """
     chosen = common(context, db, namespace, as_json)
     values = metadata_of(metadata)
     said = None if content is None else text_or_input(content)

@@ -185,10 +185,13 @@ class Memories:
         if scope is not None and not scope:
             if asked or (narrowed and session_id is None):
                 return []
-            session_first = "" if session_id is None else " The first argument is the session: recall(query=…)."
+            if session_id is not None:
+                raise InvalidInputError(
+                    f"Session {session_id!r} has no memories, and the query is empty."
+                    " The first argument is the session: recall(query=…)."
+                )
             raise InvalidInputError(
                 "The query is empty: give one, or say whose memories, with which tags or metadata, or of which time."
-                + session_first
             )
         person = None if user_id is None else await self._person(user_id)
         searched, among, listed = scope, None, []
