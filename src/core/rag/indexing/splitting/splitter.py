@@ -14,8 +14,8 @@ from core.rag.arguments import check_number, check_text
 from core.rag.errors import InvalidInputError
 from core.rag.headings import heading_path
 from core.rag.indexing.splitting.breaks import Breaks, line_breaks, prose_breaks, record_breaks, without_surrogates
+from core.rag.indexing.splitting.clauses import numbered_headings, with_clauses
 from core.rag.indexing.splitting.code import code_sections
-from core.rag.indexing.splitting.divisions import divisions
 from core.rag.indexing.splitting.grammars import grammar_versions
 from core.rag.indexing.splitting.long_rows import Columns, stretches
 from core.rag.indexing.splitting.markdown import Outline, markdown_breaks, outline, table_breaks
@@ -32,7 +32,7 @@ DEFAULT_CHUNK_OVERLAP = 200
 #: ``(start, end, heading, metadata)`` of a chunk; the metadata depend on its position in the document.
 type Span = tuple[int, int, str, dict[str, Any]]
 
-_VERSION = 15  # raised whenever the same settings begin to give other chunks
+_VERSION = 16  # raised whenever the same settings begin to give other chunks
 _SECTION_PLACES = ("slide", "sheet", "list")  # nothing runs on from one of these into the next
 _SAMPLE = 512  # characters by which the length of a token is told
 _PIECES_PER_CHUNK = 4
@@ -63,7 +63,7 @@ class TextSplitter:
       first field) ends the ``heading`` of all its chunks.
     - ``rst``: along underlined headings.
     - anything else: paragraphs, lines, sentences, words; where most lines are indented, along the headings at the
-      margin, else along numbered ones (``CHAPTER IV``).
+      margin, else along numbered ones (``CHAPTER IV``, ``2.1 Term.``).
 
     Args:
         chunk_size: Maximum number of tokens in a chunk.
@@ -259,12 +259,13 @@ class TextSplitter:
         structure = Outline()
         if kind == "markdown":
             structure = outline(text)
-            return sections_of(text, structure.headings, document.title, "markdown", places), structure
+            headings = with_clauses(text, structure.headings, structure.fences)
+            return sections_of(text, headings, document.title, "markdown", places), structure
         if kind == "code":
             return code_sections(text, language, self._counter, self.chunk_size), structure
         if kind == "rst":
             return sections_of(text, underlined_headings(text), document.title, "prose", places), structure
-        if kind == "text" and (headings := outdented_headings(text) or divisions(text)):
+        if kind == "text" and (headings := outdented_headings(text) or numbered_headings(text)):
             return sections_of(text, headings, document.title, "prose", places), structure
         if kind == "table":
             return [Section(0, len(text), "", "table")], structure
