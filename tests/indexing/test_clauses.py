@@ -60,7 +60,7 @@ def test_clauses_are_headings() -> None:
     ],
 )
 def test_ways_of_numbering(lines: list[str], expected: str) -> None:
-    assert headings("".join(f"{line} {OWN} {OWN}\n\n" for line in lines))[-1] == expected
+    assert headings("".join(f"{line} {OWN} {OWN} {OWN}\n\n" for line in lines))[-1] == expected
 
 
 def test_in_markdown_clauses_are_below_its_headings_and_not_in_code() -> None:
@@ -74,7 +74,7 @@ def test_in_markdown_clauses_are_below_its_headings_and_not_in_code() -> None:
     [
         "".join(f"{number}. Open the lock.\n" for number in range(1, 30)),
         "".join(f"0.{number} seconds were needed by boat {number}.\n" for number in range(1, 30)),
-        "".join(f"{number}. {OWN}\n\n" for number in range(1, 6)),  # a list without titles
+        "".join(f"{number}. {OWN}\n\n" for number in range(1, 6)),  # a list
         f"{OWN}\n" + "".join(f"the toll of Section {n}\n{n}.1 which {OWN}\n" for n in (7, 3, 5, 2)),
         "".join(f"{hour}.30 Welcome by the keeper, and coffee\n" for hour in range(8, 18)),
         "".join(f"Note: in 19{year} {OWN}\n\n" for year in range(50, 60)),

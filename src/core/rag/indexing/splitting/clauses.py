@@ -36,8 +36,7 @@ _MOST_WITHOUT: Final = 10  # … or have no clauses of their own
 _FIRST: Final = 2  # the first of those within may be missing, too
 #: Characters that a clause has, in the middle. What is shorter is a list, a table, or one of contents.
 _OWN: Final = 120
-_OWN_TITLED: Final = 240  # numbers like 3 only
-_OWN_UNTITLED: Final = 480
+_OWN_IN_LISTS: Final = 480  # with numbers like 3 only
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +47,11 @@ class _Clause:
         heading: The heading; without a level yet.
         number: Its number.
         is_set_off: Whether a word or a full stop sets the number off.
-        is_titled: Whether it has a title.
     """
 
     heading: Heading
     number: tuple[int, ...]
     is_set_off: bool
-    is_titled: bool
 
 
 def numbered_headings(text: str) -> list[Heading]:
@@ -97,22 +94,16 @@ def clauses(text: str, *, deep_only: bool = False) -> list[Heading]:
     """
     found = list(_found(text, 2 if deep_only else 1))
     deep = [clause for clause in found if len(clause.number) > 1]
-    if kept := [clause for run in _runs(deep) if _are_clauses(text, run) for clause in run]:
+    if kept := [clause for run in _runs(deep) if _are_clauses(text, run, _OWN) for clause in run]:
         return _with_levels(kept if deep_only else _with_tops(found, kept))
     single = [clause for clause in found if len(clause.number) == 1 and clause.is_set_off]
     ends = [*(clause.heading.start for clause in single[1:]), len(text)]
     single = [x for x, end in zip(single, ends, strict=False) if end - x.heading.end >= _LONGEST_TITLE]  # no contents
-    return _with_levels([clause for run in _runs(single) if _are_sections(text, run) for clause in run])
+    return _with_levels([clause for run in _runs(single) if _are_clauses(text, run, _OWN_IN_LISTS) for clause in run])
 
 
-def _are_clauses(text: str, run: Sequence[_Clause]) -> bool:
-    return len(run) >= _FEWEST and _own(text, run) >= _OWN
-
-
-def _are_sections(text: str, run: Sequence[_Clause]) -> bool:
-    """Return whether what has numbers like 3 only is no list: long, and mostly with titles, or longer still."""
-    titled = sum(1 for clause in run if clause.is_titled)
-    return len(run) >= _FEWEST and _own(text, run) >= (_OWN_TITLED if 2 * titled >= len(run) else _OWN_UNTITLED)
+def _are_clauses(text: str, run: Sequence[_Clause], least: int) -> bool:
+    return len(run) >= _FEWEST and _own(text, run) >= least
 
 
 def _own(text: str, run: Sequence[_Clause]) -> int:
@@ -131,7 +122,7 @@ def _found(text: str, parts: int) -> Iterator[_Clause]:
         end, title = _title(text, match.end())
         name = match["name"] + (match["dot"] if title else "")
         heading = Heading(match.start(), end, 1, shortened(f"{name} {title}"))
-        yield _Clause(heading, number, bool(match["dot"] or match["word"]), bool(title))
+        yield _Clause(heading, number, bool(match["dot"] or match["word"]))
 
 
 def _is_within_paragraph(text: str, start: int) -> bool:
