@@ -170,7 +170,7 @@ async def test_a_session_is_remembered_in_one_request() -> None:
 async def test_what_a_user_viewed_is_recorded_and_listed() -> None:
     async with with_notes() as client:
         history = "/db/default/users/team%2Fada/history"
-        assert await ok(await client.get(history)) == {"viewed": []}
+        assert "team/ada" in (await ok(await client.get(history), 404))["error"]
         for path in ("notes/heron.md", "notes/lindqvist.md", "notes/heron.md"):
             seen = await ok(await client.post(history, json={"document": path}))
         assert [(view["path"], view["count"]) for view in seen["viewed"]] == [
@@ -524,6 +524,7 @@ async def test_namespaces_are_apart_listed_and_removed() -> None:
             "timestamp: 'never' is not a time",
         ),
         ("GET", "/db/default/documents/none.md", None, 404, "none.md"),
+        ("GET", "/db/default/users/nobody/history", None, 404, "Nothing is known about a user 'nobody'"),
         ("DELETE", "/db/default/memory/forget?userId=ada&befor=2020-01-01", None, 400, "'befor' (there are sessionId"),
         ("DELETE", "/db/default/memory/forget?memoryId=a&memoryId=b", None, 400, "memoryId can be given once"),
         ("DELETE", "/db/default/memory/forget?sessionId=a&agent_id=b", None, 400, "sessionId and agent_id"),
@@ -548,23 +549,23 @@ async def test_bad_requests_are_told(method: str, path: str, body: Any, status: 
 @pytest.mark.parametrize(
     ("method", "path", "allowed"),
     [
-        ("PUT", "/db/default/documents", "DELETE, GET, POST"),
-        ("PATCH", "/db/default/documents/notes%2Fheron.md", "DELETE, GET"),
+        ("PUT", "/db/default/documents", "DELETE, GET, HEAD, POST"),
+        ("PATCH", "/db/default/documents/notes%2Fheron.md", "DELETE, GET, HEAD"),
         ("PUT", "/db/default/memory/recall", "POST"),
         ("GET", "/db/default/memory/recall", "POST"),
-        ("POST", "/db/default/memory/list", "GET"),
+        ("POST", "/db/default/memory/list", "GET, HEAD"),
         ("GET", "/db/default/memory/revise", "POST"),
         ("DELETE", "/db/default/memory/revise", "POST"),
         ("DELETE", "/db/default/memory/monday/recall", "POST"),
-        ("DELETE", "/db/default/users/ada/history", "GET, POST"),
-        ("DELETE", "/db/default/users/ada/export", "GET"),
+        ("DELETE", "/db/default/users/ada/history", "GET, HEAD, POST"),
+        ("DELETE", "/db/default/users/ada/export", "GET, HEAD"),
         ("DELETE", "/db/default/users/team%2Fada/anonymize", "POST"),
         ("PATCH", "/db/default/conversations/monday/messages", "POST"),
         ("DELETE", "/db/default/conversations/monday/anonymize", "POST"),
-        ("DELETE", "/db/default/graph/stats", "GET"),
-        ("POST", "/db/default/users", "GET"),
-        ("PUT", "/db/default/employees", "GET, POST"),
-        ("POST", "/db/default/graph/stats", "GET"),
+        ("DELETE", "/db/default/graph/stats", "GET, HEAD"),
+        ("POST", "/db/default/users", "GET, HEAD"),
+        ("PUT", "/db/default/employees", "GET, HEAD, POST"),
+        ("POST", "/db/default/graph/stats", "GET, HEAD"),
         ("POST", "/health", "GET, HEAD"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import jwt
 import pytest
 
+from core.rag import KnowledgeBase, MemGraphClient
 from core.rag.errors import ConfigurationError
 from dbhandler.kit import make_settings
 from doors.kit import ALICE, KEY, NOTES, SECRET, access, ok, serving
@@ -123,6 +125,18 @@ async def test_without_keys_no_web_page_and_no_other_name_gets_in() -> None:
         assert allowed.headers["access-control-allow-origin"] == "https://app.example.org"
 
 
+async def test_a_web_page_may_read_that_the_server_failed(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def broken(_: KnowledgeBase) -> None:
+        raise KeyError
+
+    headers = {"Origin": "https://app.example.org"}
+    async with serving(origins=[headers["Origin"]]) as client:
+        monkeypatch.setattr(KnowledgeBase, "status", broken)
+        failed = await client.get("/db/default/status", headers=headers)
+        assert (await ok(failed, 500))["request_id"] == failed.headers["X-Request-ID"]
+        assert failed.headers["access-control-allow-origin"] == headers["Origin"]
+
+
 async def test_an_origin_is_taken_as_browsers_send_it() -> None:
     headers = {"Origin": "https://app.example.org"}
     async with serving(origins=["https://App.example.org/"]) as client:
@@ -159,7 +173,27 @@ async def test_a_key_for_one_namespace_is_told_nothing_of_the_others() -> None:
         assert (await ok(await client.get("/db/docs/status", headers=all_)))["location"] == ":memory:"
 
 
-async def test_health_is_told_to_those_who_only_want_its_status() -> None:
+async def test_what_can_be_read_can_be_asked_for_without_its_body() -> None:
     async with serving(access(MGRAG_API_KEYS=KEY)) as client:
-        response = await client.head("/health")
-        assert (response.status_code, response.text) == (200, "")
+        whole = {"X-API-Key": KEY}
+        await ok(await client.post("/db/default/documents", json={"documents": NOTES}, headers=whole))
+        for path in ("/health", "/db", "/metrics", "/db/default/documents/notes%2Fheron.md", "/db/default/export"):
+            response = await client.head(path, headers=whole)
+            assert (response.status_code, response.content) == (200, b""), path
+            assert response.headers["content-type"] == (await client.get(path, headers=whole)).headers["content-type"]
+        assert (await client.head("/health")).status_code == 200
+        assert (await client.head("/db")).status_code == 401
+        assert (await client.head("/db/default/documents/none", headers=whole)).status_code == 404
+        assert (await client.head("/db/default/answer", headers=whole)).status_code == 405
+
+
+async def test_health_is_not_waited_for_as_long_as_a_graph_may_take(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def silent(*_: Any, **__: Any) -> None:
+        await asyncio.Event().wait()
+
+    async with serving() as client:
+        monkeypatch.setattr("mgrag.http.app._HEALTH_SECONDS", 0.1)
+        with monkeypatch.context() as away:
+            away.setattr(MemGraphClient, "read", silent)
+            assert (await ok(await client.get("/health"), 503))["type"] == "StoreUnavailableError"
+        await ok(await client.get("/health"))

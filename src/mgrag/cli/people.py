@@ -87,14 +87,7 @@ def history(
 ) -> None:
     """List the documents that a user viewed, latest first."""
     chosen = common(context, db, namespace, as_json)
-
-    async def history_of(kb: KnowledgeBase) -> list[dict[str, Any]]:
-        found = await kb.history(user)
-        if not found:
-            await kb.export_user(user)  # an error, if nothing is known of them
-        return found
-
-    viewed = with_kb(chosen, history_of)
+    viewed = with_kb(chosen, lambda kb: kb.history(user))
     if chosen.json:
         print_json(viewed)
     elif not viewed:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
-from core.rag.errors import ConfigurationError, MissingDependencyError, NotFoundError
+from core.rag.errors import ConfigurationError, MissingDependencyError, NotFoundError, StoreUnavailableError
 
 try:
     from fastapi import APIRouter, Depends, FastAPI, Request, Response, Security
@@ -24,6 +25,7 @@ from mgrag.http.bases import Bases, Reading, Writing, bases_of, caller_of, check
 from mgrag.http.details import Status
 from mgrag.http.errors import DESCRIBED, Problem, add_handlers, no_namespace
 from mgrag.http.guard import HEALTH, Guard, origin_of
+from mgrag.http.heads import Heads
 from mgrag.http.metrics import METRICS, Measured, Metrics
 from mgrag.http.request_ids import HEADER, RequestIds
 from mgrag.http.results import Databases, Health
@@ -39,6 +41,10 @@ language models. A namespace is a database; `/db/{namespace}/…` reads and writ
 
 #: What a form adds to the bytes of its files.
 _FORM_BYTES = 1_000_000
+
+#: How long the graph may take to show that it is there. Other requests wait for one that comes back, half a minute; who
+#: asks for health has given up by then.
+_HEALTH_SECONDS = 5.0
 
 _open = APIRouter(tags=["server"])
 _own = APIRouter(tags=["server"])
@@ -103,6 +109,7 @@ def build_app(
         )
     app.add_middleware(RequestIds)
     app.add_middleware(Measured, metrics=app.state.metrics)
+    app.add_middleware(Heads)
     return app
 
 
@@ -148,11 +155,14 @@ def _routes(is_open: bool) -> tuple[Sequence[BaseRoute], Mapping[Callable[..., o
     return every.routes, MappingProxyType(paths)
 
 
-@_open.head(HEALTH, include_in_schema=False)  # some load balancers ask so
 @_open.get(HEALTH)
 async def health(request: Request) -> Health:
     """Whether the server can reach its graph; needs no key."""
-    await bases_of(request).kb.client.read("RETURN 1 AS one")
+    try:
+        async with asyncio.timeout(_HEALTH_SECONDS):
+            await bases_of(request).kb.client.read("RETURN 1 AS one")
+    except TimeoutError as error:
+        raise StoreUnavailableError(f"The graph did not answer within {_HEALTH_SECONDS:g} seconds.") from error
     return {"status": "ok"}
 
 

@@ -211,9 +211,10 @@ def _methods_at(request: Request) -> list[str]:
     """The methods that there are for a path: the router names those of the first route that has it, and no others."""
     about = {name: request.scope[name] for name in ("type", "path", "root_path", "headers")}
     return [
-        method
-        for method in ("DELETE", "GET", "HEAD", "PATCH", "POST")
+        allowed
+        for method in ("DELETE", "GET", "PATCH", "POST")
         if any(route.matches({**about, "method": method})[0] == Match.FULL for route in request.app.routes)
+        for allowed in ((method, "HEAD") if method == "GET" else (method,))
     ]
 
 

@@ -127,8 +127,11 @@ class Guard:
         except Exception as error:  # a bug, which is logged behind this
             if streams and _left(error):
                 return
-            if streams:
-                await send(_last_event(FAILED, request_id=scope["state"]["request_id"]))
+            told = {"error": FAILED, "request_id": scope["state"]["request_id"]}
+            if not begun:  # Starlette would answer outside of what adds the headers for web pages
+                await JSONResponse(told, 500)(scope, receive, send)
+            elif streams:
+                await send(_last_event(**told))
             raise
 
     def _check_origin(self, headers: Headers) -> None:

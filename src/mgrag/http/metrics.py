@@ -27,7 +27,7 @@ METRICS: Final = "/metrics"
 
 _SECONDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300)
 # What callers can choose freely must not become labels: each value is a time series, and a namespace is a secret.
-_METHODS: Final = frozenset({"DELETE", "GET", "HEAD", "OPTIONS", "POST", "PUT"})
+_METHODS: Final = frozenset({"DELETE", "GET", "OPTIONS", "PATCH", "POST", "PUT"})
 _OTHER: Final = "other"
 
 
