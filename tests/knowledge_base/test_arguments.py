@@ -74,6 +74,7 @@ class Whole(Silent):
 
 
 CALLS: dict[str, tuple[Callable[[Any], Awaitable[object]], str]] = {
+    "filters": (lambda kb: kb.search("mill", filters=0), "A filter must be a text or a dict, not int"),
     "expand": (lambda kb: kb.search("mill", expand="1"), "expand is '1', but has to be a whole number from 0 to 20"),
     "documents": (lambda kb: kb.documents(limit="3"), "limit is '3', but has to be a whole number from 1 up"),
     "a part of one": (lambda kb: kb.documents(limit=1.5), "limit is 1.5, but has to be a whole number from 1 up"),

@@ -23,7 +23,7 @@ def filter_of(filters: str | Mapping[str, Any] | None) -> Filter | None:
     Raises:
         FilterError: if it does not parse.
     """
-    if not filters:
+    if filters is None or filters in ("", {}):
         return None
     from core.rag.retrieval.filters import parse_filter
 
