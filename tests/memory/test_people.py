@@ -156,14 +156,6 @@ async def test_everything_of_a_user_is_exported(kb: KnowledgeBase) -> None:
         await kb.export_user("nobody")
 
 
-async def test_a_history_is_empty_of_those_who_viewed_nothing_and_none_of_those_unknown(kb: KnowledgeBase) -> None:
-    await kb.client.create_conversation(conversation_id="team", user_id="bob")
-    await kb.client.add_message("team", "I said this.", "user", user_id="ann")
-    assert [await kb.history(user) for user in ("ann", "bob")] == [[], []]
-    with pytest.raises(NotFoundError, match="'nobody'"):
-        await kb.history("nobody")
-
-
 async def test_a_message_may_grow_when_it_is_made_anonymous(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(message_rows, "MAX_CONTENT_CHARS", 20)
     text = "I am Ann, Ann, Ann."

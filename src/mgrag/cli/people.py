@@ -87,7 +87,14 @@ def history(
 ) -> None:
     """List the documents that a user viewed, latest first."""
     chosen = common(context, db, namespace, as_json)
-    viewed = with_kb(chosen, lambda kb: kb.history(user))
+
+    async def history_of(kb: KnowledgeBase) -> list[dict[str, Any]]:
+        found = await kb.history(user)
+        if not found:
+            await kb.export_user(user)  # an error, if nothing is known of them
+        return found
+
+    viewed = with_kb(chosen, history_of)
     if chosen.json:
         print_json(viewed)
     elif not viewed:

@@ -88,20 +88,8 @@ class People:
         return await self._client.list_users(limit, after=after)
 
     async def history(self, user_id: str) -> list[dict[str, Any]]:
-        """List documents that a user viewed: ``document_id, path, title, count, first_at, last_at``, latest first.
-
-        Raises:
-            NotFoundError: if nothing is stored about that person.
-        """
-        viewed = await self._client.viewed_documents(user_id)
-        if (
-            not viewed
-            and await self._client.find_user(user_id) is None
-            and not await self._client.conversations_of_person(user_id)
-            and not await self._client.messages_of_person(user_id)
-        ):
-            raise _unknown(user_id)
-        return viewed
+        """List documents that a user viewed: ``document_id, path, title, count, first_at, last_at``, latest first."""
+        return await self._client.viewed_documents(user_id)
 
     async def export_user(self, user_id: str) -> dict[str, Any]:
         """Export everything that is stored about a person, ready for JSON.
@@ -137,7 +125,7 @@ class People:
         for identifier, message in every.items():
             message["retrieved"] = retrieved.get(identifier, [])
         if user is None and not conversations and not messages_elsewhere:
-            raise _unknown(user_id)
+            raise NotFoundError(f"Nothing is known about a user {user_id[:200]!r}.")
         return {
             "user": user,
             "conversations": sorted(conversations, key=lambda row: row["created_at"]),
@@ -230,7 +218,7 @@ class People:
             external = user["external_id"] if user else user_id
             rows, said = await client.conversations_of_person(external), await client.messages_of_person(external)
             if user is None and not rows and not said:
-                raise _unknown(user_id)
+                raise NotFoundError(f"Nothing is known about a user {user_id[:200]!r}.")
             own = {row["id"] for row in rows}
             return _Whose(external, user, rows, [row["id"] for row in said if row["session_id"] not in own])
         if conversation_id is not None and user_id is None:
@@ -292,7 +280,3 @@ class People:
                 )
             )
         return result
-
-
-def _unknown(user_id: str) -> NotFoundError:
-    return NotFoundError(f"Nothing is known about a user {user_id[:200]!r}.")
