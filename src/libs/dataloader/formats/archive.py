@@ -9,6 +9,7 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Iterator
+from html.entities import name2codepoint
 from typing import TYPE_CHECKING, Any
 
 from libs.dataloader.formats.base import EXPANSION, FileData, UnreadableError
@@ -29,6 +30,8 @@ _SAFELY: dict[str, Any] = {
     "remove_comments": True,
     "remove_pis": True,
 }
+_OF_XML = frozenset(("amp", "lt", "gt", "quot", "apos"))
+_ENTITY = re.compile(rb"&([A-Za-z]{2,20});")
 _HUGE_FROM = 5_000_000
 _PLAIN_START = re.compile(
     rb"""(?:\xef\xbb\xbf)?\s*<(?:[A-Za-z_]|\?xml(?![^>]*encoding)|\?xml[^>]*encoding=["'](?i:utf-8)["'])"""
@@ -154,6 +157,16 @@ def parse_xml(data: bytes, name: str = "the XML") -> _Element:
         raise UnreadableError(f"it is damaged: {name}: {error}") from error
     _refuse_entities(root, name)
     return root
+
+
+def with_characters(data: bytes) -> bytes:
+    """Return XML with numbers for characters that have a name in HTML: the definition with these names is not read."""
+    return _ENTITY.sub(_character, data)
+
+
+def _character(match: re.Match[bytes]) -> bytes:
+    name = match[1].decode()
+    return match[0] if name in _OF_XML or name not in name2codepoint else b"&#%d;" % name2codepoint[name]
 
 
 def join_part(base: str, target: str) -> str:

@@ -8,12 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from html import escape
-from html.entities import name2codepoint
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from libs.dataloader.formats import code
-from libs.dataloader.formats.archive import attribute, child, children, local, parse_xml
+from libs.dataloader.formats.archive import attribute, child, children, local, parse_xml, with_characters
 from libs.dataloader.formats.base import Content, FileData, UnreadableError
 from libs.dataloader.formats.registry import Format
 from libs.dataloader.html import html_to_document
@@ -67,9 +66,7 @@ _DROPPED = frozenset(
 )
 _TRANSPARENT = frozenset(("tgroup", "varlistentry", "def-item", "alternatives"))
 _FLAT = frozenset(("ref", "biblStruct", "bibliomixed", "biblioentry"))  # entries of a bibliography
-_OF_XML = frozenset(("amp", "lt", "gt", "quot", "apos"))
 _HEADERS = frozenset(("front", "teiHeader", "info", "bookinfo", "articleinfo"))
-_ENTITY = re.compile(rb"&([A-Za-z]{2,20});")
 _LOOKED_AT = 20
 _TEX = re.compile(r"\\begin\{document\}(.*?)\\end\{document\}", re.DOTALL)
 
@@ -77,7 +74,7 @@ _TEX = re.compile(r"\\begin\{document\}(.*?)\\end\{document\}", re.DOTALL)
 def read(file: FileData, kind: Format) -> Content:
     """Convert to Markdown; what declares entities of its own stays as it is."""
     try:
-        root = parse_xml(_ENTITY.sub(_character, file.data))
+        root = parse_xml(with_characters(file.data))
     except UnreadableError:
         return code.read(file, kind)
     header = next((node for node in root.iter() if local(node) in _HEADERS), None)
@@ -85,12 +82,6 @@ def read(file: FileData, kind: Format) -> Content:
     if not page.markdown.strip():
         return code.read(file, kind)
     return Content(page.markdown, "markdown", page.title, _metadata(header), page.links)
-
-
-def _character(match: re.Match[bytes]) -> bytes:
-    """Return a character that has a name in HTML as its number: the definition with these names is not read."""
-    name = match[1].decode()
-    return match[0] if name in _OF_XML or name not in name2codepoint else b"&#%d;" % name2codepoint[name]
 
 
 def _html(root: _Element, header: _Element | None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -13,6 +13,7 @@ from libs.dataloader.formats.canvas import read_canvas
 from libs.dataloader.formats.chats import read_chats
 from libs.dataloader.formats.json_outline import flat, indented, outline
 from libs.dataloader.formats.keep import read_keep
+from libs.dataloader.formats.records import content_of_records
 from libs.dataloader.formats.registry import JSONL, Format
 from libs.dataloader.formats.rows import Records
 from libs.dataloader.text import clean_text
@@ -45,11 +46,11 @@ def read(file: FileData, kind: Format) -> Content:
     if (known := read_chats(data, file) or read_canvas(data, file) or read_keep(data)) is not None:
         return known
     if (records := _list_of_objects(data)) is not None:
-        return _records(range(1, len(records) + 1), records.__getitem__)
+        return content_of_records(range(1, len(records) + 1), records.__getitem__)
     title = _title(data)
     if isinstance(data, dict):
         if _is_record(data):
-            content = _records((1,), (data,).__getitem__)
+            content = content_of_records((1,), (data,).__getitem__)
             content.title = _one_line(_named(data, ("name", "title")))  # the title of a person says what they do
             return content
         lists = {
@@ -61,7 +62,7 @@ def read(file: FileData, kind: Format) -> Content:
             ((name, items),) = lists.items()
             intro = indented({key: value for key, value in data.items() if key != name})
             if len(intro) <= _MOST_BESIDE * len(text):
-                content = _records(range(1, len(items) + 1), items.__getitem__, intro)
+                content = content_of_records(range(1, len(items) + 1), items.__getitem__, intro)
                 content.title = title
                 return content
         if len(lists) > 1 and all(map(_are_records, lists.values())):
@@ -123,7 +124,7 @@ def _lines(text: str) -> Content | None:
             good += isinstance(_parse(line), dict)
     if not lines or good < _MOSTLY * len(lines):
         return None
-    content = _records(numbers, partial(_record, lines))
+    content = content_of_records(numbers, partial(_record, lines))
     content.metadata |= _cut_short(lines[-1], numbers[-1])
     return content
 
@@ -187,33 +188,6 @@ def _several(lists: Mapping[str, Sequence[Mapping[str, Any]]], title: str | None
         locations=builder.locations,
         records=Records(starts, kept.__getitem__),
     )
-
-
-def _records(numbers: Sequence[int], record: Callable[[int], Mapping[str, Any]], intro: str = "") -> Content:
-    builder = TextBuilder()
-    builder.add(clean_text(intro).strip())
-    starts: list[int] = []
-    kept: list[int] = []
-    for index, number in enumerate(numbers):
-        text = clean_text(join_lines(line for line in flat(record(index)) if line.strip()))
-        if not text:
-            continue
-        builder.separate()
-        builder.mark("row", number)
-        starts.append(builder.position)
-        kept.append(index)
-        builder.add(text)
-    return Content(
-        builder.text(),
-        "records",
-        metadata={"row_count": len(starts)},
-        locations=builder.locations,
-        records=Records(starts, partial(_kept, record, kept)),
-    )
-
-
-def _kept(record: Callable[[int], Mapping[str, Any]], kept: Sequence[int], index: int) -> Mapping[str, Any]:
-    return record(kept[index])
 
 
 def _one_line(text: str | None) -> str | None:

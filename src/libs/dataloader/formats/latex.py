@@ -59,6 +59,8 @@ _ITEM = re.compile(r"[ \t]*(?:\n[ \t]*)?(?!\n)")
 _BLOCK = re.compile(r"\ue000(\d+)\ue001")
 _BLANKS = re.compile(r"[ \t]+")
 _GAPS = re.compile(r"\n[ \t]*\n\s*")
+_COMMANDS = re.compile(r"[\\{}$~%]|--|``|''")
+_PERCENT = re.compile(r"(?<!\\)%")
 
 
 def read(file: FileData, _kind: Format) -> Content:
@@ -81,6 +83,15 @@ def read(file: FileData, _kind: Format) -> Content:
         return Content(file.text())
     metadata = {key: told[name] for name, key in (("author", "author"), ("date", "created")) if told.get(name)}
     return Content(text, "markdown", title or first_heading(text), metadata, collector.links())
+
+
+def tex_line(source: str) -> str:
+    """Return a value with commands of LaTeX, as bibliographies have them, as one line of text."""
+    if not _COMMANDS.search(source):
+        return " ".join(source.split())
+    # A percent sign begins no comment there.
+    plain = _PERCENT.sub(r"\\%", source.translate(dict.fromkeys(range(0xE000, 0xE004))))
+    return _one_line(_Reader(LinkCollector(None), {}).read(plain))
 
 
 def _one_line(text: str) -> str:

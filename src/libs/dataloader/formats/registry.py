@@ -50,6 +50,8 @@ MANUAL = Format("manual", "text/troff")
 MDOC = Format("mdoc", "text/troff")
 EPUB = Format("epub", "application/epub+zip")
 ARTICLE = Format("article", "application/xml", "xml")
+XML = Format("xml_data", "application/xml", "xml")
+RIS = Format("bibliography", "application/x-research-info-systems")
 
 FORMATS: dict[str, Format] = {
     **dict.fromkeys((".txt", ".text", ".log", ".asc"), TEXT),
@@ -73,10 +75,14 @@ FORMATS: dict[str, Format] = {
     ".mbox": MBOX,
     ".csv": CSV,
     **dict.fromkeys((".tsv", ".tab"), Format("delimited", "text/tab-separated-values")),
+    **dict.fromkeys((".xml", ".nxml", ".dbk", ".docbook", ".rss", ".atom", ".opml"), XML),
+    **dict.fromkeys((".gpx", ".kml", ".xlf", ".xliff", ".tmx"), XML),
     **dict.fromkeys((".json", ".geojson", ".jsonld", ".webmanifest"), JSON),
     **dict.fromkeys((".jsonl", ".ndjson", ".ldjson"), JSONL),
     **dict.fromkeys((".ics", ".ical", ".ifb", ".vcs"), Format("calendar", "text/calendar")),
     ".vcf": Format("calendar", "text/vcard"),
+    ".bib": Format("bibliography", "application/x-bibtex"),
+    ".ris": RIS,
     ".enex": Format("evernote", "application/enex+xml"),
     ".srt": Format("subtitles", "application/x-subrip"),
     ".vtt": Format("subtitles", "text/vtt"),
@@ -136,7 +142,7 @@ _LANGUAGES = {
     "css": ".css .scss .sass .less",
     "vue": ".vue",
     "svelte": ".svelte",
-    "xml": ".xml .nxml .dbk .docbook .xsd .xsl .xslt .wsdl .plist .rss .atom .opml",
+    "xml": ".xsd .xsl .xslt .wsdl .plist",
     "yaml": ".yaml .yml",
     "toml": ".toml",
     "ini": ".ini .cfg .conf .properties .env",
@@ -170,7 +176,7 @@ _MEDIA_TYPES = {
     "application/x-ndjson": JSONL,
     "application/jsonlines": JSONL,
     "text/x-markdown": MARKDOWN,
-    "text/xml": FORMATS[".xml"],
+    "text/xml": XML,
     "text/json": JSON,
     "text/rtf": RTF,
     "application/x-pdf": PDF,
@@ -249,7 +255,7 @@ def find_format(name: str, data: bytes, mime_type: str | None = None) -> Format:
     if found == XLS:  # what Windows calls CSV files, too
         by_name = by_name or XLS
     elif found is not None:
-        return ARTICLE if found == FORMATS[".xml"] and _is_article(data) else found
+        return ARTICLE if found == XML and _is_article(data) else found
     if extension in _IMAGES:
         raise UnreadableError("it is an image (SVG), which is not read")
     if by_name is not None:
@@ -261,7 +267,7 @@ def find_format(name: str, data: bytes, mime_type: str | None = None) -> Format:
             return MBOX  # as list servers call their archives
         if extension == ".asc":
             return _asc(data)
-        return ARTICLE if by_name == FORMATS[".xml"] and _is_article(data) else by_name
+        return ARTICLE if by_name == XML and _is_article(data) else by_name
     return _by_text(data)
 
 
@@ -281,7 +287,7 @@ def _so_called_workbook(data: bytes) -> Format:
         return XLS
     if data[:13].lower() == b"mime-version:":
         return EML  # a page with its images
-    return FORMATS[".xml"] if data.lstrip().startswith(b"<?xml") else CSV
+    return XML if data.lstrip().startswith(b"<?xml") else CSV
 
 
 def is_html(data: bytes) -> bool:
@@ -307,7 +313,7 @@ def _by_media_type(mime_type: str | None) -> Format | None:
         raise UnreadableError("it is an image (SVG), which is not read")
     if name in _MEDIA_TYPES:
         return _MEDIA_TYPES[name]
-    return JSON if name.endswith("+json") else FORMATS[".xml"] if name.endswith("+xml") else None
+    return JSON if name.endswith("+json") else XML if name.endswith("+xml") else None
 
 
 def _by_signature(data: bytes, by_name: Format | None) -> Format | None:
@@ -368,7 +374,7 @@ def _by_text(data: bytes) -> Format:
             if word in line:
                 return FORMATS[extension]
     if start.startswith(b"<?xml"):
-        return ARTICLE if _is_article(data) else FORMATS[".xml"]
+        return ARTICLE if _is_article(data) else XML
     return TEXT
 
 

@@ -1,0 +1,46 @@
+"""Records as text, one paragraph each: those of JSON and XML, and entries of bibliographies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from libs.dataloader.formats.base import Content, TextBuilder, join_lines
+from libs.dataloader.formats.json_outline import flat
+from libs.dataloader.formats.rows import Records
+from libs.dataloader.text import clean_text
+
+
+def content_of_records(numbers: Sequence[int], record: Callable[[int], Mapping[str, Any]], intro: str = "") -> Content:
+    """Return records as paragraphs of ``name: value`` lines.
+
+    Args:
+        numbers: The number that each record has in its file.
+        record: Returns the record with an index (from 0); can be pickled.
+        intro: What stands above them.
+    """
+    builder = TextBuilder()
+    builder.add(clean_text(intro).strip())
+    starts: list[int] = []
+    kept: list[int] = []
+    for index, number in enumerate(numbers):
+        text = clean_text(join_lines(line for line in flat(record(index)) if line.strip()))
+        if not text:
+            continue
+        builder.separate()
+        builder.mark("row", number)
+        starts.append(builder.position)
+        kept.append(index)
+        builder.add(text)
+    return Content(
+        builder.text(),
+        "records",
+        metadata={"row_count": len(starts)},
+        locations=builder.locations,
+        records=Records(starts, partial(_kept, record, kept)),
+    )
+
+
+def _kept(record: Callable[[int], Mapping[str, Any]], kept: Sequence[int], index: int) -> Mapping[str, Any]:
+    return record(kept[index])
