@@ -46,6 +46,12 @@ def samples() -> dict[str, bytes]:
         b"<article article-type='x'><front><article-meta><title-group><article-title>t</article-title></title-group>"
         b"</article-meta></front><body><sec><label>1</label><title>h</title><p>words<sup>2</sup></p></sec></body></article>"
     )
+    made["books.xml"] = (
+        b"<books><book id='1'><title>Words</title><by>Ada Lane</by></book>"
+        b"<book id='2'><title>More</title><by>Bo Reed</by></book></books>"
+    )
+    made["a.bib"] = b"@article{key, title = {Words {of} it}, author = {Lane, Ada and Bo}, year = 2001}\n"
+    made["a.ris"] = b"TY  - JOUR\nTI  - Words\nAU  - Lane, Ada\nPY  - 2001\nER  - \n"
     made["a.md"] = b"---\ntitle: t\n---\n# h\n[a](b.md) `c` <!-- d -->\n\n```py\ne\n```\n[r]: http://x.y\n"
     made["a.adoc"] = b"= t\n:author: x\n\n== h\nlink:b.adoc[b] {author}\n\n----\ne\n----\n"
     made["a.tex"] = b"\\documentclass{article}\n\\begin{document}\n\\section{h}\nwords\n\\end{document}\n"

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 import pytest
-from tests.dataloader.filetools import convert
+
+from dataloader.filetools import convert
 
 BIBTEX = r"""% A comment
 @string{jfm = "Journal of " # {Fluid Mechanics}}
