@@ -48,10 +48,12 @@ MAX_K = 1000
 # runs.
 _NODES = 2_500
 _PART = 500
-_PAUSE_SECONDS = 0.001
 
-# How long it pauses after each of them, compared with what it took: searches come first.
+# How long it pauses after each of them, compared with what it took: searches come first. A graph that is closed
+# meanwhile waits for the end of the pause.
 _PAUSES = 3
+_SHORTEST_PAUSE = 0.001
+_LONGEST_PAUSE = 0.1
 
 # Maximum difference between the cosines of a table and of the engine.
 _TOLERANCE = 1e-5
@@ -219,7 +221,7 @@ class VectorTables:
 
 def _pause(started: float) -> None:
     """Let searches go first, for longer than what began at that time has kept them waiting."""
-    time.sleep(max(_PAUSE_SECONDS, _PAUSES * (time.perf_counter() - started)))
+    time.sleep(min(max(_PAUSES * (time.perf_counter() - started), _SHORTEST_PAUSE), _LONGEST_PAUSE))
 
 
 def _unit(vector: Sequence[float]) -> NDArray[np.float32]:
