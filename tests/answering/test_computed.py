@@ -118,6 +118,15 @@ ANSWERED = {
     "What is the maximum unit price of orders by status?": (
         "highest unitPrice in orders, by status: shipped: 9, open: 3.5"
     ),
+    "Which donors are there?": (
+        "records in grants, by donor: Lighthouse Fund: 2, Museum: 1, School: 1, Town Council: 1, Wilk Carpentry: 1"
+    ),
+    "List the donors": (
+        "records in grants, by donor: Lighthouse Fund: 2, Museum: 1, School: 1, Town Council: 1, Wilk Carpentry: 1"
+    ),
+    "Which donors have paid grants?": (
+        "records in grants with status = paid, by donor: Lighthouse Fund: 1, Museum: 1, Town Council: 1"
+    ),
     "What percentage of customers are in Berlin?": "customers with city = Berlin: 2 of 5 records, 40 %",
     "What share of the orders is over 5 units?": "orders with units > 5: 1 of 3 records, 33.3 %",
     "Wie viel Prozent der customers sind in Ulm?": "customers with city = Ulm: 1 of 5 records, 20 %",
@@ -179,6 +188,9 @@ async def test_records_are_counted_added_up_and_compared(kb: KnowledgeBase) -> N
         "What percentage of customers in Berlin are from DE?",  # of all, or of those in Berlin
         "What percentage of revenue is from Berlin?",
         "Which customers have more revenue?",
+        "Which donors are these?",  # goes on with something else
+        "Which city is there?",
+        "Which donors like the mill?",
         "Does Berlin have more customers than Ulm?",
         "Which customers have more revenue than Acme or Brix?",
         "How many more customers are in Berlin or Ulm?",

@@ -229,6 +229,11 @@ MEANING: Final = words_of(
     "fila filas todo"
 )
 
+#: What points to something that was told before.
+POINTING: Final = words_of(
+    "it its this that these those they their them es dies dieser diese dieses sie ihr il elle ils elles ce cette ces"
+)
+
 #: Who asks, for whom only some records count where these name a person.
 ASKER: Final = frozenset({"i", "my", "ich", "me"})
 PERSONS: Final = words_of("owner assignee assigned user reporter manager employee agent rep member")

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from core.rag.answering.computing.conditions import Condition, Conditions, as_stored
-from core.rag.answering.computing.cues import ASKING, BY, Cue
+from core.rag.answering.computing.cues import ASKING, BY, POINTING, Cue
 from core.rag.answering.computing.question import Question, Span, name_words
 from core.rag.answering.computing.seen import Seen, is_shortened
 
@@ -155,6 +155,8 @@ class Reading(Conditions):
             return None
         if not kinds and conditions and not group and not self._free:
             return Plan("list", "", "", conditions) if self._names.collection else None
+        if not kinds and not group and (self._names.collection or not conditions) and self._lists_values():
+            return Plan("count", "", self._free[0][1], conditions)
         if kinds == {"top"}:
             return self._top(conditions, group)
         if len(kinds) == 1:
@@ -172,6 +174,16 @@ class Reading(Conditions):
             if aggregate and extreme and not group:
                 return self._first_group(aggregate, extreme, conditions)
         return None
+
+    def _lists_values(self) -> bool:
+        """Whether a list of the values of a field is asked for: "which donors are there", "list the statuses"."""
+        if len(self._free) != 1 or not any(one.cue == "which" for one in self._question.cues):
+            return False
+        span, name = self._free[0]
+        field, last = self._seen.fields[name], self._question.words[span.stop - 1]
+        several = any(last.endswith(ending) for ending, _ in self._question.language.plurals)
+        # "Which city is it?" goes on with something else.
+        return several and not (field.is_number or field.is_date) and POINTING.isdisjoint(self._question.words)
 
     def _shared(self, conditions: tuple[Condition, ...], group: str) -> Plan | None:
         """Return "what percentage of customers are in Ulm"; of two conditions, one may be what the share is of."""
