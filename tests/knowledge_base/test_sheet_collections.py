@@ -10,6 +10,7 @@ import pytest
 from openpyxl import Workbook
 
 from dbhandler.kit import Engine
+from libs.dataloader import Document
 
 ORDERS = [("Order", "Customer", "Amount"), ("A-1", "Acme", 10), ("A-2", "Brix", 20)]
 MORE = [("Order", "Customer", "Amount"), ("A-3", "Acme", 30)]
@@ -96,3 +97,16 @@ async def test_rows_that_add_up_the_others_are_no_records(engine: Engine, tmp_pa
             in (await kb.ask("What is the total of sales in regions?")).text
         )
         assert "Total" in (await kb.search("total sales", k=1, filters={"path": {"contains": "regions"}}))[0].content
+
+
+async def test_records_before_the_first_sheet_are_kept(engine: Engine) -> None:
+    text = "a: 1\n\na: 2\n\nb: 3"
+    passed = Document(
+        "passed",
+        text,
+        locations={"sheet": [(6, "S"), (12, "T")]},
+        records=[(0, {"a": 1}), (6, {"a": 2}), (12, {"b": 3})],
+    )
+    async with engine.knowledge() as kb:
+        await kb.ingest([passed])
+        assert await kb.client.collections() == {"S": 2, "T": 1}

@@ -57,6 +57,11 @@ STRUCTURAL_KEYS = frozenset({"chunk_index", "chunk_count", "parent_id", "parent_
 PLACES = ("page", "slide", "sheet", "list", "row", "cell", "time")
 
 
+def table_places(locations: Mapping[str, Sequence[tuple[int, int | str]]]) -> Sequence[tuple[int, int | str]]:
+    """Return where the tables of a document begin, and their names: its sheets, or the lists of a JSON file."""
+    return locations.get("sheet") or locations.get("list", ())
+
+
 @dataclass(frozen=True, slots=True)
 class Link:
     """A link found in a document.

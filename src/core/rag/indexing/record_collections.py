@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from core.rag.dbhandler.knowledge.record_rows import DOCUMENTS, MAX_COLLECTION_CHARS, collection_of
 from libs.dataloader import Document
+from libs.dataloader.types import table_places
 
 #: The name that a sheet has before anybody gives it one.
 _UNNAMED: Final = re.compile(
@@ -33,8 +34,9 @@ def tables_of(document: Document) -> list[Table]:
     for each month).
     """
     own, records = collection_of(document.path), document.records
-    sheets = document.locations.get("sheet") or document.locations.get("list", ())
-    begins = [bisect_left(records, start, key=itemgetter(0)) for start, _ in sheets]
+    sheets = table_places(document.locations)
+    # What stands before the first sheet goes with it.
+    begins = [0, *(bisect_left(records, start, key=itemgetter(0)) for start, _ in sheets[1:])]
     parts = [
         (str(name), range(begin, end))
         for (_, name), begin, end in zip(sheets, begins, [*begins[1:], len(records)], strict=False)

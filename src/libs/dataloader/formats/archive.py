@@ -197,6 +197,16 @@ def attribute(node: _Element, name: str) -> str | None:
     return next((str(value) for key, value in node.attrib.items() if str(key).rpartition("}")[2] == name), None)
 
 
+def flat_text(node: _Element) -> str:
+    """Return the text of an element as one line."""
+    return " ".join("".join(map(str, node.itertext())).split())
+
+
+def has_own_text(node: _Element) -> bool:
+    """Return whether there is text between the parts of an element."""
+    return any(text and not text.isspace() for text in (node.text, *(part.tail for part in node)))
+
+
 def children(node: _Element | None, name: str) -> Iterator[_Element]:
     """Return the child elements of this name (without namespace)."""
     return (item for item in (node if node is not None else ()) if local(item) == name)

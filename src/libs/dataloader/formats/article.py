@@ -12,7 +12,16 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from libs.dataloader.formats import code
-from libs.dataloader.formats.archive import attribute, child, children, local, parse_xml, with_characters
+from libs.dataloader.formats.archive import (
+    attribute,
+    child,
+    children,
+    flat_text,
+    has_own_text,
+    local,
+    parse_xml,
+    with_characters,
+)
 from libs.dataloader.formats.base import Content, FileData, UnreadableError
 from libs.dataloader.formats.registry import Format
 from libs.dataloader.html import html_to_document
@@ -90,7 +99,7 @@ def _html(root: _Element, header: _Element | None) -> str:
     parts: list[str] = []
     if header is not None and local(header) == "teiHeader":  # there the title is among much else
         title = next(header.iter("{*}title"), None)
-        parts.append(f"<h1>{escape(_flat(title))}</h1>" if title is not None else "")
+        parts.append(f"<h1>{escape(flat_text(title))}</h1>" if title is not None else "")
     # Of the elements that are open: what ends each, and whether what is in it stands among words.
     open_: list[tuple[str, bool]] = []
     walk = etree.iterwalk(root, events=("start", "end"))
@@ -123,7 +132,7 @@ def _whole(node: _Element) -> str | None:
         found = _TEX.search(node.text or "")
         return escape(f"${(found[1] if found else node.text or '').strip('$ \n')}$")
     if name == "footnote" or (name == "note" and attribute(node, "place") == "foot"):
-        return f" ({escape(_flat(node))})"
+        return f" ({escape(flat_text(node))})"
     if name in _FLAT and (name != "ref" or above == "ref-list"):  # in TEI, a "ref" is a link
         return f"<p>{escape(_reference(node))}</p>"
     if name == "xref" and attribute(node, "ref-type") in ("fn", "table-fn"):
@@ -132,7 +141,7 @@ def _whole(node: _Element) -> str | None:
         return ""  # it is written with the title
     if name == "caption":
         labels = [other for other in _first(parent) if local(other) == "label"]
-        said = filter(None, map(_flat, (*labels[:1], *node)))
+        said = filter(None, map(flat_text, (*labels[:1], *node)))
         return f"<p>{escape(' '.join(text if text[-1] in '.:!?' else f'{text}.' for text in said))}</p>"
     if name in _TITLES and above == "table":
         return ""
@@ -154,7 +163,7 @@ def _tags(node: _Element, *, in_line: bool) -> tuple[str, str]:
         return "", ""
     if name in ("table", "informaltable"):
         title = next((part for part in node if local(part) in _TITLES), None)
-        return (f"<p>{escape(_flat(title))}</p>" if title is not None else "") + "<table>", "</table>"
+        return (f"<p>{escape(flat_text(title))}</p>" if title is not None else "") + "<table>", "</table>"
     if name == "list":
         kind = attribute(node, "list-type") or attribute(node, "rend") or ""
         return ("<ol>", "</ol>") if kind in ("order", "numbered") else ("<ul>", "</ul>")
@@ -183,7 +192,7 @@ def _heading(node: _Element) -> tuple[str, str]:
     if owner is None or (local(owner) not in _SECTIONS and local(owner) != "article-meta"):
         return "<p>", "</p>"
     label = next((other for other in _first(owner) if local(other) == "label"), None)
-    number = _flat(label) if label is not None else attribute(node, "n") or ""
+    number = flat_text(label) if label is not None else attribute(node, "n") or ""
     tag = _heading_tag(owner)
     return f"<{tag}>{escape(number)} ", f"</{tag}>"
 
@@ -205,12 +214,7 @@ def _has_words(node: _Element) -> bool:
     """Return whether an element has text of its own, so that what is in it stands in a line."""
     if _HTML.get(local(node)) in _LINES:
         return True
-    return any(text and not text.isspace() for text in (node.text, *(part.tail for part in node)))
-
-
-def _flat(node: _Element) -> str:
-    """Return the text of an element as one line."""
-    return " ".join("".join(map(str, node.itertext())).split())
+    return has_own_text(node)
 
 
 def _reference(node: _Element) -> str:
@@ -227,12 +231,12 @@ def _metadata(header: _Element | None) -> dict[str, Any]:
     found = {
         "author": ", ".join(dict.fromkeys(_authors(header))),
         "keywords": ", ".join(
-            _flat(node)
+            flat_text(node)
             for node in header.iter("{*}kwd", "{*}keyword", "{*}term")
             if local(node) != "term" or local(node.getparent()) == "keywords"
         ),
         "created": _date(header),
-        "doi": next((_flat(node) for node in header.iter("{*}article-id", "{*}idno") if _is_doi(node)), ""),
+        "doi": next((flat_text(node) for node in header.iter("{*}article-id", "{*}idno") if _is_doi(node)), ""),
     }
     return {name: value for name, text in found.items() if (value := clean_text(text))}
 
@@ -241,19 +245,19 @@ def _authors(header: _Element) -> Iterator[str]:
     for node in header.iter("{*}contrib", "{*}author"):
         if (attribute(node, "contrib-type") or "author") != "author":
             continue
-        given = " ".join(_flat(name) for name in node.iter("{*}given-names", "{*}firstname", "{*}forename"))
-        surname = next((_flat(name) for name in node.iter("{*}surname")), "")
-        whole = next((_flat(name) for name in node.iter("{*}string-name", "{*}collab", "{*}personname")), "")
+        given = " ".join(flat_text(name) for name in node.iter("{*}given-names", "{*}firstname", "{*}forename"))
+        surname = next((flat_text(name) for name in node.iter("{*}surname")), "")
+        whole = next((flat_text(name) for name in node.iter("{*}string-name", "{*}collab", "{*}personname")), "")
         if name := f"{given} {surname}".strip() or whole:
             yield name
 
 
 def _date(header: _Element) -> str:
     for node in header.iter("{*}pub-date", "{*}pubdate", "{*}date"):
-        values = [next((_flat(part) for part in children(node, name)), "") for name in ("year", "month", "day")]
+        values = [next((flat_text(part) for part in children(node, name)), "") for name in ("year", "month", "day")]
         if values[0]:
             return "-".join(value.zfill(2) for value in values if value)
-        if told := attribute(node, "when") or _flat(node):
+        if told := attribute(node, "when") or flat_text(node):
             return told
     return ""
 

@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from libs.dataloader.formats.base import Content, FileData, TextBuilder, escaped, join_lines
+from libs.dataloader.formats.base import Content, FileData, TextBuilder, escaped
 from libs.dataloader.formats.canvas import read_canvas
 from libs.dataloader.formats.chats import read_chats
-from libs.dataloader.formats.json_outline import flat, indented, outline
+from libs.dataloader.formats.json_outline import indented, outline
 from libs.dataloader.formats.keep import read_keep
-from libs.dataloader.formats.records import content_of_records
+from libs.dataloader.formats.records import add_record, content_of_records, text_of_record
 from libs.dataloader.formats.registry import JSONL, Format
 from libs.dataloader.formats.rows import Records
 from libs.dataloader.text import clean_text
@@ -173,13 +173,9 @@ def _several(lists: Mapping[str, Sequence[Mapping[str, Any]]], title: str | None
         builder.mark("list", name)
         builder.block(f"## {escaped(clean_text(' '.join(name.split())))}")
         for number, item in enumerate(items, 1):
-            text = clean_text(join_lines(line for line in flat(item) if line.strip()))
-            if text:
-                builder.separate()
-                builder.mark("row", number)
-                starts.append(builder.position)
+            if text := text_of_record(item):
+                starts.append(add_record(builder, number, escaped(text)))
                 kept.append(item)
-                builder.add(escaped(text))
     return Content(
         builder.text(),
         "markdown",

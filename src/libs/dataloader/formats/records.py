@@ -25,14 +25,9 @@ def content_of_records(numbers: Sequence[int], record: Callable[[int], Mapping[s
     starts: list[int] = []
     kept: list[int] = []
     for index, number in enumerate(numbers):
-        text = clean_text(join_lines(line for line in flat(record(index)) if line.strip()))
-        if not text:
-            continue
-        builder.separate()
-        builder.mark("row", number)
-        starts.append(builder.position)
-        kept.append(index)
-        builder.add(text)
+        if text := text_of_record(record(index)):
+            starts.append(add_record(builder, number, text))
+            kept.append(index)
     return Content(
         builder.text(),
         "records",
@@ -40,6 +35,20 @@ def content_of_records(numbers: Sequence[int], record: Callable[[int], Mapping[s
         locations=builder.locations,
         records=Records(starts, partial(_kept, record, kept)),
     )
+
+
+def text_of_record(record: Mapping[str, Any]) -> str:
+    """Return ``name: value`` lines; empty if there is nothing to tell."""
+    return clean_text(join_lines(line for line in flat(record) if line.strip()))
+
+
+def add_record(builder: TextBuilder, number: int, text: str) -> int:
+    """Append a record as a paragraph, and return where it begins."""
+    builder.separate()
+    builder.mark("row", number)
+    start = builder.position
+    builder.add(text)
+    return start
 
 
 def _kept(record: Callable[[int], Mapping[str, Any]], kept: Sequence[int], index: int) -> Mapping[str, Any]:

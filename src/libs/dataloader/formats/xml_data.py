@@ -10,7 +10,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from libs.dataloader.formats import code
-from libs.dataloader.formats.archive import local, parse_xml, with_characters
+from libs.dataloader.formats.archive import flat_text, has_own_text, local, parse_xml, with_characters
 from libs.dataloader.formats.base import Content, FileData, UnreadableError
 from libs.dataloader.formats.json_outline import indented
 from libs.dataloader.formats.records import content_of_records
@@ -93,7 +93,7 @@ def _content(root: _Element, items: Sequence[_Element]) -> Content:
 
 
 def _told(node: _Element) -> str:
-    return _flat(node) if local(node) in ("title", "name") and not len(node) else ""
+    return flat_text(node) if local(node) in ("title", "name") and not len(node) else ""
 
 
 # -- what is a list ---------------------------------------------------------------------------------------------------
@@ -133,7 +133,7 @@ def _are_data(items: Sequence[_Element]) -> bool:
     if sum(_values(item) for item in looked_at) > _MOST_VALUES * len(looked_at):
         return False
     fields = [{*map(_local_name, item.attrib), *filter(None, map(local, item))} for item in looked_at]
-    like_records = sum(len(names) > 1 and not _has_words(item) for item, names in zip(looked_at, fields, strict=True))
+    like_records = sum(len(names) > 1 and not has_own_text(item) for item, names in zip(looked_at, fields, strict=True))
     if like_records < _MOSTLY * len(looked_at):
         return False
     often = Counter(name for names in fields for name in names)
@@ -151,10 +151,6 @@ def _texts(item: _Element) -> Iterator[str]:
     yield from (str(value) for node in item.iter() for value in node.attrib.values())
 
 
-def _has_words(node: _Element) -> bool:
-    return any(text and not text.isspace() for text in (node.text, *(part.tail for part in node)))
-
-
 # -- what is in it ----------------------------------------------------------------------------------------------------
 
 
@@ -166,7 +162,7 @@ def _fields(node: _Element, depth: int = 0) -> dict[str, Any]:
     for part in node:
         if not (name := local(part)):
             continue
-        if len(part) and depth < _DEEPEST_FIELD and not _has_words(part):
+        if len(part) and depth < _DEEPEST_FIELD and not has_own_text(part):
             found.setdefault(name, []).append(_fields(part, depth + 1))
             continue
         told = list(_attributes(part))
@@ -192,17 +188,13 @@ def _local_name(key: str | bytes) -> str:
 
 def _shown(node: _Element) -> str:
     """Return the words of an element; those that are HTML without its tags."""
-    return _flat(node) if len(node) else _plain(node.text or "")
+    return flat_text(node) if len(node) else _plain(node.text or "")
 
 
 def _plain(text: str) -> str:
     if _MARKUP.search(text):
         return html_to_document(f"<html><body>{text}</body></html>", whole_page=True).markdown.strip()
     return "\n".join(line for line in map(str.strip, text.split("\n")) if line) if text else ""
-
-
-def _flat(node: _Element) -> str:
-    return " ".join("".join(map(str, node.itertext())).split())
 
 
 def _entry(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from core.rag.answering.computing.seen import Seen
 from core.rag.dbhandler.kept import Kept
 from core.rag.dbhandler.knowledge.record_rows import DOCUMENTS
+from core.rag.dbhandler.knowledge.recording import COLLECTIONS
 from core.rag.schema import Label
 
 if TYPE_CHECKING:
@@ -14,12 +15,8 @@ if TYPE_CHECKING:
     from core.rag.dbhandler.store import Row
 
 #: Collections of which some records are read, and how many.
-MOST_PEEKED: Final = 30
+_MOST_PEEKED: Final = 30
 _PEEKED_RECORDS: Final = 50
-
-_COUNTS: Final = (
-    "MATCH (r:Record) WHERE r.namespace = $namespace RETURN r.collection AS collection, count(r) AS records"
-)
 
 
 async def counts(client: MemGraphClient) -> dict[str, int]:
@@ -42,7 +39,7 @@ async def _collections(client: MemGraphClient) -> dict[str, int]:
 
 async def _sampled(client: MemGraphClient) -> dict[str, Seen]:
     found: dict[str, Seen] = {}
-    for name in list(await counts(client))[:MOST_PEEKED]:
+    for name in list(await counts(client))[:_MOST_PEEKED]:
         records = await client.list_records(name, limit=_PEEKED_RECORDS)
         found[name] = Seen(name)
         found[name].take((record["data"] for record in records), None)
@@ -53,5 +50,5 @@ def _state(rows: list[Row]) -> dict[str, int]:
     return {row["collection"]: row["records"] for row in rows}
 
 
-_counts: Final[Kept[dict[str, int]]] = Kept({Label.RECORD}, _COUNTS, state=_state)
-_samples: Final[Kept[dict[str, Seen]]] = Kept({Label.RECORD}, _COUNTS, state=_state)
+_counts: Final[Kept[dict[str, int]]] = Kept({Label.RECORD}, COLLECTIONS, state=_state)
+_samples: Final[Kept[dict[str, Seen]]] = Kept({Label.RECORD}, COLLECTIONS, state=_state)

@@ -216,7 +216,7 @@ def collection_names(name: str) -> dict[str, None]:
     return dict.fromkeys(" ".join(found) for found in (words, listed[:place]) if found)
 
 
-async def look(client: MemGraphClient, collection: str, spellings: Collection[str] | None) -> Seen:
+async def look(client: MemGraphClient, collection: str, spellings: Collection[str]) -> Seen:
     """Look through all records of a collection.
 
     Raises:

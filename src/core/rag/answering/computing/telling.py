@@ -23,6 +23,7 @@ _LISTED: Final = 10
 _TIED: Final = 3
 _FIELDS: Final = 8
 _LONGEST: Final = 100
+_MEASURES: Final = {"highest": "max", "lowest": "min", "most": "count", "fewest": "count", "share": "count"}
 _CALLED: Final = {"sum": "sum of", "avg": "average", "distinct": "different values of"}
 
 
@@ -52,7 +53,8 @@ async def told(client: MemGraphClient, plan: Plan, seen: Seen) -> str:
         return _groups(plan, table, where)
     value = table.rows[0][table.columns[0]] if table.rows else None
     if plan.kind == "share":
-        return f"{where}: {value or 0} of {seen.records} {_records(seen.records)}, {_percent(value or 0, seen.records)}"
+        percent = f"{100 * (value or 0) / seen.records:.3g} %"
+        return f"{where}: {value or 0} of {seen.records} {_records(seen.records)}, {percent}"
     if plan.kind == "count":
         of = f" of {seen.records}" if plan.conditions else ""
         return f"{where}: {value or 0}{of} {_records(seen.records)}"
@@ -110,13 +112,12 @@ def _is_ranked(plan: Plan) -> bool:
 
 
 def _measure(plan: Plan) -> str:
-    counts = dict.fromkeys(("most", "fewest", "share"), "count")
-    kind = {"highest": "max", "lowest": "min", **counts}.get(plan.kind, plan.kind)
+    kind = _MEASURES.get(plan.kind, plan.kind)
     return kind if kind == "count" else f"{kind}:{plan.field}"
 
 
 def _conditions(conditions: tuple[Condition, ...]) -> str:
-    parts = [f"{one.field} {one.sign} {' or '.join(dict.fromkeys(map(_group, one.values)))}" for one in conditions]
+    parts = [f"{one.field} {one.sign} {' or '.join(dict.fromkeys(map(_value, one.values)))}" for one in conditions]
     return f" with {' and '.join(parts)}" if parts else ""
 
 
@@ -169,8 +170,12 @@ def _groups(plan: Plan, table: RecordTable, where: str) -> str:
     return f"{rank}{measured} in {where}, by {plan.group_by}: {groups}{more}"
 
 
+def _value(value: Any) -> str:
+    return "none" if value is None else shown(value)
+
+
 def _group(value: Any) -> str:
-    return "none" if value is None else shown(value)[:_LONGEST]
+    return _value(value)[:_LONGEST]
 
 
 def _basis(table: RecordTable, seen: Seen) -> str:
@@ -179,10 +184,6 @@ def _basis(table: RecordTable, seen: Seen) -> str:
     of = f" of {seen.records}" if table.records < seen.records else ""
     left = f"; {left_out} {'value is no number' if left_out == 1 else 'values are no numbers'}" if left_out else ""
     return f"{table.records}{of} {_records(seen.records)}{left}"
-
-
-def _percent(part: int, whole: int) -> str:
-    return f"{100 * part / whole:.3g} %" if whole else "none"
 
 
 def _records(number: int) -> str:

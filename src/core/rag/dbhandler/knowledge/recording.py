@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from core.rag.arguments import check_limit, check_text, check_texts
 from core.rag.dbhandler.base import ClientBase
@@ -20,6 +20,11 @@ from core.rag.extraction.records import FIELD_HINTS, Relation, relations_of
 from core.rag.keyed import Plain
 from core.rag.schema import Label, TextIndex
 from core.rag.times import utc_now
+
+#: The collections of a namespace, and how many records each has.
+COLLECTIONS: Final = (
+    "MATCH (r:Record) WHERE r.namespace = $namespace RETURN r.collection AS collection, count(r) AS records"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,9 +162,7 @@ class RecordOperations(ClientBase):
 
     async def collections(self) -> dict[str, int]:
         """Return the names of all collections in order, with the number of their records."""
-        rows = await self.read(
-            "MATCH (r:Record) WHERE r.namespace = $namespace RETURN r.collection AS collection, count(r) AS records"
-        )
+        rows = await self.read(COLLECTIONS)
         return {row["collection"]: row["records"] for row in sorted(rows, key=lambda row: str(row["collection"]))}
 
     async def documents_of_records(self, ids: Sequence[str]) -> list[dict[str, Any]]:

@@ -24,7 +24,7 @@ from core.rag.indexing.splitting.packing import Packer, Table, table_at
 from core.rag.indexing.splitting.sections import Section, cut_sections, sections_of
 from core.rag.indexing.splitting.tokens import EvenTokens, FunctionTokens, TokenCounter, WordLlamaTokens
 from core.rag.indexing.splitting.underlined import underlined_headings
-from libs.dataloader.types import PLACES, STRUCTURAL_KEYS, ChunkMetadata, Document, DocumentChunk
+from libs.dataloader.types import PLACES, STRUCTURAL_KEYS, ChunkMetadata, Document, DocumentChunk, table_places
 
 DEFAULT_CHUNK_SIZE = 1024
 DEFAULT_CHUNK_OVERLAP = 200
@@ -356,7 +356,7 @@ def _add_places(
     last = start + len(chunk.rstrip()) - 1
     if first >= end:
         first = last = start
-    sheets = locations.get("sheet") or locations.get("list", ())
+    sheets = table_places(locations)
     sheet = sheets[at - 1][0] if (at := bisect_right(sheets, first, key=_start)) else 0
     for name in PLACES:
         starts = locations.get(name)
