@@ -24,7 +24,7 @@ async def main(folder: Path) -> None:
     """Print seconds and ratios."""
     data = load(folder, "2wiki_train500")
     settings = Settings(_env_file=None)
-    splitter = TextSplitter(settings.chunk_size, settings.chunk_overlap)
+    splitter = TextSplitter(settings.chunk_size, settings.chunk_overlap, whole_size=settings.whole_size)
     title_weight = open_embedder("wordllama").title_weight
     texts = [
         embedding_text(document.title, chunk, title_weight)

@@ -46,6 +46,8 @@ def test_defaults_are_those_of_the_architecture_decision() -> None:
         ({"chunk_overlap": -1}, "chunk_overlap"),
         ({"chunk_size": 100, "chunk_overlap": 100}, "must be less than chunk_size"),
         ({"chunk_size": 100}, "must be less than chunk_size"),
+        ({"whole_size": 0}, "whole_size"),
+        ({"whole_size": 1023}, "must not be less than chunk_size"),
         ({"separator": None}, "separator"),
         ({"count_tokens": 3}, "count_tokens"),
     ],
@@ -70,12 +72,13 @@ def test_the_fingerprint_changes_with_whatever_changes_the_chunks() -> None:
         TextSplitter(512),
         TextSplitter(chunk_overlap=100),
         TextSplitter(separator="\n\n"),
+        TextSplitter(whole_size=1025),
         TextSplitter(count_tokens=len),
         TextSplitter(count_tokens=lambda text: len(text.split())),
         TextSplitter(count_tokens=lambda text: len(text) // 4),
     ]
     assert len({splitter.fingerprint for splitter in splitters}) == len(splitters)
-    assert TextSplitter().fingerprint == TextSplitter().fingerprint
+    assert TextSplitter().fingerprint == TextSplitter().fingerprint == TextSplitter(whole_size=1024).fingerprint
 
 
 def test_another_counter_is_used() -> None:
@@ -116,6 +119,24 @@ def test_a_text_that_fits_is_one_chunk() -> None:
     text = "".join(SENTENCES[:10])
     assert TextSplitter(TextSplitter().count_tokens(text), 0).split_text(text) == [text]
     assert len(TextSplitter(TextSplitter().count_tokens(text) - 1, 0).split_text(text)) == 2
+
+
+def test_running_text_can_be_kept_whole() -> None:
+    """What follows a heading, a row or a definition stands for itself; a text without any is about one thing."""
+    splitter = TextSplitter(64, 0, whole_size=200)
+
+    def number(content: str, kind: str = "text") -> int:
+        return len(splitter.split(Document(path="note", content=content, format=kind)))
+
+    prose = "".join(SENTENCES[:10])
+    assert 64 < splitter.count_tokens(prose) < 200
+    assert number(prose) == number(f"# Only heading\n\n{prose}", "markdown") == number(prose, "rst") == 1
+    assert max(chunk.count(" ") for chunk in splitter.split_text("".join(SENTENCES[:20]))) < 64
+    assert number(f"# One\n\n{prose}\n\n# Two\n\nMore.\n", "markdown") > 2
+    assert number("name,age\n" + "Ada Lovelace,36\n" * 20, "table") > 1
+    assert number("name: Ada\nage: 36\n\n" * 20, "records") > 1
+    assert number("def f(x):\n    return x + 1\n\n\n" * 12, "code:python") > 1
+    assert number("a > b: 1 and some more\n" * 20, "markdown:lines") > 1
 
 
 # Text

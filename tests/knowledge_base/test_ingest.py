@@ -33,6 +33,26 @@ async def test_a_first_ingest_adds_documents_with_chunks_vectors_and_a_source(kb
     assert not any((await orphans(kb.client)).values())
 
 
+async def test_running_text_is_kept_whole_up_to_two_chunks_unless_their_size_is_given(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    notes = [document(str(number), " ".join(f"Stone {i} turns well." for i in range(number))) for number in (60, 200)]
+
+    async def sizes(**options: Any) -> list[int]:
+        async with KnowledgeBase.open("embedded::memory:", **options) as kb:
+            await kb.ingest(notes)
+            return [len((await kb.show(path))["chunks"]) for path in ("60", "200")]
+
+    count = TextSplitter().count_tokens
+    assert 256 < count(notes[0].content) < 512 < count(notes[1].content)
+    whole, cut = await sizes()
+    assert whole == 1 < cut
+    assert await sizes(chunk_size=256) == [2, cut]
+    assert await sizes(embedder=HashEmbedder()) == [2, cut], "a model that reads may have a limit of 512"
+    monkeypatch.setenv("MGRAG_CHUNK_SIZE", "256")
+    assert await sizes() == [2, cut]
+
+
 async def test_a_second_ingest_of_the_same_changes_nothing(kb: KnowledgeBase) -> None:
     documents = [document("a", text(0, 1)), document("b", text(2))]
     await kb.ingest(documents)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.embedders import HashEmbedder
+from tests.embedders import HashEmbedder, ShortSightedEmbedder
 from tests.graphs import orphans, snapshot
 from tests.maintenance import conftest
 from tests.maintenance.conftest import documents, opened
@@ -65,6 +65,18 @@ async def test_the_graph_is_as_if_it_had_been_built_with_the_new_model(
     with pytest.raises(ModelMismatchError):
         async with opened(file):
             pass
+
+
+async def test_chunks_that_are_too_long_for_the_new_model_are_embedded_in_pieces(tmp_path: Path) -> None:
+    file = tmp_path / "graph.grafeo"
+    async with opened(file, chunk_size=400) as kb:
+        await kb.ingest(documents())
+        chunks = [hit.content for hit in await kb.search("mill", k=20)]
+        assert max(len(chunk.split()) for chunk in chunks) > 60
+    async with opened(file, embedder=ShortSightedEmbedder(model="short"), check_model=False) as kb:
+        report = await kb.reembed(drop_old=True)
+        assert report.vectors == report.chunks == len(chunks)
+        assert {hit.content for hit in await kb.search("mill", k=20, mode="vector")} == set(chunks)
 
 
 async def test_the_old_model_stays_usable_unless_it_is_dropped(kb: KnowledgeBase, file: Path) -> None:

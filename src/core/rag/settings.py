@@ -36,6 +36,9 @@ type ModelKind = Literal["embedding", "llm", "rerank"]
 #: Read when settings are loaded; relative to the working directory.
 ENV_FILE = Path(".env")
 
+# Tokens of a document of running text that is one chunk, unless a size of chunks is given (docs/adr/0005-splitting.md).
+_WHOLE_SIZE = 512
+
 # pydantic-settings itself reads no file: its reader would expand ``${NAME}``, and fail on lines meant for other
 # programs.
 _NO_FILES = ()
@@ -171,6 +174,11 @@ class Settings(BaseSettings):
         names = file().keys() - init_settings().keys() - env_settings().keys()
         origins = InitSettingsSource(settings_cls, {"in_env_file": frozenset(names)})
         return origins, init_settings, env_settings, file
+
+    @property
+    def whole_size(self) -> int:
+        """Tokens up to which a document of running text is one chunk, for a model that averages words."""
+        return self.chunk_size if "chunk_size" in self.model_fields_set else max(_WHOLE_SIZE, self.chunk_size)
 
     def model_server(self, kind: ModelKind) -> tuple[str | None, SecretStr | None]:
         """Return address and key of the server that is only for this kind of model, as far as they are set."""

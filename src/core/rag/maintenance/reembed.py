@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from core.rag.arguments import check_flags
 from core.rag.dbhandler.documents.rows import display_title, from_json
 from core.rag.dbhandler.documents.writing import ChunkRow
-from core.rag.embedder.base import dimension_of, embed_long_texts, embed_texts, is_blank
+from core.rag.embedder.base import dimension_of, embed_long_texts, is_blank
 from core.rag.errors import StoreConflictError
 from core.rag.identity import content_hash, vector_id
 from core.rag.indexing.stopping import check_callbacks
@@ -128,7 +128,7 @@ async def fill(
         fresh = {chunk.vector_id: texts[chunk.id] for chunk in wanted if chunk.vector_id not in there}
         names = {row["id"]: f"{row['path']} (chunk {row['chunk_index']})" for row in rows}
         labels = {chunk.vector_id: names[chunk.id] for chunk in wanted}
-        vectors = await embed_texts(embedder, list(fresh.values()), [labels[key] for key in fresh])
+        vectors = await embed_long_texts(embedder, list(fresh.values()), [labels[key] for key in fresh])
         made = {key: memoryview(vector) for key, vector in zip(fresh, vectors, strict=True)}
         for chunk in wanted:
             chunk.embedding = made.get(chunk.vector_id)

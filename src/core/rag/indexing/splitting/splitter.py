@@ -34,6 +34,7 @@ type Span = tuple[int, int, str, dict[str, Any]]
 
 _VERSION = 16  # raised whenever the same settings begin to give other chunks
 _SECTION_PLACES = ("slide", "sheet", "list")  # nothing runs on from one of these into the next
+_RUNNING = ("prose", "markdown")  # kinds of sections: what is not made of rows, records or definitions
 _SAMPLE = 512  # characters by which the length of a token is told
 _PIECES_PER_CHUNK = 4
 _PIECE = (4, 256)  # characters, at least and at most
@@ -46,9 +47,9 @@ class TextSplitter:
 
     For the chunks of a document: ``document.content[chunk.start_char:chunk.end_char] == chunk.content``; they are in
     order, each begins after the one before, and together they hold every character. None has more than ``chunk_size``
-    tokens (save for a single character that alone has more), and no grapheme cluster is cut unless it is larger than
-    a chunk. Neighbours share up to ``chunk_overlap`` tokens, whole sentences or lines where possible, but nothing is
-    shared across headings, definitions, table rows and records.
+    tokens (save for a single character that alone has more; see ``whole_size``), and no grapheme cluster is cut unless
+    it is larger than a chunk. Neighbours share up to ``chunk_overlap`` tokens, whole sentences or lines where possible,
+    but nothing is shared across headings, definitions, table rows and records.
 
     How a document is split depends on its ``format``:
 
@@ -70,6 +71,9 @@ class TextSplitter:
         chunk_overlap: Maximum number of tokens that two neighbouring chunks share; less than ``chunk_size``.
         separator: Text after which to prefer to cut. Blank lines are preferred to line ends, and these to sentence
             ends, in any case; a separator that is not whitespace is preferred to all of them.
+        whole_size: Maximum number of tokens of a document that is one chunk, although it has more than ``chunk_size``:
+            one of running text, without parts of its own (several headings, definitions, rows, records, slides).
+            ``None``: none is.
         count_tokens: Counts the tokens of a text; ``None``: as the default embedder does; ``even_tokens``: alike in all
             scripts, as knowledge bases do. For OpenAI's models:
             ``lambda text: len(tiktoken.get_encoding("cl100k_base").encode_ordinary(text))``.
@@ -90,6 +94,7 @@ class TextSplitter:
         chunk_overlap: int = DEFAULT_CHUNK_OVERLAP,
         separator: str = "\n",
         *,
+        whole_size: int | None = None,
         count_tokens: Callable[[str], int] | None = None,
     ) -> None:
         chunk_size = check_number("chunk_size", chunk_size, 1)
@@ -99,6 +104,8 @@ class TextSplitter:
                 f"chunk_overlap ({chunk_overlap}) must be less than chunk_size ({chunk_size}): "
                 "each chunk has to hold something that the one before does not."
             )
+        if whole_size is not None and check_number("whole_size", whole_size, 1) < chunk_size:
+            raise InvalidInputError(f"whole_size ({whole_size}) must not be less than chunk_size ({chunk_size}).")
         if not isinstance(separator, str):
             raise InvalidInputError(f"separator must be a string, not {separator!r}.")
         if count_tokens is not None and not callable(count_tokens):
@@ -106,12 +113,13 @@ class TextSplitter:
         self.chunk_size = chunk_size
         self.chunk_overlap = chunk_overlap
         self.separator = separator
+        self.whole_size = chunk_size if whole_size is None else int(whole_size)
         self._counter: TokenCounter = _wordllama_tokens
         if count_tokens is not None:
             self._counter = count_tokens if isinstance(count_tokens, EvenTokens) else FunctionTokens(count_tokens)
 
     def with_sizes(self, chunk_size: int, chunk_overlap: int) -> TextSplitter:
-        """Return a copy of this splitter with other sizes."""
+        """Return a copy of this splitter with other sizes; no document is kept whole beyond these."""
         other = TextSplitter(chunk_size, chunk_overlap, self.separator)
         other._counter = self._counter
         return other
@@ -122,7 +130,8 @@ class TextSplitter:
             count = self._counter.function
         elif isinstance(self._counter, EvenTokens):
             count = self._counter
-        return partial(type(self), count_tokens=count), (self.chunk_size, self.chunk_overlap, self.separator)
+        settings = (self.chunk_size, self.chunk_overlap, self.separator)
+        return partial(type(self), whole_size=self.whole_size, count_tokens=count), settings
 
     def __repr__(self) -> str:
         return f"TextSplitter({self.chunk_size}, {self.chunk_overlap}, {self.separator!r})"
@@ -135,6 +144,7 @@ class TextSplitter:
             str(self.chunk_size),
             str(self.chunk_overlap),
             self.separator,
+            *([str(self.whole_size)] if self.whole_size > self.chunk_size else []),
             self._counter.fingerprint,
             importlib.metadata.version("semantic-text-splitter"),
             grammar_versions(),
@@ -239,8 +249,10 @@ class TextSplitter:
         if places:
             sections = cut_sections(sections, places)
         spans: list[tuple[int, int, str, Table | None]] = []
+        undivided = len(sections) == 1 and sections[0].kind in _RUNNING and document.format != "markdown:lines"
+        size = self.whole_size if undivided else self.chunk_size
         for section in sections:
-            if self._counter.fits(text[section.start : section.end], self.chunk_size):
+            if self._counter.fits(text[section.start : section.end], size):
                 table = _whole_table(section) if section.kind == "table" else None
                 spans.append((section.start, section.end, section.heading, table))
                 continue
