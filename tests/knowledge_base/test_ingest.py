@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.embedders import HashEmbedder
+from tests.embedders import HashEmbedder, ShortSightedEmbedder
 from tests.graphs import orphans, snapshot
 from tests.knowledge_base.notes import PARAGRAPHS, document, text
 
@@ -48,9 +48,22 @@ async def test_running_text_is_kept_whole_up_to_two_chunks_unless_their_size_is_
     whole, cut = await sizes()
     assert whole == 1 < cut
     assert await sizes(chunk_size=256) == [2, cut]
-    assert await sizes(embedder=HashEmbedder()) == [2, cut], "a model that reads may have a limit of 512"
     monkeypatch.setenv("MGRAG_CHUNK_SIZE", "256")
     assert await sizes() == [2, cut]
+
+
+async def test_a_text_that_is_whole_and_too_long_for_the_model_is_embedded_in_pieces() -> None:
+    """One that has a chunk's size at most was cut as its caller wanted, and is refused."""
+    long, short = (" ".join(f"Stone {i} turns well." for i in range(number)) for number in (60, 20))
+    for options, failed in (({}, ["short"]), ({"chunk_size": 512}, ["long", "short"])):
+        embedder = ShortSightedEmbedder()
+        async with KnowledgeBase.open("embedded::memory:", embedder=embedder, **options) as kb:
+            report = await kb.ingest([document("long", long), document("short", short), document("a", "A mill.")])
+            assert [item.path for item in report.documents.failed] == failed
+            assert all(f"{item.path} (chunk 0)" in item.reason for item in report.documents.failed)
+            assert [hit.path for hit in await kb.search("stone 59 turns", mode="vector", k=1)] == (
+                ["a"] if "long" in failed else ["long"]
+            )
 
 
 async def test_a_second_ingest_of_the_same_changes_nothing(kb: KnowledgeBase) -> None:

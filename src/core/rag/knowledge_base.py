@@ -108,9 +108,8 @@ class KnowledgeBase(Knowledge, Removal, Searches, Exploration, Answers, Upkeep, 
             username: For a server; ``None``: ``MEMGRAPH_USERNAME``.
             password: For a server; ``None``: ``MEMGRAPH_PASSWORD``.
             new_store: Build a second vector store if the namespace was built with another model.
-            chunk_size: Maximum number of tokens in a chunk; ``None``: ``MGRAG_CHUNK_SIZE``, else 256. With
-                a model that averages words (the default), and no size given, a document of running text (without
-                several headings, rows …) is one chunk up to 512.
+            chunk_size: Maximum number of tokens in a chunk; ``None``: ``MGRAG_CHUNK_SIZE``, else 256. If
+                neither is given, a document of running text (without several headings, rows …) is one chunk up to 512.
             chunk_overlap: Tokens that neighbouring chunks share; ``None``: ``MGRAG_CHUNK_OVERLAP``.
             settings: ``None``: read from the environment.
             create: Whether a missing embedded graph may be created.
@@ -329,7 +328,7 @@ class KnowledgeBase(Knowledge, Removal, Searches, Exploration, Answers, Upkeep, 
             self._splitter = TextSplitter(
                 settings.chunk_size,
                 settings.chunk_overlap,
-                whole_size=settings.whole_size if self.embedder.words_only else None,
+                whole_size=settings.whole_size,
                 count_tokens=even_tokens,
             )
         return Indexer(

@@ -177,7 +177,7 @@ class Settings(BaseSettings):
 
     @property
     def whole_size(self) -> int:
-        """Tokens up to which a document of running text is one chunk, for a model that averages words."""
+        """Tokens up to which a document of running text is one chunk."""
         return self.chunk_size if "chunk_size" in self.model_fields_set else max(_WHOLE_SIZE, self.chunk_size)
 
     def model_server(self, kind: ModelKind) -> tuple[str | None, SecretStr | None]:

@@ -25,29 +25,33 @@ class Preparer:
         self._workbench = workbench
         self._made: OrderedDict[str, None] = OrderedDict()
 
-    async def embed(self, prepared: Prepared, *, backlog: int = 0) -> None:
+    async def embed(self, prepared: Prepared, *, backlog: int = 0, in_pieces: bool = False) -> None:
         """Embed the texts that have no vector in the graph yet.
 
         Args:
             prepared: Documents.
             backlog: Number of parts that are embedded already and not written yet.
+            in_pieces: Whether to embed a text that the model cannot take in pieces.
 
         Raises:
             EmbeddingInputError: if the model cannot take one of them.
         """
         wanted = [key for key in prepared.texts if key not in self._made]
         there = await self._client.existing_vectors(wanted) if wanted else set()
-        await self._embed(prepared, [key for key in wanted if key not in there], backlog=backlog)
+        keys = [key for key in wanted if key not in there]
+        await self._embed(prepared, keys, backlog=backlog, in_pieces=in_pieces)
 
     async def embed_again(self, prepared: Prepared, ids: Collection[str]) -> None:
         """Embed texts whose vectors were in the graph but no longer exist."""
         await self._embed(prepared, sorted(ids))
 
-    async def _embed(self, prepared: Prepared, keys: Sequence[str], *, backlog: int = 0) -> None:
+    async def _embed(
+        self, prepared: Prepared, keys: Sequence[str], *, backlog: int = 0, in_pieces: bool = False
+    ) -> None:
         if not keys:
             return
-        texts = [prepared.texts[key] for key in keys]
-        vectors = await self._workbench.embed([text for text, _ in texts], [name for _, name in texts], backlog=backlog)
+        texts, names = zip(*(prepared.texts[key] for key in keys), strict=True)
+        vectors = await self._workbench.embed(texts, names, backlog=backlog, in_pieces=in_pieces)
         # No Python floats: there would be millions of them.
         made = {key: memoryview(vector) for key, vector in zip(keys, vectors, strict=True)}
         for chunk in (chunk for row in prepared.rows for chunk in row.chunks):

@@ -32,6 +32,7 @@ from libs.dataloader import Document, Loader, LoadError, LoadFailure, SourceInfo
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
     from core.rag.dbhandler.vectors import VectorStoreInfo
+    from core.rag.indexing.splitting.splitter import TextSplitter
 
 #: A batch is complete when it has this many documents, or this many characters.
 BATCH_DOCUMENTS = 256
@@ -123,7 +124,7 @@ class Run:
         self._to_replace: set[str] = set()
         self._replaced: Counter[Label] = Counter()
         self._loaded: asyncio.Queue[_Batch | None] = asyncio.Queue(_WAITING)
-        self._cut: asyncio.Queue[asyncio.Task[list[Prepared]] | None] = asyncio.Queue(_WAITING)
+        self._cut: asyncio.Queue[tuple[asyncio.Task[list[Prepared]], TextSplitter] | None] = asyncio.Queue(_WAITING)
         self._embedded: asyncio.Queue[Prepared | None] = asyncio.Queue(_WAITING)
 
     async def all(self, loaders: Sequence[Loader]) -> None:
@@ -271,7 +272,7 @@ class Run:
                 continue
             # Not awaited here: the next batch is requested while the other process works on this one.
             cut = self._cut_each(batch.tools.cutter, changed.documents, batch.source_id)
-            await self._cut.put(group.create_task(cut))
+            await self._cut.put((group.create_task(cut), batch.tools.cutter.splitter))
         await self._cut.put(None)
 
     async def _cut_each(self, cutter: Cutter, documents: list[Document], source_id: str) -> list[Prepared]:
@@ -287,26 +288,30 @@ class Run:
         return [part for document in documents for part in await self._cut_each(cutter, [document], source_id)]
 
     async def _embed(self) -> None:
-        while (cut := await self._cut.get()) is not None:
+        while (item := await self._cut.get()) is not None:
+            cut, splitter = item
             for part in await cut:
                 if self._leaves_batch():
                     break
-                for embedded in await self._embed_each(part):
+                for embedded in await self._embed_each(part, splitter):
                     self._on_the_way += 1
                     self._to_write += 1
                     await self._embedded.put(embedded)
             self._on_the_way -= 1
         await self._embedded.put(None)
 
-    async def _embed_each(self, part: Prepared) -> list[Prepared]:
+    async def _embed_each(self, part: Prepared, splitter: TextSplitter) -> list[Prepared]:
         """Embed chunks together, or document by document if one of them is refused."""
         try:
             await self._preparer.embed(part, backlog=self._backlog)
         except EmbeddingInputError as error:
-            if len(part.rows) == 1:
+            if len(part.rows) > 1:
+                return [good for single in part.split() for good in await self._embed_each(single, splitter)]
+            texts = [chunk.properties["content"] for chunk in part.rows[0].chunks]
+            if not splitter.kept_whole(texts):
                 self._report.fail(part.rows[0].properties["path"], str(error))
                 return []
-            return [good for single in part.split() for good in await self._embed_each(single)]
+            await self._preparer.embed(part, in_pieces=True)
         return [part]
 
     async def _write(self) -> None:

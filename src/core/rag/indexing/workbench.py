@@ -11,7 +11,7 @@ import logging
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from core.rag.embedder import embed_texts
+from core.rag.embedder.base import embed_long_texts, embed_texts
 from core.rag.embedder.wordllama import WordLlamaEmbedding
 from core.rag.extraction.mentions import titles_of
 from core.rag.indexing.cutting import take_mentioned
@@ -113,13 +113,16 @@ class Workbench:
             return await self.cut(cutter, documents, source_id)
         return await asyncio.to_thread(cutter.rows, documents, cuts, source_id)
 
-    async def embed(self, texts: Sequence[str], names: Sequence[str], *, backlog: int = 0) -> Vectors:
+    async def embed(
+        self, texts: Sequence[str], names: Sequence[str], *, backlog: int = 0, in_pieces: bool = False
+    ) -> Vectors:
         """Embed texts, in the worker if that is idle or has less to do than this process.
 
         Args:
             texts: The texts.
             names: The name of each text in an error.
             backlog: Number of parts of the run that this process has yet to write.
+            in_pieces: Whether to embed what the model cannot take in pieces.
 
         Raises:
             EmbeddingError: as :func:`core.rag.embedder.embed_texts`.
@@ -134,7 +137,7 @@ class Workbench:
                 self._offline.count(tokens)
                 made: Vectors = vectors
                 return made
-        return await embed_texts(self._embedder, texts, names)
+        return await (embed_long_texts if in_pieces else embed_texts)(self._embedder, texts, names)
 
     async def title_run(self) -> TitleRun:
         """Return what is known of the titles at the end of the run, if it extracts any."""

@@ -156,6 +156,10 @@ class TextSplitter:
         """Return the number of tokens of a text, as this splitter counts."""
         return self._counter.count(without_surrogates(text))
 
+    def kept_whole(self, chunks: Sequence[str]) -> bool:
+        """Return whether the chunks of a document are a single one that has more than ``chunk_size`` tokens."""
+        return len(chunks) == 1 and not self._counter.fits(without_surrogates(chunks[0]), self.chunk_size)
+
     def split_text(self, text: str) -> list[str]:
         """Split plain text; see :meth:`split`.
 
