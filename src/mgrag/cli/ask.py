@@ -11,16 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mgrag.cli.options import (
-    Common,
-    DbOption,
-    FilterOption,
-    JsonOption,
-    ModelOption,
-    NamespaceOption,
-    common,
-    target_file,
-)
+from mgrag.cli.options import Common, FilterOption, ModelOption, target_file, with_common
 from mgrag.cli.output import clean, line, note, print_json, write_on
 from mgrag.cli.runtime import fail, open_kb, tell_if_empty, telling_errors, text_or_input, with_kb
 
@@ -88,8 +79,9 @@ def register(app: typer.Typer) -> None:
     app.command()(chat)
 
 
+@with_common
 def ask(
-    context: typer.Context,
+    chosen: Common,
     question: Annotated[str, typer.Argument(help="The question to answer; - reads it from standard input.")],
     strategy: StrategyOption = Strategy.AUTO,
     conversation: ConversationOption = None,
@@ -104,12 +96,8 @@ def ask(
         typer.Option(metavar="FILE", parser=target_file, help="Write a Mermaid diagram of the entities and relations."),
     ] = None,
     model: ModelOption = None,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Answer a question from the documents, with citations."""
-    chosen = common(context, db, namespace, as_json)
     options = {"k": k, "filters": filters, "user_id": user, "extracts": extracts, "instructions": instructions}
     asked = text_or_input(question)
     answer = with_kb(
@@ -121,8 +109,9 @@ def ask(
     _show(answer, chosen, show_context=show_context)
 
 
+@with_common
 def chat(
-    context: typer.Context,
+    chosen: Common,
     strategy: StrategyOption = Strategy.AUTO,
     conversation: ConversationOption = None,
     k: PassagesOption = 5,
@@ -132,9 +121,6 @@ def chat(
     instructions: InstructionsOption = None,
     show_context: ContextOption = False,
     model: ModelOption = None,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Ask questions in a conversation.
 
@@ -143,7 +129,6 @@ def chat(
     import asyncio
     import uuid
 
-    chosen = common(context, db, namespace, as_json)
     talk = conversation or uuid.uuid4().hex
     options = {"k": k, "filters": filters, "user_id": user, "extracts": extracts, "instructions": instructions}
     with telling_errors(), asyncio.Runner() as runner:

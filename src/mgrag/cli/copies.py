@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mgrag.cli.options import Common, DbOption, JsonOption, NamespaceOption, common
+from mgrag.cli.options import Common, with_common
 from mgrag.cli.output import counts, line, print_either, print_json, progress, size
 from mgrag.cli.runtime import open_kb, run, with_kb
 
@@ -28,36 +28,30 @@ def register(app: typer.Typer) -> None:
     app.command(name="import")(import_)
 
 
+@with_common
 def backup(
-    context: typer.Context,
+    chosen: Common,
     file: Annotated[str, typer.Argument(metavar="FILE", help="File to create; it must not exist.")],
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Write a verified copy of the whole graph.
 
     It holds all namespaces. The copy of a server is an export.
     """
     _check_named(file)
-    chosen = common(context, db, namespace, as_json)
     report = with_kb(chosen, lambda kb: kb.backup(file), doing="Copying …")
     _show(chosen, report, f"Written and verified: {report.file} ({size(report.bytes)}).")
 
 
+@with_common
 def restore(
-    context: typer.Context,
+    chosen: Common,
     file: Annotated[str, typer.Argument(metavar="FILE", help="A file written by backup or export.")],
     force: Annotated[
         bool, typer.Option("--force", help="Replace a graph that is not empty; the old one is kept under a dated name.")
     ] = False,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Replace the graph with a backup, in one verified step."""
     _check_named(file)
-    chosen = common(context, db, namespace, as_json)
     if chosen.namespace is not None:
         raise typer.BadParameter(
             "a restore replaces the graph with all its namespaces. Leave this option out; to bring single namespaces"
@@ -77,20 +71,17 @@ async def _restore(chosen: Common, file: str, *, force: bool) -> BackupReport:
         return await put_back(chosen.db, file, force=force)
 
 
+@with_common
 def export(
-    context: typer.Context,
+    chosen: Common,
     file: Annotated[
         str,
         typer.Argument(metavar="FILE", help="File to create; it must not exist. Compressed if its name ends in .gz."),
     ],
     all_namespaces: AllNamespaces = False,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Write a namespace to a JSON Lines file for any engine."""
     _check_named(file)
-    chosen = common(context, db, namespace, as_json)
 
     async def work(kb: KnowledgeBase) -> dict[str, TransferReport]:
         # One that is named has to be there: an empty export would pass for a copy of it.
@@ -101,17 +92,14 @@ def export(
     _show_transfer(chosen, file, found, "Exported")
 
 
+@with_common
 def import_(
-    context: typer.Context,
+    chosen: Common,
     file: Annotated[str, typer.Argument(metavar="FILE", help="A file written by export.")],
     all_namespaces: AllNamespaces = False,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Load an export into the graph, updating what exists."""
     _check_named(file)
-    chosen = common(context, db, namespace, as_json)
     found = run(lambda: _import(chosen, file, everything=all_namespaces))
     _show_transfer(chosen, file, found, "Imported")
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from mgrag.cli.options import DbOption, JsonOption, NamespaceOption, common, named_value
+from mgrag.cli.options import Common, named_value, with_common
 from mgrag.cli.output import as_text, line, print_json, table
 from mgrag.cli.runtime import text_or_input, with_kb
 
@@ -16,8 +16,9 @@ def register(app: typer.Typer) -> None:
     app.command()(cypher)
 
 
+@with_common
 def cypher(
-    context: typer.Context,
+    chosen: Common,
     statement: Annotated[
         str, typer.Argument(metavar="STATEMENT", help="A statement that reads; - reads it from input.")
     ],
@@ -25,12 +26,8 @@ def cypher(
         list[str] | None,
         typer.Option("--param", "-p", metavar="NAME=VALUE", help="Value of $NAME, as JSON or text; repeatable."),
     ] = None,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Run a Cypher statement that reads, on any engine."""
-    chosen = common(context, db, namespace, as_json)
     parameters = dict(map(_parameter, param or []))
     text = text_or_input(statement)
     rows = with_kb(chosen, lambda kb: kb.client.query(text, parameters))

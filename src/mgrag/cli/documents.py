@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mgrag.cli.options import Common, DbOption, FilterOption, JsonOption, NamespaceOption, YesOption, common
+from mgrag.cli.options import Common, FilterOption, YesOption, with_common
 from mgrag.cli.output import as_text, counted, line, minute, note, print_either, print_json, table
 from mgrag.cli.runtime import EXIT_NOT_FOUND, EXIT_USAGE, confirm, fail, with_kb
 from mgrag.cli.search import place
@@ -25,8 +25,9 @@ def register(app: typer.Typer) -> None:
     app.command()(delete)
 
 
+@with_common
 def list_documents(
-    context: typer.Context,
+    chosen: Common,
     prefix: Annotated[str, typer.Option(metavar="PATH", help="Only documents whose path starts with this.")] = "",
     limit: Annotated[
         int | None, typer.Option("-k", "--limit", metavar="N", help="Maximum number of documents. Default: all.")
@@ -34,12 +35,8 @@ def list_documents(
     after: Annotated[
         str, typer.Option(metavar="PATH", help="Start after this path (the last one of the previous page).")
     ] = "",
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """List the documents, sorted by path."""
-    chosen = common(context, db, namespace, as_json)
     found = with_kb(chosen, lambda kb: kb.documents(prefix=prefix, limit=limit, after=after))
     if chosen.json:
         print_json(found)
@@ -61,16 +58,13 @@ def list_documents(
         note(f"There may be more: --after {shlex.quote(found[-1]['path'])}")
 
 
+@with_common
 def show(
-    context: typer.Context,
+    chosen: Common,
     path: Annotated[str, typer.Argument(help="Path, URL or id of a document, or its file name or title.")],
     chunks: Annotated[bool, typer.Option("--chunks", help="Also print the text of every chunk.")] = False,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Show a document with its metadata, links and chunks."""
-    chosen = common(context, db, namespace, as_json)
     found = with_kb(chosen, lambda kb: kb.show(path))
     if not chosen.json:
         _print(found, with_text=chunks)
@@ -109,8 +103,9 @@ def _print(document: dict[str, Any], *, with_text: bool) -> None:
                 line("      ", text.expandtabs(4))
 
 
+@with_common
 def delete(
-    context: typer.Context,
+    chosen: Common,
     paths: Annotated[
         list[str] | None,
         typer.Argument(metavar="PATH", help="Full paths or URLs of documents, as printed by mgrag list, or ids."),
@@ -122,15 +117,11 @@ def delete(
         bool, typer.Option("--dry-run", help="Only list what would be deleted, with --prefix, --source or --filter.")
     ] = False,
     yes: YesOption = False,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Delete documents with their chunks and vectors.
 
     Whatever nothing else refers to goes with them.
     """
-    chosen = common(context, db, namespace, as_json)
     if sum(map(bool, (paths, prefix, source, filters))) != 1 or (paths and dry_run):
         fail("Give documents, --prefix, --source or --filter: exactly one of these.", EXIT_USAGE)
     if paths:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mgrag.cli import graph_editing, graph_extract
-from mgrag.cli.options import AfterOption, AtOption, DbOption, JsonOption, NamespaceOption, common, target_file
+from mgrag.cli.options import AfterOption, AtOption, Common, target_file, with_common
 from mgrag.cli.output import counted, line, note, print_json, table
 from mgrag.cli.runtime import EXIT_FAILED, EXIT_NOT_FOUND, EXIT_USAGE, fail, with_kb
 
@@ -66,11 +66,9 @@ def register(app: typer.Typer) -> None:
 
 
 @commands.command()
-def stats(
-    context: typer.Context, db: DbOption = None, namespace: NamespaceOption = None, as_json: JsonOption = False
-) -> None:
+@with_common
+def stats(chosen: Common) -> None:
     """Count entities and their edges, by type."""
-    chosen = common(context, db, namespace, as_json)
     found = with_kb(chosen, lambda kb: kb.graph_stats()).to_dict()
     if chosen.json:
         print_json(found)
@@ -87,22 +85,19 @@ def stats(
 
 
 @commands.command()
+@with_common
 def entities(
-    context: typer.Context,
+    chosen: Common,
     query: Annotated[str | None, typer.Argument(help="Words in the name. Default: list all entities.")] = None,
     kind: Annotated[str | None, typer.Option("--type", metavar="TYPE", help="Only entities of this type.")] = None,
     sort: Annotated[Sorting, typer.Option(help="The order of a list of all entities.")] = Sorting.MENTIONS,
     limit: LimitOption = 20,
     after: AfterOption = "",
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """List entities, the most mentioned first.
 
     Or find them by words in their names.
     """
-    chosen = common(context, db, namespace, as_json)
 
     async def work(kb: KnowledgeBase) -> tuple[list[GraphNode], str]:
         if query is None:
@@ -120,20 +115,17 @@ def entities(
 
 
 @commands.command()
+@with_common
 def neighbors(
-    context: typer.Context,
+    chosen: Common,
     name: NodeArgument,
     edge_type: EdgeOption = None,
     relation: RelationOption = None,
     limit: LimitOption = 20,
     after: AfterOption = "",
     at: AtOption = None,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """List the neighbours of a node by name, in pages."""
-    chosen = common(context, db, namespace, as_json)
 
     async def work(kb: KnowledgeBase) -> list[NeighbourPage]:
         page = await kb.neighbors(name, edge_types=edge_type, relations=relation, limit=limit, after=after, at=at)
@@ -158,18 +150,15 @@ def neighbors(
 
 
 @commands.command()
+@with_common
 def edges(
-    context: typer.Context,
+    chosen: Common,
     relation: Annotated[str | None, typer.Option(metavar="TYPE", help="Only edges with this relation.")] = None,
     limit: LimitOption = 20,
     after: AfterOption = "",
     at: AtOption = None,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """List the edges between entities, in pages."""
-    chosen = common(context, db, namespace, as_json)
     page = with_kb(chosen, lambda kb: kb.edges(relation=relation, limit=limit, after=after, at=at))
     if chosen.json:
         print_json(page.to_dict())
@@ -182,8 +171,9 @@ def edges(
 
 
 @commands.command()
+@with_common
 def path(
-    context: typer.Context,
+    chosen: Common,
     start: Annotated[str, typer.Argument(help="Name or id of the first node.")],
     end: Annotated[str, typer.Argument(help="Name or id of the second node.")],
     weighted: Annotated[
@@ -193,12 +183,8 @@ def path(
     edge_type: EdgeOption = None,
     relation: RelationOption = None,
     at: AtOption = None,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Find a shortest path between two nodes."""
-    chosen = common(context, db, namespace, as_json)
     found = with_kb(
         chosen,
         lambda kb: kb.shortest_path(
@@ -216,8 +202,9 @@ def path(
 
 
 @commands.command()
+@with_common
 def show(
-    context: typer.Context,
+    chosen: Common,
     name: NodeArgument,
     html: Annotated[
         Path | None,
@@ -238,12 +225,8 @@ def show(
     ] = Direction.BOTH,
     at: AtOption = None,
     limit: LimitOption = 100,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Show the graph around a node, as text or as a picture."""
-    chosen = common(context, db, namespace, as_json)
     targets = {"html": html, "mermaid": mermaid, "graphml": graphml}
     wanted = {kind: target for kind, target in targets.items() if target is not None}
     to_output = [target for target in wanted.values() if str(target) == "-"]

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from mgrag.cli.options import DbOption, JsonOption, NamespaceOption, common
+from mgrag.cli.options import Common, with_common
 from mgrag.cli.output import counted, line, print_either, print_json
 from mgrag.cli.runtime import EXIT_NOT_FOUND, fail, with_kb
 from mgrag.messages import not_added_by_hand
@@ -18,8 +18,9 @@ def register(commands: typer.Typer) -> None:
         commands.command()(command)
 
 
+@with_common
 def link(
-    context: typer.Context,
+    chosen: Common,
     source: Annotated[str, typer.Argument(help="Name or id of the node that the link starts at.")],
     target: Annotated[str, typer.Argument(help="Name or id of the node that the link leads to.")],
     relation: Annotated[str, typer.Option(metavar="TYPE", help="Type of the relation, such as works_at.")] = "related",
@@ -34,12 +35,8 @@ def link(
     valid_to: Annotated[
         str | None, typer.Option(metavar="DATE", help="Since when it does not hold any more; UTC.")
     ] = None,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Add a link between two entities or two concepts."""
-    chosen = common(context, db, namespace, as_json)
     edge = with_kb(
         chosen,
         lambda kb: kb.link(
@@ -57,8 +54,9 @@ def link(
     print_either(chosen.json, edge.to_dict(), f"Linked: {edge.id}")
 
 
+@with_common
 def unlink(
-    context: typer.Context,
+    chosen: Common,
     source: Annotated[str, typer.Argument(help="Name or id of one end, or the id of the link.")],
     target: Annotated[str | None, typer.Argument(help="Name or id of the other end.")] = None,
     relation: Annotated[str | None, typer.Option(metavar="TYPE", help="Only links with this relation.")] = None,
@@ -66,12 +64,8 @@ def unlink(
         str | None,
         typer.Option(metavar="DATE", help="Keep them as history: they held until then. Default: remove them."),
     ] = None,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Remove links that were added by hand, or end them."""
-    chosen = common(context, db, namespace, as_json)
     count = with_kb(chosen, lambda kb: kb.unlink(source, target, relation, ended=ended))
     done = "removed" if ended is None else "ended"
     if chosen.json:
@@ -87,18 +81,15 @@ def unlink(
         )
 
 
+@with_common
 def remove(
-    context: typer.Context,
+    chosen: Common,
     name: Annotated[str, typer.Argument(help="Name or id of an entity.")],
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Remove an entity that was added by hand, and its links.
 
     It stays if documents or records mention it.
     """
-    chosen = common(context, db, namespace, as_json)
     removed = with_kb(chosen, lambda kb: kb.remove_entity(name))
     if chosen.json:
         print_json({"removed": removed})
@@ -108,20 +99,17 @@ def remove(
         fail(not_added_by_hand(name), EXIT_NOT_FOUND)
 
 
+@with_common
 def resolve(
-    context: typer.Context,
+    chosen: Common,
     vectors: Annotated[
         bool, typer.Option("--vectors/--no-vectors", help="Whether to compare the meaning of names, too.")
     ] = True,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Find and link different names of the same entity.
 
     mgrag graph split undoes a wrong match.
     """
-    chosen = common(context, db, namespace, as_json)
 
     report = with_kb(
         chosen, lambda kb: kb.resolve_entities(vectors=vectors), embedding=vectors, doing="Comparing names …"
@@ -134,33 +122,27 @@ def resolve(
     line(f"{counted(len(report.same), 'alias', 'aliases')}: {report.added:,} new, {report.removed:,} removed.")
 
 
+@with_common
 def merge(
-    context: typer.Context,
+    chosen: Common,
     alias: Annotated[str, typer.Argument(help="Name or id of the alias.")],
     entity: Annotated[str, typer.Argument(help="Name or id of the main entity.")],
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Declare two entities to be the same; split undoes it."""
-    chosen = common(context, db, namespace, as_json)
     with_kb(chosen, lambda kb: kb.merge_entities(alias, entity))
     print_either(chosen.json, {"alias": alias, "entity": entity}, f"Merged: {alias} is {entity}.")
 
 
+@with_common
 def split(
-    context: typer.Context,
+    chosen: Common,
     entity: Annotated[str, typer.Argument(help="Name or id of an entity.")],
     other: Annotated[
         str | None,
         typer.Argument(help="The entity that it is not, merged or not. Default: all that it was merged with."),
     ] = None,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Undo a merge, and keep it from being made (again)."""
-    chosen = common(context, db, namespace, as_json)
     count = with_kb(chosen, lambda kb: kb.split_entity(entity, other))
     if chosen.json:
         print_json({"split": count})

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mgrag.cli.options import Common, DbOption, JsonOption, NamespaceOption, common
+from mgrag.cli.options import Common, with_common
 from mgrag.cli.output import counted, line, print_json, progress
 from mgrag.cli.runtime import EXIT_FAILED, EXIT_INTERRUPTED, open_kb, run, stop_on_interrupt
 
@@ -21,8 +21,9 @@ def register(commands: typer.Typer) -> None:
     commands.command()(extract)
 
 
+@with_common
 def extract(
-    context: typer.Context,
+    chosen: Common,
     entity_type: Annotated[
         list[str] | None,
         typer.Option(
@@ -43,15 +44,11 @@ def extract(
     limit: Annotated[
         int | None, typer.Option("-k", "--limit", min=1, metavar="N", help="Read at most N chunks.")
     ] = None,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Extract entities and facts with a language model.
 
     The model (MGRAG_LLM_MODEL) reads the chunks that it has not read yet, and what they state is added.
     """
-    chosen = common(context, db, namespace, as_json)
     report = run(lambda: _extract(chosen, entity_type, relation, again=again, limit=limit))
     if chosen.json:
         print_json(report.to_dict())

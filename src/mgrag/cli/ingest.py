@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mgrag.cli.options import Common, DbOption, JsonOption, ModelOption, NamespaceOption, common
+from mgrag.cli.options import Common, ModelOption, with_common
 from mgrag.cli.output import counted, line, note, print_json, progress
 from mgrag.cli.runtime import EXIT_FAILED, EXIT_INTERRUPTED, fail, open_kb, run, stop_on_interrupt
 
@@ -30,8 +30,9 @@ def register(app: typer.Typer) -> None:
     app.command()(ingest)
 
 
+@with_common
 def ingest(
-    context: typer.Context,
+    chosen: Common,
     sources: Annotated[list[str], typer.Argument(metavar="PATH_OR_URL", help="Files, folders and web addresses.")],
     include: Annotated[
         list[str] | None, typer.Option(metavar="GLOB", help="Only files that match; repeatable.")
@@ -63,9 +64,6 @@ def ingest(
     chunk_overlap: Annotated[
         int | None, typer.Option(metavar="TOKENS", help="Overlap of neighbouring chunks. Default: MGRAG_CHUNK_OVERLAP.")
     ] = None,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Load files, folders and web pages into the graph.
 
@@ -84,7 +82,6 @@ def ingest(
         "chunk_size": chunk_size,
         "chunk_overlap": chunk_overlap,
     }
-    chosen = common(context, db, namespace, as_json)
     so_far: list[IngestReport] = []
     try:
         report = run(

@@ -6,16 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mgrag.cli.options import (
-    Common,
-    DbOption,
-    JsonOption,
-    MetadataOption,
-    NamespaceOption,
-    YesOption,
-    common,
-    metadata_of,
-)
+from mgrag.cli.options import Common, MetadataOption, YesOption, metadata_of, with_common
 from mgrag.cli.output import counted, print_either
 from mgrag.cli.runtime import EXIT_NOT_FOUND, confirm, objects_in, text_or_input, with_kb
 
@@ -34,8 +25,9 @@ def register(app: typer.Typer) -> None:
 
 
 @commands.command()
+@with_common
 def remember(
-    context: typer.Context,
+    chosen: Common,
     session: SessionArgument,
     content: Annotated[str, typer.Argument(help="What was said; - reads it from standard input.")],
     role: Annotated[str, typer.Option(help="Who said it.")] = "user",
@@ -46,12 +38,8 @@ def remember(
         typer.Option("--timestamp", "--at", metavar="TIME", help="When it was said (ISO 8601).", show_default="now"),
     ] = None,
     metadata: MetadataOption = None,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Store something that was said; exact repeats are counted."""
-    chosen = common(context, db, namespace, as_json)
     values = metadata_of(metadata)
     said = text_or_input(content)
     identifier = with_kb(
@@ -64,8 +52,9 @@ def remember(
 
 
 @commands.command("remember-all")
+@with_common
 def remember_all(
-    context: typer.Context,
+    chosen: Common,
     session: SessionArgument,
     file: Annotated[
         str,
@@ -76,15 +65,11 @@ def remember_all(
         ),
     ],
     user: UserOption = None,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Store all messages of a session, in order.
 
     Exact repeats are counted.
     """
-    chosen = common(context, db, namespace, as_json)
     messages = objects_in(file)
     ids = with_kb(
         chosen,
@@ -97,8 +82,9 @@ def remember_all(
 
 
 @commands.command("list")
+@with_common
 def list_memories(
-    context: typer.Context,
+    chosen: Common,
     session: SessionArgument,
     limit: Annotated[int | None, typer.Option("-k", "--limit", metavar="N", help="Only the last N.")] = None,
     before: Annotated[
@@ -107,19 +93,16 @@ def list_memories(
     compacted: Annotated[
         bool, typer.Option("--compacted", help="Also list memories that a summary has replaced.")
     ] = False,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """List the memories of a session, in order."""
-    chosen = common(context, db, namespace, as_json)
     found = with_kb(chosen, lambda kb: kb.memories(session, limit=limit, before=before, compacted=compacted))
     print_either(chosen.json, {"memories": [memory.to_dict() for memory in found]}, *_lines(found))
 
 
 @commands.command()
+@with_common
 def recall(
-    context: typer.Context,
+    chosen: Common,
     query: Annotated[str, typer.Argument(help="What to search for; without it, the latest come first.")] = "",
     session: Annotated[str | None, typer.Option(metavar="SESSION", help="Only in this session.")] = None,
     user: UserOption = None,
@@ -135,15 +118,11 @@ def recall(
         ),
     ] = None,
     limit: Annotated[int, typer.Option("-k", "--limit", metavar="N", help="Maximum number of memories.")] = 5,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Find what was said.
 
     In one session, of one user, or anywhere; at some time, or ever.
     """
-    chosen = common(context, db, namespace, as_json)
     found = with_kb(
         chosen,
         lambda kb: kb.recall(
@@ -155,8 +134,9 @@ def recall(
 
 
 @commands.command()
+@with_common
 def revise(
-    context: typer.Context,
+    chosen: Common,
     memory: Annotated[str, typer.Argument(metavar="ID", help="The memory; list and recall print the id after each.")],
     content: Annotated[
         str | None, typer.Argument(help="What it says from now on; - reads it from standard input.")
@@ -170,15 +150,11 @@ def revise(
             "--metadata", metavar="NAME=VALUE", help="Instead of the metadata that it has; JSON or text; repeatable."
         ),
     ] = None,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Correct a memory in place.
 
     It keeps its id, its time and its place in the session.
     """
-    chosen = common(context, db, namespace, as_json)
     values = metadata_of(metadata)
     said = None if content is None else text_or_input(content)
     revised = with_kb(chosen, lambda kb: kb.revise(memory, said, tags=tag or None, metadata=values), embedding=True)
@@ -186,8 +162,9 @@ def revise(
 
 
 @commands.command()
+@with_common
 def forget(
-    context: typer.Context,
+    chosen: Common,
     session: Annotated[str | None, typer.Option(metavar="SESSION", help="Everything in this session.")] = None,
     memory: Annotated[str | None, typer.Option(metavar="ID", help="This memory.")] = None,
     user: UserOption = None,
@@ -195,15 +172,11 @@ def forget(
         str | None, typer.Option(metavar="TIME", help="Everything said before this time (ISO 8601).")
     ] = None,
     yes: YesOption = False,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Delete memories without a trace.
 
     Name a session, a memory, a user, or a time before which everything goes.
     """
-    chosen = common(context, db, namespace, as_json)
     what = [
         *([f"of the session {session!r}"] if session is not None else []),
         *([f"of the user {user!r}"] if user is not None else []),
@@ -217,16 +190,13 @@ def forget(
 
 
 @commands.command()
+@with_common
 def compact(
-    context: typer.Context,
+    chosen: Common,
     session: SessionArgument,
     keep: Annotated[int, typer.Option(help="Leave the last N memories as they are.")] = 20,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Replace older memories with a summary."""
-    chosen = common(context, db, namespace, as_json)
     summary = with_kb(chosen, lambda kb: kb.compact(session, keep), embedding=True)
     print_either(chosen.json, {"memoryId": summary}, summary or "There was nothing to compact.")
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from mgrag.cli.options import DbOption, JsonOption, NamespaceOption, YesOption, common
+from mgrag.cli.options import Common, DbOption, JsonOption, NamespaceOption, YesOption, common, with_common
 from mgrag.cli.output import line, print_either, print_json, table
 from mgrag.cli.runtime import confirm, with_kb
 
@@ -55,16 +55,13 @@ def list_namespaces(
 
 
 @group.command(name="delete")
+@with_common
 def delete_namespace(
-    context: typer.Context,
+    chosen: Common,
     name: Annotated[str, typer.Argument(help="Name of the namespace.")],
     yes: YesOption = False,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Delete a namespace with everything in it."""
-    chosen = common(context, db, namespace, as_json)
     there = with_kb(chosen, lambda kb: kb.namespaces())
     if name in there:
         nodes = sum(there[name].values())

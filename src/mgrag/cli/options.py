@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import update_wrapper
+from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -75,6 +78,28 @@ def common(context: typer.Context, db: str | None, namespace: str | None, as_jso
         before.namespace if namespace is None else namespace,
         before.json or as_json,
     )
+
+
+def with_common(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command ``--db``, ``--namespace`` and ``--json``; their values are its first argument."""
+
+    def run(
+        context: typer.Context,
+        *,
+        db: DbOption = None,
+        namespace: NamespaceOption = None,
+        as_json: JsonOption = False,
+        **own: Any,
+    ) -> None:
+        command(common(context, db, namespace, as_json), **own)
+
+    context, *shared, _ = signature(run, eval_str=True).parameters.values()
+    _, *own = signature(command, eval_str=True).parameters.values()
+    update_wrapper(run, command)
+    # From this, Typer makes the options of the command, in this order.
+    parameters = [context, *(parameter.replace(kind=Parameter.KEYWORD_ONLY) for parameter in own), *shared]
+    run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    return run
 
 
 def named_value(given: str, option: str) -> tuple[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mgrag.cli.memory import print_forgotten
-from mgrag.cli.options import AfterOption, Common, DbOption, JsonOption, NamespaceOption, YesOption, common
+from mgrag.cli.options import AfterOption, Common, YesOption, with_common
 from mgrag.cli.output import counted, line, minute, note, print_either, print_json, table
 from mgrag.cli.runtime import EXIT_NOT_FOUND, confirm, fail, with_kb
 
@@ -33,38 +33,32 @@ def register(app: typer.Typer) -> None:
     app.add_typer(conversations, name="conversation")
 
 
+@with_common
 def feedback(
-    context: typer.Context,
+    chosen: Common,
     target: Annotated[str, typer.Argument(help="Id of a chunk, or path, URL or id of a document.")],
     value: Annotated[
         float, typer.Argument(min=-1, max=1, help="From -1 (wrong) to 1 (exactly right); 0 withdraws a rating.")
     ],
     query: Annotated[str | None, typer.Option(metavar="TEXT", help="The question that it was found for.")] = None,
     user: Annotated[str | None, typer.Option("--user", metavar="ID", help="User who gives the rating.")] = None,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Rate how helpful a passage was.
 
     Ratings influence later rankings gently, and never hide a perfect match.
     """
-    chosen = common(context, db, namespace, as_json)
     chunks = with_kb(chosen, lambda kb: kb.feedback(target, value, query, user))
     print_either(chosen.json, {"chunk_ids": chunks}, f"Rated: {counted(len(chunks), 'chunk')}.")
 
 
 @users.command("list")
+@with_common
 def list_users(
-    context: typer.Context,
+    chosen: Common,
     limit: Annotated[int, typer.Option("-k", "--limit", metavar="N", help="Maximum number of users.")] = 50,
     after: AfterOption = "",
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """List the users of whom anything is stored, by id."""
-    chosen = common(context, db, namespace, as_json)
     found = with_kb(chosen, lambda kb: kb.users(limit, after=after))
     if chosen.json:
         print_json(found)
@@ -78,15 +72,9 @@ def list_users(
 
 
 @users.command()
-def history(
-    context: typer.Context,
-    user: UserArgument,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
-    as_json: JsonOption = False,
-) -> None:
+@with_common
+def history(chosen: Common, user: UserArgument) -> None:
     """List the documents that a user viewed, latest first."""
-    chosen = common(context, db, namespace, as_json)
 
     async def history_of(kb: KnowledgeBase) -> list[dict[str, Any]]:
         found = await kb.history(user)
@@ -107,67 +95,43 @@ def history(
 
 
 @users.command()
-def export(
-    context: typer.Context,
-    user: UserArgument,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
-    as_json: JsonOption = False,
-) -> None:
+@with_common
+def export(chosen: Common, user: UserArgument) -> None:
     """Print everything stored about a user, as JSON."""
-    chosen = common(context, db, namespace, as_json)
     print_json(with_kb(chosen, lambda kb: kb.export_user(user)))
 
 
 @users.command("forget")
-def forget_user(
-    context: typer.Context,
-    user: UserArgument,
-    yes: YesOption = False,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
-    as_json: JsonOption = False,
-) -> None:
+@with_common
+def forget_user(chosen: Common, user: UserArgument, yes: YesOption = False) -> None:
     """Delete every trace of a user.
 
     This covers sessions, what they said elsewhere, views, ratings and the user itself.
     """
-    chosen = common(context, db, namespace, as_json)
     confirm(f"Forget everything of the user {user!r}?", yes=yes)
     print_forgotten(chosen, with_kb(chosen, lambda kb: kb.forget(user_id=user)))
 
 
 @users.command("anonymize")
-def anonymize_user(
-    context: typer.Context,
-    user: UserArgument,
-    region: RegionOption = None,
-    yes: YesOption = False,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
-    as_json: JsonOption = False,
-) -> None:
+@with_common
+def anonymize_user(chosen: Common, user: UserArgument, region: RegionOption = None, yes: YesOption = False) -> None:
     """Anonymize what a user said.
 
     Names, addresses and numbers are replaced, and the link to the user is removed.
     """
-    chosen = common(context, db, namespace, as_json)
     confirm(f"Anonymize everything that the user {user!r} said? It cannot be undone.", yes=yes)
     _print_anonymized(chosen, with_kb(chosen, lambda kb: kb.anonymize(user_id=user, region=region), embedding=True))
 
 
 @conversations.command("list")
+@with_common
 def list_conversations(
-    context: typer.Context,
+    chosen: Common,
     user: Annotated[str | None, typer.Option("--user", metavar="ID", help="Only conversations of this user.")] = None,
     limit: Annotated[int, typer.Option("-k", "--limit", metavar="N", help="Maximum number of conversations.")] = 50,
     after: AfterOption = "",
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """List conversations, most recently changed first."""
-    chosen = common(context, db, namespace, as_json)
     found = with_kb(chosen, lambda kb: kb.client.list_conversations(user, limit, after=after))
     if chosen.json:
         print_json(found)
@@ -192,19 +156,16 @@ def list_conversations(
 
 
 @conversations.command("show")
+@with_common
 def show_conversation(
-    context: typer.Context,
+    chosen: Common,
     conversation: ConversationArgument,
     limit: Annotated[int | None, typer.Option("-k", "--limit", metavar="N", help="Only the last N messages.")] = None,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Print the messages of a conversation, in order.
 
     What they refer to is listed with them.
     """
-    chosen = common(context, db, namespace, as_json)
     found, messages = with_kb(chosen, lambda kb: _conversation(kb, conversation, limit))
     if chosen.json:
         print_json({**found, "messages": messages})
@@ -221,16 +182,13 @@ def show_conversation(
 
 
 @conversations.command("rename")
+@with_common
 def rename_conversation(
-    context: typer.Context,
+    chosen: Common,
     conversation: ConversationArgument,
     title: Annotated[str, typer.Argument(metavar="TITLE", help="What it is called from now on.")],
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Give a conversation a title."""
-    chosen = common(context, db, namespace, as_json)
 
     async def work(kb: KnowledgeBase) -> dict[str, Any]:
         await kb.client.rename_conversation(conversation, title)
@@ -241,16 +199,9 @@ def rename_conversation(
 
 
 @conversations.command("delete")
-def delete_conversation(
-    context: typer.Context,
-    conversation: ConversationArgument,
-    yes: YesOption = False,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
-    as_json: JsonOption = False,
-) -> None:
+@with_common
+def delete_conversation(chosen: Common, conversation: ConversationArgument, yes: YesOption = False) -> None:
     """Delete a conversation with everything in it."""
-    chosen = common(context, db, namespace, as_json)
     found, _ = with_kb(chosen, lambda kb: _conversation(kb, conversation, 1))
     messages = counted(found["message_count"], "message")
     confirm(f"Delete the conversation {found['title'] or conversation!r} ({messages})?", yes=yes)
@@ -259,20 +210,17 @@ def delete_conversation(
 
 
 @conversations.command("anonymize")
+@with_common
 def anonymize_conversation(
-    context: typer.Context,
+    chosen: Common,
     conversation: ConversationArgument,
     region: RegionOption = None,
     yes: YesOption = False,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Anonymize a conversation.
 
     Names, addresses and numbers are replaced, and the link to its user is removed.
     """
-    chosen = common(context, db, namespace, as_json)
     confirm(f"Anonymize the conversation {conversation!r}? It cannot be undone.", yes=yes)
     _print_anonymized(
         chosen,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mgrag.cli.options import DbOption, JsonOption, NamespaceOption, common
+from mgrag.cli.options import Common, with_common
 from mgrag.cli.output import as_text, counted, line, note, print_either, print_json
 from mgrag.cli.runtime import EXIT_NOT_FOUND, EXIT_USAGE, fail, objects_in, with_kb
 
@@ -22,8 +22,9 @@ def register(app: typer.Typer) -> None:
 
 
 @commands.command()
+@with_common
 def insert(
-    context: typer.Context,
+    chosen: Common,
     collection: Annotated[str, typer.Argument(metavar="COLLECTION", help="The collection that they belong to.")],
     file: Annotated[
         str,
@@ -31,12 +32,8 @@ def insert(
             metavar="FILE", help="One JSON object, a JSON array or JSON lines of them; - reads standard input."
         ),
     ],
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Insert records; one with the same _id or id is replaced."""
-    chosen = common(context, db, namespace, as_json)
     records = objects_in(file)
     if not records:
         fail("There are no records to insert.", EXIT_USAGE)
@@ -46,15 +43,12 @@ def insert(
 
 
 @commands.command()
+@with_common
 def show(
-    context: typer.Context,
+    chosen: Common,
     record: Annotated[str, typer.Argument(metavar="ID", help="The id of the record.")],
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Show a record, one field a line."""
-    chosen = common(context, db, namespace, as_json)
     found = with_kb(chosen, lambda kb: kb.record(record))
     if found is None:
         fail(_missing(record), EXIT_NOT_FOUND)
@@ -67,18 +61,15 @@ def show(
 
 
 @commands.command()
+@with_common
 def delete(
-    context: typer.Context,
+    chosen: Common,
     records: Annotated[list[str], typer.Argument(metavar="ID", help="The ids of the records.")],
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Delete records, with the entities that nothing else supports.
 
     One that was read from a file comes back when the file changes.
     """
-    chosen = common(context, db, namespace, as_json)
 
     async def work(kb: KnowledgeBase) -> dict[str, list[str]]:
         result: dict[str, list[str]] = {"deleted": [], "missing": []}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mgrag.cli.options import DbOption, JsonOption, NamespaceOption, common
+from mgrag.cli.options import Common, with_common
 from mgrag.cli.output import as_text, counted, line, note, print_json, table
 from mgrag.cli.runtime import with_kb
 
@@ -19,8 +19,9 @@ def register(app: typer.Typer) -> None:
     app.command()(records)
 
 
+@with_common
 def records(
-    context: typer.Context,
+    chosen: Common,
     collection: Annotated[
         str | None, typer.Argument(metavar="COLLECTION", help="Its name. Default: list the collections.")
     ] = None,
@@ -51,15 +52,11 @@ def records(
     ] = None,
     limit: Annotated[int, typer.Option("-k", "-n", "--limit", metavar="N", help="Maximum number of rows.")] = 20,
     fields: Annotated[bool, typer.Option("--fields", help="Describe the fields instead.")] = False,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Filter, count and sum the rows of tables and other records.
 
     Without a collection, it lists the collections.
     """
-    chosen = common(context, db, namespace, as_json)
     asked = filters is not None or any((group_by, measure, field, order_by))
     if collection is None:
         if asked or fields:

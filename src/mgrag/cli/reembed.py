@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mgrag.cli.options import Common, DbOption, JsonOption, ModelOption, NamespaceOption, common
+from mgrag.cli.options import Common, ModelOption, with_common
 from mgrag.cli.output import counted, line, print_json, progress
 from mgrag.cli.runtime import EXIT_INTERRUPTED, open_kb, run, stop_on_interrupt
 
@@ -19,21 +19,18 @@ def register(app: typer.Typer) -> None:
     app.command()(reembed)
 
 
+@with_common
 def reembed(
-    context: typer.Context,
+    chosen: Common,
     model: ModelOption = None,
     drop_old: Annotated[
         bool, typer.Option("--drop-old", help="Delete the vectors of other models afterwards.")
     ] = False,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Switch to another embedding model.
 
     New vectors are made for all chunks and messages, and replace the old ones once they are complete.
     """
-    chosen = common(context, db, namespace, as_json)
     report = run(lambda: _reembed(chosen, model, drop_old=drop_old))
     if chosen.json:
         print_json(report.to_dict())

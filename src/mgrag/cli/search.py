@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mgrag.cli.options import DbOption, FilterOption, JsonOption, ModelOption, NamespaceOption, common
+from mgrag.cli.options import Common, FilterOption, ModelOption, with_common
 from mgrag.cli.output import Styled, line, note, print_json
 from mgrag.cli.runtime import tell_if_empty, with_kb
 
@@ -40,8 +40,9 @@ def register(app: typer.Typer) -> None:
     app.command()(search)
 
 
+@with_common
 def search(
-    context: typer.Context,
+    chosen: Common,
     query: Annotated[str, typer.Argument(help="What to search for.")],
     k: Annotated[int, typer.Option("-k", "--limit", metavar="N", help="Maximum number of hits.")] = 5,
     mode: Annotated[
@@ -61,14 +62,10 @@ def search(
         str | None, typer.Option("--user", metavar="ID", help="User who is searching; their ratings come first.")
     ] = None,
     model: ModelOption = None,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Find passages by keyword, by meaning and by graph."""
     from core.rag.retrieval.wording.spelling import applied, told_of
 
-    chosen = common(context, db, namespace, as_json)
     options: dict[str, Any] = {"filters": filters, "expand": expand, "conversation_id": conversation, "user_id": user}
 
     async def find(kb: KnowledgeBase) -> tuple[dict[str, str], list[Hit]]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mgrag.cli.options import Common, DbOption, JsonOption, ModelOption, NamespaceOption, common
+from mgrag.cli.options import Common, ModelOption, with_common
 from mgrag.cli.output import counted, counts, line, print_json, progress, size
 from mgrag.cli.runtime import EXIT_FAILED, run, with_kb
 
@@ -22,11 +22,9 @@ def register(app: typer.Typer) -> None:
     app.command()(doctor)
 
 
-def status(
-    context: typer.Context, db: DbOption = None, namespace: NamespaceOption = None, as_json: JsonOption = False
-) -> None:
+@with_common
+def status(chosen: Common) -> None:
     """Show what is in the graph: counts, vector stores, size."""
-    chosen = common(context, db, namespace, as_json)
     found = with_kb(chosen, lambda kb: kb.status())
     if chosen.json:
         print_json(found)
@@ -59,19 +57,16 @@ def status(
         line((f"{'note':<10} ", "yellow"), text)
 
 
+@with_common
 def doctor(
-    context: typer.Context,
+    chosen: Common,
     repair: Annotated[bool, typer.Option("--repair", help="Repair what can be repaired.")] = False,
     model: ModelOption = None,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Check the environment and the graph, and say what to do.
 
     All namespaces are checked, or the one that --namespace names.
     """
-    chosen = common(context, db, namespace, as_json)
     report = run(lambda: _examine(chosen, model, repair=repair))
     if chosen.json:
         print_json(report.to_dict())
