@@ -191,14 +191,15 @@ async def test_edges_are_looked_for_from_the_end_with_fewer(corner: Corner, outw
     await write(store, create, ids=[hub, *others], namespace=corner.namespace)
 
     async def merge(tx: Transaction) -> list[tuple[bool, int]]:
-        sides = await directed(tx, RELATED, rows)
-        for backward, part in sides:
+        sides = []
+        async for backward, part in directed(tx, RELATED, rows):
             await tx.run(
                 "UNWIND $rows AS row MATCH (a:Entity {id: row.a}) MATCH (b:Entity {id: row.b}) "
                 f"{RELATED.merge(backward=backward)} SET r.seen = coalesce(r.seen, 0) + 1",
                 {"rows": part},
             )
-        return [(backward, len(part)) for backward, part in sides]
+            sides.append((backward, len(part)))
+        return sides
 
     assert await store.transaction(merge) == [(False, number)]  # there are no edges yet: either end will do
     assert await store.transaction(merge) == [(outward, number)]

@@ -182,7 +182,7 @@ class KnowledgeSoundness(Checks):
 
 
 async def _unlink(tx: Transaction, edges: Sequence[Row]) -> None:
-    for backward, rows in await directed(tx, RELATED, edges):
+    async for backward, rows in directed(tx, RELATED, edges):
         await tx.run(f"UNWIND $rows AS row MATCH {RELATED.there(backward=backward)} DELETE r", {"rows": rows})
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from core.rag.dbhandler.batches import batches, run_for_ids, run_for_rows
+from core.rag.dbhandler.batches import run_for_ids, run_for_rows
 from core.rag.dbhandler.knowledge.edge_direction import EdgeKind, directed
 from core.rag.dbhandler.lines import EACH_ID, packed
 from core.rag.dbhandler.locking import lock
@@ -107,13 +107,12 @@ async def relink_incoming(tx: Transaction, documents: Sequence[tuple[str, str]],
         await _turn_messages(tx, [row for row in referring if row["position"] is not None])
         texts = [{**row, "document": row["id"]} for row in referring if row["position"] is None]
         await _refer_to_documents(tx, texts)
-        for part in batches([{"a": row["document"], "b": row["resource"]} for row in texts]):
-            for backward, alike in await directed(tx, _TO_RESOURCE, part):
-                await tx.run(
-                    f"UNWIND $rows AS row MATCH {_TO_RESOURCE.there(backward=backward)} WHERE r.origin = $origin "
-                    "DELETE r",
-                    {"rows": alike, "origin": FROM_TEXT},
-                )
+        ends = [{"a": row["document"], "b": row["resource"]} for row in texts]
+        async for backward, alike in directed(tx, _TO_RESOURCE, ends):
+            await tx.run(
+                f"UNWIND $rows AS row MATCH {_TO_RESOURCE.there(backward=backward)} WHERE r.origin = $origin DELETE r",
+                {"rows": alike, "origin": FROM_TEXT},
+            )
         await remove_unused_resources(tx, {row["resource"] for row in found})
 
 
@@ -226,24 +225,23 @@ async def _refer_to_documents(tx: Transaction, rows: Sequence[Row]) -> set[tuple
     """Create references to those targets that are documents; return the ids of both ends of each."""
     found: list[Row] = []
     ends = [{"a": row["document"], "b": row["target"], "text": row["text"]} for row in rows]
-    for part in batches(ends):
-        for backward, alike in await directed(tx, _TO_DOCUMENT, part):
-            found += await tx.run(
-                "UNWIND $rows AS row MATCH (a:Document {id: row.a}) MATCH (b:Document {id: row.b}) "
-                f"{_TO_DOCUMENT.merge(backward=backward)} ON CREATE SET r.origin = $origin, r.text = row.text "
-                "RETURN a.id AS a, b.id AS b",
-                {"rows": alike, "origin": FROM_TEXT},
-            )
+    async for backward, alike in directed(tx, _TO_DOCUMENT, ends):
+        found += await tx.run(
+            "UNWIND $rows AS row MATCH (a:Document {id: row.a}) MATCH (b:Document {id: row.b}) "
+            f"{_TO_DOCUMENT.merge(backward=backward)} ON CREATE SET r.origin = $origin, r.text = row.text "
+            "RETURN a.id AS a, b.id AS b",
+            {"rows": alike, "origin": FROM_TEXT},
+        )
     return {(row["a"], row["b"]) for row in found}
 
 
 async def _refer_to_resources(tx: Transaction, rows: Sequence[Row], namespace: str, now: str) -> None:
-    for part in batches([{**row, "a": row["document"], "b": row["resource"]} for row in rows]):
-        for backward, alike in await directed(tx, _TO_RESOURCE, part):
-            await tx.run(
-                "UNWIND $rows AS row MATCH (a:Document {id: row.a}) MERGE (b:Resource {id: row.b}) "
-                "ON CREATE SET b.namespace = $namespace, b.uri = row.uri, b.type = row.type, b.origin = $origin, "
-                "b.created_at = $now, b.updated_at = $now "
-                f"{_TO_RESOURCE.merge(backward=backward)} ON CREATE SET r.origin = $origin, r.text = row.text",
-                {"rows": alike, "namespace": namespace, "origin": FROM_TEXT, "now": now},
-            )
+    ends = [{**row, "a": row["document"], "b": row["resource"]} for row in rows]
+    async for backward, alike in directed(tx, _TO_RESOURCE, ends):
+        await tx.run(
+            "UNWIND $rows AS row MATCH (a:Document {id: row.a}) MERGE (b:Resource {id: row.b}) "
+            "ON CREATE SET b.namespace = $namespace, b.uri = row.uri, b.type = row.type, b.origin = $origin, "
+            "b.created_at = $now, b.updated_at = $now "
+            f"{_TO_RESOURCE.merge(backward=backward)} ON CREATE SET r.origin = $origin, r.text = row.text",
+            {"rows": alike, "namespace": namespace, "origin": FROM_TEXT, "now": now},
+        )

@@ -6,10 +6,10 @@ hub would take quadratic time. Servers choose the end themselves, so both forms 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 
-from core.rag.dbhandler.batches import run_for_ids
+from core.rag.dbhandler.batches import batches, run_for_ids
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.schema import EdgeType, Label, check_name
 
@@ -56,25 +56,27 @@ class EdgeKind:
 RELATED = EdgeKind(Label.ENTITY, EdgeType.RELATED, Label.ENTITY, "id", "link")
 
 
-async def directed(tx: Transaction, kind: EdgeKind, rows: Sequence[Row]) -> list[tuple[bool, list[Row]]]:
-    """Decide for each edge from which of its ends to look for it, and group the rows by that.
+async def directed(tx: Transaction, kind: EdgeKind, rows: Sequence[Row]) -> AsyncIterator[tuple[bool, list[Row]]]:
+    """Decide for each edge from which of its ends to look for it, and group the rows by that, in batches.
 
     Args:
         tx: The transaction.
         kind: The kind of the edges.
-        rows: A batch of rows, each with an edge.
+        rows: Any number of rows, each with an edge.
 
-    Returns:
-        At most two groups: whether patterns begin at ``b``, and the rows.
+    Yields:
+        Whether patterns begin at ``b``, and rows for one statement.
     """
-    out = await _degrees(tx, kind, [row["a"] for row in rows], backward=False)
-    hubs = [row["b"] for row in rows if out.get(row["a"], 0) > FEW]
-    into = await _degrees(tx, kind, hubs, backward=True) if hubs else {}
-    sides: dict[bool, list[Row]] = {}
-    for row in rows:
-        edges = out.get(row["a"], 0)
-        sides.setdefault(edges > FEW and into.get(row["b"], 0) < edges, []).append(row)
-    return list(sides.items())
+    for part in batches(rows):
+        out = await _degrees(tx, kind, [row["a"] for row in part], backward=False)
+        hubs = [row["b"] for row in part if out.get(row["a"], 0) > FEW]
+        into = await _degrees(tx, kind, hubs, backward=True) if hubs else {}
+        sides: dict[bool, list[Row]] = {}
+        for row in part:
+            edges = out.get(row["a"], 0)
+            sides.setdefault(edges > FEW and into.get(row["b"], 0) < edges, []).append(row)
+        for side in sides.items():
+            yield side
 
 
 async def _degrees(tx: Transaction, kind: EdgeKind, ids: Sequence[str], *, backward: bool) -> dict[str, int]:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from core.rag.dbhandler.batches import batches, run_for_rows
+from core.rag.dbhandler.batches import run_for_rows
 from core.rag.dbhandler.knowledge.edge_direction import RELATED, directed
 from core.rag.dbhandler.knowledge.entities import FROM_CALLER, EntityLedger
 from core.rag.dbhandler.knowledge.periods import Time, period_of
@@ -98,9 +98,8 @@ class FactChanges:
             a, b = self._ledger.id(source), self._ledger.id(target)
             link = relation_id(a, b, FROM_MODEL, kind)
             wanted[link] = {"a": a, "b": b, "link": link, "type": kind, "changes": (source, target, kind)}
-        for part in batches(sorted(wanted)):
-            for backward, rows in await directed(tx, RELATED, [wanted[link] for link in part]):
-                await self._apply(tx, rows, backward=backward)
+        async for backward, rows in directed(tx, RELATED, [wanted[link] for link in sorted(wanted)]):
+            await self._apply(tx, rows, backward=backward)
 
     async def _apply(self, tx: Transaction, wanted: Sequence[Row], *, backward: bool) -> None:
         pattern = f"UNWIND $rows AS row MATCH {RELATED.there(backward=backward)} "
@@ -201,28 +200,27 @@ async def write_triples(
         origin=FROM_CALLER,
         now=now,
     )
-    for part in batches(list(edges.values())):
-        await merge_edges(tx, part, now)
+    await merge_edges(tx, list(edges.values()), now)
     await settle_periods(tx, placed, namespace)
 
 
 async def settle_periods(tx: Transaction, placed: Sequence[Placed], namespace: str) -> None:
     """Remove the edges that others replace, and note if facts have times."""
-    for part in batches([one.instead for one in placed if one.instead is not None]):
-        for backward, rows in await directed(tx, RELATED, part):
-            await tx.run(f"UNWIND $rows AS row MATCH {RELATED.there(backward=backward)} DELETE r", {"rows": rows})
+    replaced = [one.instead for one in placed if one.instead is not None]
+    async for backward, rows in directed(tx, RELATED, replaced):
+        await tx.run(f"UNWIND $rows AS row MATCH {RELATED.there(backward=backward)} DELETE r", {"rows": rows})
     if any(has_times(one.edge["props"]) for one in placed):
         await mark_dated(tx, namespace)
 
 
 async def merge_edges(tx: Transaction, edges: Sequence[Row], now: str) -> int:
-    """Create or update RELATED edges, a batch of rows with ``a``, ``b``, ``link`` and ``props``.
+    """Create or update RELATED edges, rows with ``a``, ``b``, ``link`` and ``props``.
 
     Returns:
         How many of them are there now; those of entities that no longer exist are not.
     """
     written = 0
-    for backward, rows in await directed(tx, RELATED, edges):
+    async for backward, rows in directed(tx, RELATED, edges):
         found = await tx.run(
             "UNWIND $rows AS row MATCH (a:Entity {id: row.a}) MATCH (b:Entity {id: row.b}) "
             f"{RELATED.merge(backward=backward)} ON CREATE SET r.created_at = $now "

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.knowledge.edge_direction import EdgeKind, directed
 from core.rag.dbhandler.knowledge.entities import FROM_CALLER
 from core.rag.dbhandler.knowledge.periods import ALWAYS, Period
@@ -140,13 +139,12 @@ async def _stored(tx: Transaction, statements: Sequence[Statement]) -> dict[tupl
         for statement in statements
     }
     found: dict[tuple[str, str, str], list[Period]] = {}
-    for part in batches(list(wanted.values())):
-        for backward, rows in await directed(tx, _BETWEEN, part):
-            for row in await tx.run(
-                f"UNWIND $rows AS row MATCH {_BETWEEN.there(backward=backward)} "
-                "WHERE r.type = row.type AND r.origin = $origin AND r.inferred IS NULL "
-                "RETURN row.a AS a, row.b AS b, row.type AS type, r.valid_from AS valid_from, r.valid_to AS valid_to",
-                {"rows": rows, "origin": FROM_CALLER},
-            ):
-                found.setdefault((row["a"], row["b"], row["type"]), []).append(period_in(row))
+    async for backward, rows in directed(tx, _BETWEEN, list(wanted.values())):
+        for row in await tx.run(
+            f"UNWIND $rows AS row MATCH {_BETWEEN.there(backward=backward)} "
+            "WHERE r.type = row.type AND r.origin = $origin AND r.inferred IS NULL "
+            "RETURN row.a AS a, row.b AS b, row.type AS type, r.valid_from AS valid_from, r.valid_to AS valid_to",
+            {"rows": rows, "origin": FROM_CALLER},
+        ):
+            found.setdefault((row["a"], row["b"], row["type"]), []).append(period_in(row))
     return found

@@ -233,9 +233,8 @@ class RecordChanges:
         self.made.update(new)
         new.sort(key=attrgetter("type"))
         await self._create_links(tx, (_link(self._link_row(one), self._relations[one]) for one in new))
-        for part in batches(wanted):
-            for backward, rows in await directed(tx, RELATED, part):
-                await self._weigh(tx, rows, relations, backward=backward)
+        async for backward, rows in directed(tx, RELATED, wanted):
+            await self._weigh(tx, rows, relations, backward=backward)
 
     def _link_row(self, relation: Relation) -> Row:
         a, b = self._ledger.id(relation.source), self._ledger.id(relation.target)

@@ -74,9 +74,8 @@ async def withdraw(tx: Transaction, gone: Mapping[str, str], now: str) -> None:
     """
     links = {link: {"a": a, "b": b, "link": link} for stated in gone.values() for a, b, link in json.loads(stated)}
     ends: set[str] = set()
-    for part in batches([links[link] for link in sorted(links)]):
-        for backward, rows in await directed(tx, RELATED, part):
-            ends |= await _withdraw(tx, rows, gone, now, backward=backward)
+    async for backward, rows in directed(tx, RELATED, [links[link] for link in sorted(links)]):
+        ends |= await _withdraw(tx, rows, gone, now, backward=backward)
     await remove_unused_entities(tx, sorted(ends))
 
 

@@ -264,7 +264,7 @@ async def turned(tx: Transaction, edges: EdgeKind, rows: Sequence[Row]) -> list[
     if edges.type not in _UNDIRECTED:
         return list(rows)
     reverse: set[tuple[str, str]] = set()
-    for backward, alike in await directed(tx, edges, [{"a": row["b"], "b": row["a"]} for row in rows]):
+    async for backward, alike in directed(tx, edges, [{"a": row["b"], "b": row["a"]} for row in rows]):
         reverse |= {
             (row["b"], row["a"])
             for row in await tx.run(

@@ -237,7 +237,7 @@ class TransferOperations(ExportOperations):
                 for e in entries
             ]
             for part in batches(rows):
-                for backward, alike in await directed(tx, edges, await turned(tx, edges, part)):
+                async for backward, alike in directed(tx, edges, await turned(tx, edges, part)):
                     written = await tx.run(
                         f"UNWIND $rows AS row MATCH (a:{start} {{id: row.a}}) MATCH (b:{end} {{id: row.b}}) "
                         "WHERE a.namespace = $namespace AND b.namespace = $namespace "
