@@ -24,7 +24,6 @@ _READS = re.compile(
     r"(?:\s|//[^\n]*|/\*.*?\*/)*+(?:MATCH|OPTIONAL|WITH|UNWIND|RETURN|CALL|SHOW|EXPLAIN|PROFILE)\b",
     re.IGNORECASE | re.DOTALL,
 )
-_DELETED_AT_ONCE = 500
 
 #: Labels in the order in which a namespace is emptied: nodes with many incoming edges last, when these are gone.
 _EMPTYING = (
@@ -162,14 +161,14 @@ class AdminOperations(RevectoringOperations):
 
     async def _mark_incomplete(self) -> None:
         """Let an ingest after an interruption take no document for unchanged, whose chunks may be gone already."""
-        for part in batches(await self._document_ids(), max_rows=_DELETED_AT_ONCE):
+        for part in batches(await self._document_ids()):
             await self._write_one("UNWIND $ids AS i MATCH (d:Document {id: i}) SET d.pipeline = ''", ids=part)
 
     async def _delete_all(self, *labels: Label) -> int:
         count = 0
         for label in labels:
             rows = await self.read(f"MATCH (n:{label}) WHERE n.namespace = $namespace RETURN n.id AS id")
-            for part in batches([row["id"] for row in rows], max_rows=_DELETED_AT_ONCE):
+            for part in batches([row["id"] for row in rows]):
                 await self._write_one(f"UNWIND $ids AS i MATCH (n:{label} {{id: i}}) DETACH DELETE n", ids=part)
                 count += len(part)
         return count

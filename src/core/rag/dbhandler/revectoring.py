@@ -19,8 +19,6 @@ from core.rag.identity import vector_id
 from core.rag.schema import Label
 from core.rag.times import utc_now
 
-_DELETED_AT_ONCE = 500
-
 
 class RevectoringOperations(VectorStoreOperations):
     """What :mod:`core.rag.maintenance.reembed` needs."""
@@ -81,7 +79,7 @@ class RevectoringOperations(VectorStoreOperations):
         indexes = [store.index(target) for target in (Label.CHUNK, Label.INTERACTION)]
         for index in indexes:
             rows = await self.read(f"MATCH (v:{index.label}) RETURN v.id AS id")
-            for part in batches([row["id"] for row in rows], max_rows=_DELETED_AT_ONCE):
+            for part in batches([row["id"] for row in rows]):
                 await self._write(partial(_delete_vectors, ids=part))
         graph = await self.connect()
         for index in indexes:  # before the store: without it, nobody would know later which indexes to drop

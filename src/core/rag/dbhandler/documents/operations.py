@@ -22,7 +22,7 @@ from core.rag.dbhandler.documents.rows import (
     document_row,
     from_json,
 )
-from core.rag.dbhandler.documents.writing import ChunkRow, DocumentRow, update_documents
+from core.rag.dbhandler.documents.writing import ChunkRow, DocumentRow, merge_documents
 from core.rag.dbhandler.locking import lock
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.dbhandler.text_order import comparable
@@ -298,7 +298,7 @@ async def _update(tx: Transaction, row: DocumentRow, namespace: str) -> bool:
     )
     if not stored or stored[0]["content_hash"] != row.properties["content_hash"]:
         return False
-    await update_documents(tx, [row], namespace)
+    await merge_documents(tx, [row], namespace, utc_now())
     if stored[0]["title"] != row.properties["title"]:
         await _retitle(tx, row.id, row.properties["title"])
     return True

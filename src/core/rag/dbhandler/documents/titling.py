@@ -15,9 +15,6 @@ from core.rag.dbhandler.store import Transaction
 from core.rag.extraction.matching import NameTable
 from core.rag.times import iso, utc_now
 
-#: Number of chunks per transaction.
-_CHUNKS = 500
-
 #: A document may bear a time this long before that of the mark: transactions take time, and clocks differ.
 _MARGIN = timedelta(minutes=5)
 
@@ -103,7 +100,7 @@ class TitleOperations(ClientBase):
             chunks: Their ids.
             titles: All titles to look for.
         """
-        for part in batches(chunks, max_rows=_CHUNKS):
+        for part in batches(chunks):
 
             async def work(tx: Transaction, part: list[str] = part) -> None:
                 ledger = EntityLedger(self._namespace, utc_now())

@@ -140,7 +140,7 @@ async def write_documents(
         changes.add(document.chunks, existing.get(document.id, {}), vector_store)
 
     await _create_documents(tx, added, namespace, now)
-    await _merge_documents(tx, replaced, namespace, now)
+    await merge_documents(tx, replaced, namespace, now)
     maybe_unused = await changes.write(tx, text_label, namespace, now)
     next_edges = [{"a": a.id, "b": b.id} for document in documents for a, b in pairwise(document.chunks)]
     await chain_chunks(tx, [document.id for document in replaced], next_edges)
@@ -245,11 +245,6 @@ class _ChunkChanges:
         return maybe_unused | {row["id"] for row in self.stale}
 
 
-async def update_documents(tx: Transaction, documents: Sequence[DocumentRow], namespace: str) -> None:
-    """Write properties and source of documents; their chunks and links do not change."""
-    await _merge_documents(tx, documents, namespace, utc_now())
-
-
 async def _create_documents(tx: Transaction, documents: Sequence[DocumentRow], namespace: str, now: str) -> None:
     by_source: dict[str | None, list[Row]] = {}
     for document in documents:
@@ -258,7 +253,8 @@ async def _create_documents(tx: Transaction, documents: Sequence[DocumentRow], n
         await create_documents(tx, rows, source, namespace, now)
 
 
-async def _merge_documents(tx: Transaction, documents: Sequence[DocumentRow], namespace: str, now: str) -> None:
+async def merge_documents(tx: Transaction, documents: Sequence[DocumentRow], namespace: str, now: str) -> None:
+    """Write properties and source of documents; their chunks and links do not change."""
     parts = await _content_parts(tx, [document.id for document in documents])
     by_source: dict[str | None, list[Row]] = {}
     for document in documents:

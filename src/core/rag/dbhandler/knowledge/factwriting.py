@@ -168,7 +168,7 @@ class FactOperations(ClientBase):
         check_there(chunks, {row["id"] for row in found}, self._namespace)
         now, namespace = utc_now(), self._namespace
         statements = [triple.statement(names, namespace) for triple in clean]
-        parts = list(batches(range(len(clean)), max_rows=500))
+        parts = list(batches(range(len(clean))))
         if len(parts) > 1:  # so that an error in a later part leaves all as it is
             await self._write(partial(placed, statements=statements, namespace=namespace, now=now))
         links: set[str] = set()

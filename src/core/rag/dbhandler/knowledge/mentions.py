@@ -102,9 +102,6 @@ class MentionChanges:
     async def read_documents(self, tx: Transaction, chunks: Mapping[str, ChunkText], documents: Sequence[str]) -> None:
         """Read mentions and titles of existing documents, with all of their chunks."""
         await self.read(tx, chunks)
-        await self._read_titles(tx, documents)
-
-    async def _read_titles(self, tx: Transaction, documents: Sequence[str]) -> None:
         rows = await run_for_ids(
             tx,
             "UNWIND $ids AS i MATCH (d:Document {id: i})-[t:TITLED]->(e:Entity) "

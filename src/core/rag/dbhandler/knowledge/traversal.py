@@ -274,7 +274,7 @@ class TraversalOperations(NodeOperations):
     async def attached(self, entities: Sequence[str], limit: int) -> list[Row]:
         """Return records and documents that have or mention entities: ``entity``, ``label``, ``id``, ``weight``."""
         rows: list[Row] = []
-        for part in batches(check_texts("entities", entities), max_rows=500):
+        for part in batches(check_texts("entities", entities)):
             rows += [
                 {**row, "label": Label.RECORD, "weight": 1}
                 for row in await self.read(
