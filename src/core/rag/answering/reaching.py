@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import AsyncGenerator, Generator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 from core.rag.answering.services import Services
 from core.rag.errors import LanguageModelUnreachableError
@@ -50,16 +50,6 @@ class OneQuestionModel:
         """Close the connections."""
         await self._model.close()
 
-    @overload
-    async def complete(
-        self, messages: Sequence[Message], *, temperature: float, max_tokens: int, schema: None = None
-    ) -> Completion[None]: ...
-
-    @overload
-    async def complete[Parsed: BaseModel](
-        self, messages: Sequence[Message], *, temperature: float, max_tokens: int, schema: type[Parsed]
-    ) -> Completion[Parsed]: ...
-
     async def complete(
         self,
         messages: Sequence[Message],
@@ -70,8 +60,6 @@ class OneQuestionModel:
     ) -> Completion[Any]:
         """Ask for a whole answer; see :class:`core.rag.llm.base.LanguageModel`."""
         with self._remembered():
-            if schema is None:
-                return await self._model.complete(messages, temperature=temperature, max_tokens=max_tokens)
             return await self._model.complete(messages, temperature=temperature, max_tokens=max_tokens, schema=schema)
 
     async def stream(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import batched
 from typing import TYPE_CHECKING, Any
 
 from core.rag.errors import (
@@ -117,8 +118,7 @@ class FactFinder:
         report = FactReport()
         waiting = await self._client.chunks_without_facts(limit)
         row = 0  # consecutive failures that are due to the model, not to the chunk
-        for start in range(0, len(waiting), _WRITTEN_AT_ONCE):
-            part = waiting[start : start + _WRITTEN_AT_ONCE]
+        for part in batched(waiting, _WRITTEN_AT_ONCE):
             gate = asyncio.Semaphore(self._concurrency)
             results = await asyncio.gather(*(self._read(chunk, gate, stop) for chunk in part), return_exceptions=True)
             found: dict[str, ChunkFacts] = {}

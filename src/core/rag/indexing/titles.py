@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from core.rag.analysis.stopwords import LATIN_LANGUAGES
 from core.rag.analysis.words import fold, is_stop_word, stem
+from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.store import MAX_K
 from core.rag.extraction.matching import NameTable
 from core.rag.extraction.mentions import is_sought
@@ -18,9 +19,6 @@ from core.rag.indexing.title_runs import TitleRun, TitleRuns, title_runs
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
     from core.rag.indexing.title_finder import TitleFinder
-
-#: Number of chunks whose texts are read at once.
-_PAGE = 500
 
 #: Searching for one title costs as much as reading this many chunks.
 _READS_PER_SEARCH = 50
@@ -96,12 +94,12 @@ class TitleLinker:
             gone, fresh = finder.changes(now)
             phantoms |= gone
             table = NameTable([*gone, *fresh] if unknown else ())
-            for page in _pages(unknown):
+            for page in batches(unknown):
                 texts = await self._client.chunk_texts(page)
                 affected |= dict.fromkeys(await asyncio.to_thread(_behind, finder, texts, table, gone))
         older = await self._older(set().union(*(finder.batch_of for finder in finders)), wanted) if wanted else []
         table = await asyncio.to_thread(NameTable, [*phantoms, *wanted] if older else ())
-        for page in _pages(older):
+        for page in batches(older):
             texts = await self._client.chunk_texts(page)
             affected |= dict.fromkeys(await asyncio.to_thread(_naming, texts, table))
         return list(affected)
@@ -158,7 +156,3 @@ def _searchable(title: str) -> list[str]:
         if len(word) > 1 and not any(is_stop_word(word, language) for language in LATIN_LANGUAGES)
     ]
     return sorted(usable, key=lambda word: (-len(word), word))[:_SEARCHED_WORDS]
-
-
-def _pages(items: Sequence[str]) -> Iterable[Sequence[str]]:
-    return (items[start : start + _PAGE] for start in range(0, len(items), _PAGE))

@@ -319,14 +319,12 @@ class BoltStore:
         if not words:
             return []
         if self._dialect.abilities.text_search:
-            try:
+            with suppress(IndexMissingError):
                 return await self._words.search(index, words, k)
-            except IndexMissingError:
-                found = await scan_text(self, index, words, k)
-                if found:
-                    self._note(_without_words(index))
-                return found
-        return await scan_text(self, index, words, k)
+        found = await scan_text(self, index, words, k)
+        if found and self._dialect.abilities.text_search:
+            self._note(_without_words(index))
+        return found
 
     async def known_words(self, index: TextIndex, words: Collection[str]) -> set[str]:
         """See :class:`~core.rag.dbhandler.store.GraphStore`."""
@@ -343,15 +341,12 @@ class BoltStore:
         vector = check_vector(query, index.dimension)
         self._check_open("A vector search")
         if self._dialect.abilities.vector_search:
-            try:
+            with suppress(IndexMissingError):
                 return await self._dialect.vector_search(index, vector, k)
-            except IndexMissingError:
-                # The first vector makes it: where nothing was stored, nothing is missing.
-                found = await scan_search(self, index, vector, k)
-                if found:
-                    self._note(_without(index))
-                return found
-        return await scan_search(self, index, vector, k)
+        found = await scan_search(self, index, vector, k)
+        if found and self._dialect.abilities.vector_search:  # without vectors, no index is missing: the first makes it
+            self._note(_without(index))
+        return found
 
     async def shortest_path(
         self, start_id: str, end_id: str, *, edge_types: Sequence[str], max_depth: int, namespace: str

@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 from array import array
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
 from typing import Any
 
+from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.embedded.errors import map_error
 from core.rag.dbhandler.embedded.header import check_header
 from core.rag.dbhandler.versions import READ_VERSION, version_in
@@ -60,7 +60,7 @@ def digest(db: Any, stop: Event | None) -> Digest:
     total = 0
     for label in Label:
         ids = [row["id"] for row in db.execute_cypher(f"MATCH (n:{label}) RETURN n.id AS id")]
-        for page in _pages(ids):
+        for page in batches(ids, max_rows=_PAGE):
             if stop is not None and stop.is_set():
                 raise StoppedError
             for row in db.execute_cypher(
@@ -110,11 +110,6 @@ def _number(head: list[str], props: dict[str, Any]) -> int:
     if embedding is not None:
         hashed.update(array("f", embedding).tobytes())
     return int.from_bytes(hashed.digest())
-
-
-def _pages(ids: list[str]) -> Iterator[list[str]]:
-    for start in range(0, len(ids), _PAGE):
-        yield ids[start : start + _PAGE]
 
 
 def _name(item: dict[str, Any]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from functools import partial
 from typing import Any
@@ -182,7 +182,10 @@ class TransferOperations(ExportOperations):
             return
         label = Label(kind[1])
         if label is Label.VECTOR:
-            for store_id, rows in _grouped(entries, lambda entry: entry["props"].get("vector_store_id", "")):
+            of_store: dict[str, list[dict[str, Any]]] = {}
+            for entry in entries:
+                of_store.setdefault(entry["props"].get("vector_store_id", ""), []).append(entry)
+            for store_id, rows in of_store.items():
                 index = await self._import_index(store_id, Label(kind[2]), indexes)
                 await self._put_nodes(label, rows, f"n:{check_name(index.label)}, ")
         else:
@@ -282,10 +285,3 @@ def _refuse_taken(label: str, taken: Sequence[Row]) -> None:
             f" {taken[0]['namespace']!r}. Ids belong to their namespace: import the file that mgrag export wrote, as it"
             " was written."
         )
-
-
-def _grouped(entries: list[dict[str, Any]], key: Any) -> Iterable[tuple[str, list[dict[str, Any]]]]:
-    groups: dict[str, list[dict[str, Any]]] = {}
-    for entry in entries:
-        groups.setdefault(key(entry), []).append(entry)
-    return groups.items()
