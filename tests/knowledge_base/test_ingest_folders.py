@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from tests.knowledge_base.notes import document, text
 
 from core.rag import KnowledgeBase
 from core.rag.errors import NotFoundError, SourceError
+from libs.dataloader import Known, LoadResult, SourceInfo
 from libs.dataloader.walk import Found, Walker
 
 
@@ -54,6 +55,41 @@ async def test_prune_of_a_folder_removes_what_vanished_though_the_folder_around_
     assert pruned.documents.deleted == 1
     left = {row["path"].rsplit("/", 1)[-1] for row in await kb.client.list_documents()}
     assert left == {"stays.md", "given.md", "top.md"}, "what a caller gave comes from no folder"
+
+
+async def test_prune_of_a_folder_removes_files_that_were_ingested_by_their_names_and_are_gone(
+    kb: KnowledgeBase, tmp_path: Path
+) -> None:
+    """As `mgrag ingest docs/*` of one day, and `mgrag ingest docs --prune` of another."""
+    docs, beside, store = tmp_path / "docs", tmp_path / "others", tmp_path / "docs" / "store.zip"
+    for number, place in enumerate(("a.md", "b.md", "given.md", "deep/c.md", "deep/d.md")):
+        (docs / place).parent.mkdir(parents=True, exist_ok=True)
+        (docs / place).write_text(text(number % 4))
+    beside.mkdir()
+    (beside / "a.md").write_text(text(0))
+    (docs / "link.md").symlink_to(beside / "a.md")
+    store.touch()
+
+    class Archive:
+        """A loader of the caller, which calls its source a file, as it is one."""
+
+        source = SourceInfo("store.zip", "file", store.as_uri())
+
+        async def load(self, known: Known | None = None) -> AsyncIterator[LoadResult]:
+            yield document("e.md", text(3), uri=f"{store.as_uri()}/e.md")
+
+    given = document(str(docs / "given.md"), text(2))
+    await kb.ingest([*docs.glob("*.md"), docs / "deep", beside / "a.md", Archive(), given])
+    for place in ("a.md", "given.md", "link.md", "deep/d.md"):
+        (docs / place).unlink()
+    (beside / "a.md").unlink()
+
+    report = await kb.ingest(docs, exclude=["b.md"], prune=True)
+
+    assert report.documents.deleted == 3
+    left = {row["uri"].removeprefix(f"{tmp_path.as_uri()}/") for row in await kb.documents()}
+    assert left == {"docs/b.md", "docs/given.md", "docs/deep/c.md", "docs/store.zip/e.md", "others/a.md"}
+    assert not any((await orphans(kb.client)).values())
 
 
 async def test_a_folder_that_is_ingested_under_two_names_is_told(kb: KnowledgeBase, tmp_path: Path) -> None:

@@ -81,8 +81,7 @@ async def prune(client: MemGraphClient, state: StateReader, read: Sequence[ReadS
             report.warnings.append(f"Of {source.uri} only what is certainly gone was pruned: {why}.")
         moved = (standardize_resource_uri(uri) for uri in getattr(one.loader, "moved", ()))
         certain = one.gone.union(document_id(client.namespace, uri) for uri in moved)
-        covers = getattr(one.loader, "covers", None)
-        gone = await state.gone(one.source_id, seen, covers, certain if why else None)
+        gone = await _gone(state, one, seen, certain if why else None)
         if source.type == "folder":
             gone, notes = _without_emptied(gone)
             report.warnings += notes
@@ -173,13 +172,27 @@ def _without_emptied(gone: Sequence[dict[str, Any]]) -> tuple[list[dict[str, Any
     return left, notes
 
 
+async def _gone(
+    state: StateReader, one: ReadSource, seen: set[str], only: set[str] | None = None
+) -> list[dict[str, Any]]:
+    """List the documents that a source no longer has; of a folder, also files in it that were ingested by their names.
+
+    See :meth:`StateReader.gone`.
+    """
+    gone = await state.gone(one.source_id, seen, getattr(one.loader, "covers", None), only)
+    if one.source.type == "folder" and only is None:
+        listed = {row["id"] for row in gone}
+        gone += [row for row in await state.gone_below(one.source.uri, seen) if row["id"] not in listed]
+    return gone
+
+
 async def _why_not_all(state: StateReader, one: ReadSource, seen: set[str]) -> str | None:
     """Why a source may have documents that were not seen; ``None`` if it has none."""
     if not getattr(one.loader, "complete", True):
         return getattr(one.loader, "why_incomplete", None) or "it was not read to the end"
     if seen and one.source.type != "web":
         return None
-    others = [row["uri"] for row in await state.gone(one.source_id, seen, getattr(one.loader, "covers", None))]
+    others = [row["uri"] for row in await _gone(state, one, seen)]
     if len(others) < _OTHERS:
         return None
     if one.source.type != "web":

@@ -190,6 +190,16 @@ class StateReader:
             and (covers is None or covers(row["uri"]))
         ]
 
+    async def gone_below(self, folder: str, seen: set[str]) -> list[dict[str, Any]]:
+        """List the same of the files within a folder that were ingested under paths of their own and are not there.
+
+        Args:
+            folder: URI of the folder.
+            seen: Ids of the documents that it has.
+        """
+        below = await self._client.documents_below(folder)
+        return [row for row in below if row["id"] not in seen and not is_file(row["uri"])]
+
     def _current(self, row: Mapping[str, Any]) -> bool:
         return row["pipeline"] == self.pipeline and self._vector_store in (row["embedded_in"] or ())
 

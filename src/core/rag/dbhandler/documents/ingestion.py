@@ -219,17 +219,41 @@ class IngestOperations(VectorStoreOperations):
 
     async def documents_of_source(self, source: str) -> list[dict[str, Any]]:
         """Return id, URI and the URIs of all sources (``sources``) of the documents of a source."""
-        rows = await self.read(
-            "MATCH (s:Source {id: $source})<-[:SOURCED_FROM]-(d:Document) RETURN d.id AS id, d.uri AS uri",
-            source=source,
+        return await self._with_sources(
+            await self.read(
+                "MATCH (s:Source {id: $source})<-[:SOURCED_FROM]-(d:Document) RETURN d.id AS id, d.uri AS uri",
+                source=source,
+            )
         )
-        uris: dict[str, list[str]] = {row["id"]: [] for row in rows}
+
+    async def documents_below(self, folder: str) -> list[dict[str, Any]]:
+        """Return the same of the files within a folder that come from sources of their own: files, and folders there.
+
+        Args:
+            folder: Its URI.
+        """
+        inside = folder.rstrip("/") + "/"
+        rows = await self.read(
+            "MATCH (s:Source) WHERE s.namespace = $namespace AND s.type IN $types AND s.uri STARTS WITH $inside "
+            "MATCH (s)<-[:SOURCED_FROM]-(d:Document) RETURN d.id AS id, d.uri AS uri, s.uri AS source, s.type AS type",
+            types=["file", "folder"],
+            inside=inside,
+        )
+        # A loader of the caller may have documents of other names, whatever it calls its source.
+        return await self._with_sources(
+            {"id": row["id"], "uri": row["uri"]}
+            for row in rows
+            if row["uri"] == row["source"] or (row["type"] == "folder" and row["uri"].startswith(row["source"] + "/"))
+        )
+
+    async def _with_sources(self, rows: Iterable[Row]) -> list[dict[str, Any]]:
+        found = {row["id"]: {**row, "sources": []} for row in rows}
         for row in await self.read_for_ids(
             "UNWIND $ids AS i MATCH (d:Document {id: i})-[:SOURCED_FROM]->(s:Source) RETURN d.id AS id, s.uri AS uri",
-            sorted(uris),
+            sorted(found),
         ):
-            uris[row["id"]].append(row["uri"])
-        return [{**row, "sources": uris[row["id"]]} for row in rows]
+            found[row["id"]]["sources"].append(row["uri"])
+        return list(found.values())
 
 
 class _MissingVectorsError(Exception):
