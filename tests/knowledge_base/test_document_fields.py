@@ -183,3 +183,15 @@ def test_the_record_of_a_document_has_its_other_plain_fields() -> None:
     assert document_record(None, {"status": "draft"}) == {}
     nested = {"author": {"name": "Ada Lane", "rank": 1}, "params": {"project": "Ebb"}, "status": "draft"}
     assert document_record(None, nested) == {"author": ["Ada Lane"], "status": "draft", "project": ["Ebb"]}
+
+
+async def test_a_key_of_metadata_that_is_no_text_beside_others_is_named(kb: KnowledgeBase) -> None:
+    """They cannot be sorted, and Python's own message named neither the key nor what to do."""
+    texts = {"a.md": {1: "x", "b": 2}, "c.md": {"deep": [{None: 1, "b": 2}]}, "d.md": {1: "x", 2: "y"}}
+    given = [Document(path=path, content="A mill.", metadata=metadata) for path, metadata in texts.items()]  # type: ignore[arg-type]
+    report = await kb.ingest(given)
+    assert [(one.path, one.reason.partition(": ")[2]) for one in report.documents.failed] == [
+        ("a.md", "the key 1 stands beside keys of another type. Write it as text."),
+        ("c.md", "the key None stands beside keys of another type. Write it as text."),
+    ]
+    assert (await kb.show("d.md"))["metadata"] == {"1": "x", "2": "y"}

@@ -91,7 +91,10 @@ def to_json(value: Any, what: str, encode: Callable[[Any], str] = _encode) -> st
     try:
         return encode(value)
     except (TypeError, ValueError) as error:
-        raise InvalidInputError(f"{what} cannot be stored as JSON: {error}.") from error
+        beside = (item for item in containers(value, what) if isinstance(item, Mapping) and len({*map(type, item)}) > 1)
+        odd = [repr(key)[:100] for item in beside for key in item if not isinstance(key, str)]
+        why = f"the key {odd[0]} stands beside keys of another type. Write it as text" if odd else error
+        raise InvalidInputError(f"{what} cannot be stored as JSON: {why}.") from error
     except RecursionError as error:
         raise InvalidInputError(f"{what} cannot be stored as JSON: it is nested too deeply. Flatten it.") from error
 
