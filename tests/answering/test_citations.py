@@ -238,6 +238,11 @@ async def test_numbers_have_to_be_in_the_source() -> None:
         ("The plan of [2024](plan.md), [1](", "The plan of [2024](plan.md), [1]("),
         ("It calls handlers[1](event) and [text](a.md).", "It calls handlers[1](event) and [text](a.md)."),
         ("An array a[i] and [text].", "An array a[i] and [text]."),
+        (
+            "It rains [0]. Take `m` and ports[0], or a.hosts[0].x [2].",
+            "It rains. Take `m` and ports[0], or a.hosts[0].x [2].",
+        ),
+        ("Between 0 and 1, [0, 1] or [0-9]; 10 [1, 10].", "Between 0 and 1, [0, 1] or [0-9]; 10 [1]."),
         ("It rains [", "It rains ["),
         ("It rains [12345].", "It rains [12345]."),
         ("Take `argv[0]` [2] or `x[9] [9]`.", "Take `argv[0]` [2] or `x[9] [9]`."),
@@ -413,6 +418,23 @@ async def test_an_index_of_a_name_that_the_sources_have_in_code_cites_nothing() 
     passages = [Passage(1, Hit("1", "d", "a.md", "", "", said, 0, 0, len(said), 1.0))]
     checked = await check_citations("It takes config.ports[1], not hosts[9] [1]. Olaf[1] wrote a list[1].", passages)
     assert checked.text == "It takes `config.ports[1]`, not `hosts[9]` [1]. Olaf[1] wrote a list[1]."
+    assert checked.supported
+
+
+async def test_an_index_that_source_code_has_cites_nothing() -> None:
+    said = "# The port of the mill\nport = int(argv[2])"
+    checked = await check_citations(
+        "The port of the mill is argv[2] [1].", [Passage(1, Hit("1", "d", "a.py", "", "", said, 0, 0, 43, 1.0))]
+    )
+    assert checked.text == "The port of the mill is `argv[2]` [1]."
+
+
+async def test_an_index_of_0_cites_nothing_whether_the_sources_have_it_or_not() -> None:
+    hit = Hit("1", "d", "a.md", "", "", "The first port is that of the mill. A share is in [0, 1].", 0, 0, 35, 1.0)
+    checked = await check_citations(
+        "The first port, ports[0], is that of the mill [1]. A share is in [0, 1] [1].", [Passage(1, hit)]
+    )
+    assert checked.text == "The first port, `ports[0]`, is that of the mill [1]. A share is in [0, 1] [1]."
     assert checked.supported
 
 

@@ -59,6 +59,7 @@ def test_passages_are_numbered_with_their_place() -> None:
         ("Take `argv[1]`, says [2].", "Take `argv[1]`, says (2)."),
         ("Trusts [3, 5], others [1–2].[^1]\n\n[^1]: A survey.", "Trusts (3, 5), others (1–2).(1)\n\n(1): A survey."),
         ("So 【4†L1】 and [Source 2], [2](a.md), [1 and 2].", "So (4†L1) and (Source 2), (2)(a.md), (1 and 2)."),
+        ("Of ports[0] to [0], a share in [0, 1].", "Of ports[0] to [0], a share in [0, 1]."),
         ("In [2024] and [x], it calls handlers[1](event).", "In [2024] and [x], it calls handlers[1](event)."),
         ("```\nx = ports[0][1]\n```\nSo it is [ 2 ].", "```\nx = ports[0][1]\n```\nSo it is (2)."),
         ("```\n[2] other.md\nIt snows.\n```", "```\n(2) other.md\nIt snows.\n```"),
@@ -66,6 +67,12 @@ def test_passages_are_numbered_with_their_place() -> None:
 )
 def test_numbers_in_brackets_of_a_document_cite_nothing_and_code_stays_as_it_is(said: str, written: str) -> None:
     assert f"[1] p1.md\n{written}" in build_context(knowledge([hit(1, said)])).text
+
+
+def test_source_code_keeps_its_indexes() -> None:
+    said = "# As in [2].\nport = ports[1][2] if len(ports) > 1 else argv[3]"
+    text = build_context(knowledge([hit(1, said, path="port.py")])).text
+    assert said.replace("[2].", "(2).") in text
 
 
 def test_facts_name_the_passages_that_say_so() -> None:

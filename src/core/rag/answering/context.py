@@ -11,6 +11,7 @@ from core.rag.answering.markers import CODE, MARKER
 from core.rag.answering.mermaid import mermaid_diagram
 from core.rag.answering.metrics import Metrics
 from core.rag.answering.types import Context, FoundEntity, FoundFact, Knowledge, Passage
+from core.rag.extraction.source_code import is_program
 from core.rag.indexing.splitting.sentences import sentence_spans
 from core.rag.indexing.splitting.tokens import even_tokens
 from core.rag.retrieval.hits import Hit
@@ -37,7 +38,7 @@ _REFERENCE_IN_CODE = re.compile(r"(?<![\w\])\"'])\[[ \t\xa0]*(\d{1,3})[ \t\xa0]*
 #: What is between the brackets of a marker, and what follows them.
 _BRACKETS = re.compile(r"[\[【][ \t\xa0]*\^?(.*?)[ \t\xa0]*[\]】](.*)", re.DOTALL)
 #: A number that no passage has.
-_YEAR = re.compile(r"\[\d{4}\]")
+_NO_PASSAGE = re.compile(r"\[(?:0|\d{4})\]")
 
 
 def build_context(
@@ -192,7 +193,7 @@ def _passage_text(passage: Passage) -> str:
     page = [f"page {passage.page}"] if passage.page is not None else []
     fields = [f"({hit.fields})"] if hit.fields else []
     where = ", ".join(map(_line, [passage.title, *title, *page, *fields]))
-    return f"[{passage.number}] {where}\n{_inert(hit.readable)}"
+    return f"[{passage.number}] {where}\n{_inert(hit.readable, code=is_program(hit.path))}"
 
 
 def _line(text: str) -> str:
@@ -200,17 +201,19 @@ def _line(text: str) -> str:
     return _inert(" ".join(text.split()))
 
 
-def _inert(text: str) -> str:
-    """Return a text in which nothing opens or closes a part, or looks like a citation."""
+def _inert(text: str, *, code: bool = False) -> str:
+    """Return a text, or source code, in which nothing opens or closes a part, or looks like a citation."""
     parts = []
     place = 0
     text = _TAG.sub("&lt;", text)
-    for code in CODE.finditer(text):
-        parts += [MARKER.sub(_in_parentheses, text[place : code.start()]), _REFERENCE_IN_CODE.sub(r"(\1)", code[0])]
-        place = code.end()
+    if code:
+        return _REFERENCE_IN_CODE.sub(r"(\1)", text)
+    for span in CODE.finditer(text):
+        parts += [MARKER.sub(_in_parentheses, text[place : span.start()]), _REFERENCE_IN_CODE.sub(r"(\1)", span[0])]
+        place = span.end()
     return "".join([*parts, MARKER.sub(_in_parentheses, text[place:])])
 
 
 def _in_parentheses(marker: re.Match[str]) -> str:
     """Return what a document has in brackets in the form of a citation: its own footnotes and references."""
-    return marker[0] if _YEAR.fullmatch(marker[0]) else _BRACKETS.sub(r"(\1)\2", marker[0])
+    return marker[0] if _NO_PASSAGE.fullmatch(marker[0]) else _BRACKETS.sub(r"(\1)\2", marker[0])

@@ -1,7 +1,7 @@
 """Citation markers (``[n]``): finding them in a text, and holding back invalid ones while a text is streamed.
 
 In code they are none: ``sys.argv[1]`` between backticks, or in a block of code, takes the second of a list. Models
-forget the backticks; what the sources use with an index is code without them, too.
+forget the backticks; what the sources use with an index is code without them, too, and so is ``ports[0]``.
 """
 
 from __future__ import annotations
@@ -10,16 +10,19 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 
 from core.rag.extraction.code_blocks import block_before
+from core.rag.extraction.source_code import is_program
 
 #: Where a link may lead: no spaces, and parentheses in pairs only (``wiki/Mill_(tool)``).
 _LONGEST_TARGET = 300
 _TARGET = rf"(?:[^()\s]|\([^()\s]*\)){{1,{_LONGEST_TARGET}}}"
 #: ``[1]``, ``[1, 2]``, ``[1-3]``, and what models write instead: ``[ 1 ]``, ``[1 and 2]``, ``【1】``, ``【1†L3-L5】``,
-#: ``[^1]``, ``[Source 1]``, ``[1](path)``. But ``x[1](y)`` is code, and ``[2024](path)`` the link of a year.
+#: ``[^1]``, ``[Source 1]``, ``[1](path)``. But ``x[1](y)`` is code, ``[2024](path)`` the link of a year, and no passage
+#: is 0: ``[0, 1]`` is an interval, ``[0-9]`` a digit.
+_NUMBER = r"(?!0+(?!\d))\d{1,4}"
 MARKER = re.compile(
     r"(?=[\[【])(?!(?:(?<=\w)[^\]】\n]{0,60}|\[\d{4})[\]】]\()"  # the bracket first: it is at few places
     r"[\[【][ \t\xa0]*\^?(?:(?:sources?|passages?|citations?|refs?)\s*)?"
-    rf"(\d{{1,4}}(?:\s*(?:[,;&–-]|,?\s(?:and|und)\s)\s*\^?\d{{1,4}})*)[ \t\xa0]*(?:†[^\]】\n]{{0,40}})?[\]】]"
+    rf"(0|{_NUMBER}(?:\s*(?:[,;&–-]|,?\s(?:and|und)\s)\s*\^?{_NUMBER})*)[ \t\xa0]*(?:†[^\]】\n]{{0,40}})?[\]】]"
     rf"(?:\({_TARGET}\))?",
     re.IGNORECASE,
 )
@@ -88,16 +91,17 @@ def without_markers(text: str) -> str:
     return "".join([*parts, text[place:]])
 
 
-def indexed_names(texts: Iterable[str]) -> frozenset[str]:
-    """Return the names that texts use with an index, in code.
+def indexed_names(passages: Iterable[tuple[str, str]]) -> frozenset[str]:
+    """Return the names that passages, each the path of its document and its text, use with an index, in code.
 
     Example:
-        >>> sorted(indexed_names(["Take `ports[i]`, or a.hosts[0]; not Paris[1] nor `list[int]`."]))
+        >>> sorted(indexed_names([("a.md", "Take `ports[i]`, or a.hosts[0]; not Paris[1] nor `list[int]`.")]))
         ['a.hosts', 'ports']
     """
     found: set[str] = set()
-    for text in texts:
-        found.update(name[1] for code in CODE.finditer(text) for name in _INDEX.finditer(code[0]))
+    for path, text in passages:
+        parts = [text] if is_program(path) else [code[0] for code in CODE.finditer(text)]
+        found.update(name[1] for part in parts for name in _INDEX.finditer(part))
         found.update(name[1] for name in _FIRST_INDEX.finditer(text))
     return frozenset(found)
 
@@ -107,16 +111,20 @@ def in_backticks(text: str, indexed: Collection[str]) -> str:
     parts = []
     place = 0
     for match in markers_in(text):
-        if name := _name_before(text, match.start(), indexed):
+        if name := _name_before(match, indexed):
             parts.append(f"{text[place : match.start() - len(name)]}`{name}{match[0]}`")
             place = match.end()
     return "".join([*parts, text[place:]])
 
 
-def _name_before(text: str, end: int, indexed: Collection[str]) -> str:
-    """Return the name that ends at a place if it is one of these; else nothing."""
-    name = _NAME.search(text, max(0, end - _LONGEST_NAME), end) if indexed else None
-    return name[0] if name is not None and name[0] in indexed else ""
+def _name_before(marker: re.Match[str], indexed: Collection[str]) -> str:
+    """Return the name that a number in brackets is an index of: one of these, or any before ``[0]``; else nothing."""
+    first = marker[0] == "[0]"  # no passage has this number
+    if not (first or indexed):
+        return ""
+    end = marker.start()
+    name = _NAME.search(marker.string, max(0, end - _LONGEST_NAME), end)
+    return name[0] if name is not None and (first or name[0] in indexed) else ""
 
 
 def is_in_block(text: str, place: int) -> bool:
@@ -170,7 +178,7 @@ class MarkerFilter:
         text = self._word + text
         place = len(self._word)
         for match in markers_in(text):
-            if match.start() < place or _name_before(text, match.start(), self._indexed):
+            if match.start() < place or _name_before(match, self._indexed):
                 continue
             numbers = numbers_in(match[1])
             kept = "".join(f"[{number}]" for number in numbers if number in self._known)

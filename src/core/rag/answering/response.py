@@ -215,7 +215,7 @@ async def _written(
     counted.prompt = prompt.label()
     cleaner = MarkerFilter(
         {passage.number for passage in context.passages},
-        indexed_names(passage.hit.content for passage in context.passages),
+        indexed_names((passage.hit.path, passage.hit.content) for passage in context.passages),
     )
     started = time.monotonic()
     stream = model.stream(prompt.messages(), temperature=TEMPERATURE, max_tokens=MAX_TOKENS)

@@ -67,7 +67,7 @@ async def check_citations(text: str, passages: Sequence[Passage], embedder: Embe
         The answer and the result of the check.
     """
     sources = {passage.number: source_of(passage) for passage in passages}
-    indexed = indexed_names(passage.hit.content for passage in passages)
+    indexed = indexed_names((passage.hit.path, passage.hit.content) for passage in passages)
     cleaner = MarkerFilter(sources, indexed)
     text = in_backticks((cleaner.feed(text) + cleaner.end()).strip(), indexed)
     said = (sentence for passage in passages for sentence in sentences(passage.hit.content))
