@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import logging
+import re
 import struct
 import traceback
 from collections.abc import Callable
@@ -128,8 +129,8 @@ async def test_the_other_requests_wait_too(server: OpenAIServer, settings: MakeS
         assert (await task).shape == (3, 1536)
 
 
-async def test_a_rate_limit_is_waited_for_until_the_deadline(
-    server: OpenAIServer, settings: MakeSettings, clock: Clock
+async def test_a_rate_limit_is_waited_for_until_the_deadline_and_told_once(
+    server: OpenAIServer, settings: MakeSettings, clock: Clock, caplog: pytest.LogCaptureFixture
 ) -> None:
     server.always = fail(429, "slow down")
     async with make(server, settings, clock, MGRAG_EMBEDDING_RETRY_DEADLINE=100) as embedder:
@@ -137,6 +138,8 @@ async def test_a_rate_limit_is_waited_for_until_the_deadline(
             await embedder.get_embedding("a")
 
     assert 60 < sum(clock.slept) <= 100
+    (told,) = (record.getMessage() for record in caplog.records if record.levelname == "WARNING")
+    assert re.search(r"slow down \(HTTP 429\).* Asked again in \d+\.\d s\.$", told)
 
 
 async def test_a_wait_beyond_the_deadline_is_not_begun(
@@ -144,7 +147,7 @@ async def test_a_wait_beyond_the_deadline_is_not_begun(
 ) -> None:
     server.always = fail(429, headers={"Retry-After": "3600"})
     async with make(server, settings, clock) as embedder:
-        with pytest.raises(EmbeddingError, match="MGRAG_EMBEDDING_RETRY_DEADLINE"):
+        with pytest.raises(EmbeddingError, match=r"it asks to come back in 60 minutes.*MGRAG_EMBEDDING_RETRY_DEADLINE"):
             await embedder.get_embedding("a")
 
     assert clock.slept == [] and len(server.requests) == 1

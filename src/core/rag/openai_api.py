@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 _FIRST_DELAY = 0.5
 _LONGEST_DELAY = 30.0
+# People are told of the first wait of so many seconds.
+_LONG_DELAY = 5.0
 # Tries in a row where the server does not say when to come back; a rate limit is waited for until the deadline.
 _ATTEMPTS = {"unavailable": 6, "malformed": 3}
 
@@ -94,6 +96,7 @@ class ApiClient:
         self._deployment = azure_deployment
         self._timing = timing or Timing()
         self._not_before = 0.0
+        self._told_of_waiting = False
         self._loop: asyncio.AbstractEventLoop | None = None
         self._client: Any = None
         self._slots = asyncio.Semaphore(concurrency)
@@ -216,7 +219,9 @@ class ApiClient:
                 self._not_before = max(self._not_before, now + failure.retry_after)
             self.retries += 1
             tally.retries += 1
-            _log.info("%s: %s; again in %.1f s", self.endpoint.url, failure, delay)
+            told = logging.INFO if self._told_of_waiting or delay < _LONG_DELAY else logging.WARNING
+            self._told_of_waiting |= told == logging.WARNING
+            _log.log(told, "%s: %s. Asked again in %.1f s.", self.endpoint.url, failure, delay)
             await self._timing.sleep(delay)
 
     async def close(self) -> None:

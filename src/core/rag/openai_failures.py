@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from libs.dataloader.network import retry_after
+from libs.dataloader.network import retry_after, span
 
 if TYPE_CHECKING:
     from core.rag.openai_endpoint import Endpoint
@@ -61,7 +61,9 @@ class ApiFailure(Exception):  # noqa: N818 - callers turn it into an error of th
     def __str__(self) -> str:
         status = f" (HTTP {self.status})" if self.status is not None else ""
         times = f", {self.attempts} times in a row" if self.attempts > 1 else ""
-        return f"{self.message}{status}{times}"
+        wait = self.retry_after or 0.0
+        back = f"; it asks to come back in {span(wait)}" if wait >= 1 else ""
+        return f"{self.message}{status}{times}{back}"
 
 
 def failure_of_status(error: Any, redact: Callable[[str], str], now: float) -> ApiFailure:

@@ -26,6 +26,14 @@ def retry_after(value: str, now: float) -> float | None:
     return seconds if 0 <= seconds < float("inf") else None
 
 
+def span(seconds: float) -> str:
+    """Return a duration as text, in the largest unit of which it has at least two."""
+    for size, unit in ((86_400, "days"), (3_600, "hours"), (60, "minutes")):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds:.0f} seconds"
+
+
 def causes_of(error: BaseException) -> Iterator[BaseException]:
     """Yield the error and all that led to it."""
     waiting: list[BaseException | None] = [error]

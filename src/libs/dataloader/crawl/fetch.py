@@ -17,7 +17,7 @@ from libs.dataloader.crawl.decoding import ACCEPT_ENCODING, BadEncodingError, Bo
 from libs.dataloader.crawl.guard import BlockedAddressError
 from libs.dataloader.crawl.throttle import Throttle
 from libs.dataloader.crawl.urls import host_and_port, host_of, origin
-from libs.dataloader.network import causes_of, retry_after
+from libs.dataloader.network import causes_of, retry_after, span
 
 MAX_RETRY_AFTER = 120.0
 MAX_BACKOFF = 30.0
@@ -237,7 +237,7 @@ class Fetcher:
                 host.silent_in_a_row = 0
             if outcome.wait is not None and outcome.wait > MAX_RETRY_AFTER:
                 host.sent_away_in_a_row += 1
-                error.reason += f"; the site asks to come back in {_span(outcome.wait)}"
+                error.reason += f"; the site asks to come back in {span(outcome.wait)}"
                 raise error
             if error.status is not None:
                 host.sent_away_in_a_row = 0
@@ -347,14 +347,6 @@ async def _pieces(response: httpx.Response) -> AsyncIterator[bytes]:
         return
     async for piece in response.aiter_raw():
         yield piece
-
-
-def _span(seconds: float) -> str:
-    """Return a duration as text, in the largest unit of which it has at least two."""
-    for size, unit in ((86_400, "days"), (3_600, "hours"), (60, "minutes")):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.0f} {unit}"
-    return f"{seconds:.0f} seconds"
 
 
 def _transport_failure(url: str, error: httpx.TransportError | httpx.InvalidURL) -> _Failure:
