@@ -756,6 +756,19 @@ def test_rows_that_are_inserted_say_of_which_table_and_columns_they_are() -> Non
     }
 
 
+def test_rows_that_are_inserted_in_one_line_stay_whole() -> None:
+    """As mysqldump writes them: passages began and ended within a row."""
+    towns = ("Ulm", "O\\'Hara ),(", "Bonn''s", "Köln (Deutz)")
+    rows = [f"({number},'Mill {number}','{towns[number % 4]}',NULL,'It grinds since {number}')" for number in range(99)]
+    chunks = split(f"INSERT INTO `mills` VALUES {','.join(rows)};\nUNLOCK TABLES;\n", "sql", 128)
+    assert len(chunks) > 10
+    assert {chunk.heading for chunk in chunks} == {"insert into mills"}
+    told = "".join(chunk.content for chunk in chunks).removeprefix("INSERT INTO `mills` VALUES ")
+    assert told == f"{','.join(rows)};\nUNLOCK TABLES;\n", "nothing is told twice"
+    assert all(chunk.content.startswith("(") for chunk in chunks[1:])
+    assert all(chunk.content.endswith("'),") for chunk in chunks[:-1])
+
+
 def test_a_description_goes_with_what_it_describes_in_graphql() -> None:
     assert [chunk.content.split("\n")[1] for chunk in split(GRAPHQL, "graphql")[:2]] == [
         "What turns in a mill.",

@@ -95,6 +95,8 @@ _NEW_LINE = re.compile(
     r"[ \t]*(?:[-*+•·‣▪#>|~=]|\d{1,3}[.)]|[A-Za-z][.)]\s|`{3})"
     r"|[\[(]?\d{1,4}[-/:.]\d{1,3}[-/:.]\d|\[ *\d+\.\d|\[?[A-Z][a-z]{2} (?:[A-Z][a-z]{2} )?[ \d]\d \d\d:\d\d"
 )
+# Between two rows of SQL, outside of the texts in them; a text that does not end goes on to the end of the line.
+_TUPLE_END = re.compile(r"'(?:[^'\\]++|\\.|'')*+(?:'|\\?\Z)|(\)\s*,\s*)(?=\()", re.DOTALL)
 _WRAPPED_AT_LEAST = 40  # characters; a shorter line was not wrapped
 _WINDOW = 8  # number of pieces that are found at once
 _LONGEST_SPACE = 64  # characters of whitespace that belong to what precedes them
@@ -142,7 +144,7 @@ def prose_breaks(text: str, start: int, end: int, separator: str, piece: int) ->
     return breaks
 
 
-def line_breaks(text: str, start: int, end: int, piece: int, *, indented: bool = False) -> Breaks:
+def line_breaks(text: str, start: int, end: int, piece: int, *, indented: bool = False, tuples: bool = False) -> Breaks:
     """Find the places to cut in text where every line counts, such as code.
 
     Args:
@@ -151,6 +153,7 @@ def line_breaks(text: str, start: int, end: int, piece: int, *, indented: bool =
         end: Where it ends.
         piece: Length in characters up to which a line is left whole.
         indented: Whether a blank line before a line that is indented no deeper than the first one is a better place.
+        tuples: Whether a longer line is rows of SQL, ``(…),(…)``, between which it is cut.
     """
     breaks = Breaks(start)
     blocks: list[tuple[int, int, int]] = []
@@ -169,6 +172,10 @@ def line_breaks(text: str, start: int, end: int, piece: int, *, indented: bool =
                 outermost = depth
             elif indented and depth <= outermost and blocks[-1][2] == Level.PARAGRAPH:
                 blocks[-1] = (*blocks[-1][:2], Level.SEPARATOR)
+            for match in _TUPLE_END.finditer(line) if tuples and len(line) > piece else ():
+                if match[1]:
+                    blocks.append((position, after - len(line) + match.end(), Level.HARD))
+                    position = blocks[-1][1]
             blocks.append((position, after, Level.LINE))
         position = after
     _add_pieces(breaks, text, blocks, piece)

@@ -32,7 +32,7 @@ DEFAULT_CHUNK_OVERLAP = 200
 #: ``(start, end, heading, metadata)`` of a chunk; the metadata depend on its position in the document.
 type Span = tuple[int, int, str, dict[str, Any]]
 
-_VERSION = 16  # raised whenever the same settings begin to give other chunks
+_VERSION = 17  # raised whenever the same settings begin to give other chunks
 _SECTION_PLACES = ("slide", "sheet", "list")  # nothing runs on from one of these into the next
 _RUNNING = ("prose", "markdown")  # kinds of sections: what is not made of rows, records or definitions
 _SAMPLE = 512  # characters by which the length of a token is told
@@ -295,7 +295,8 @@ class TextSplitter:
                     text, start, end, structure.fences, self.separator, piece, self._counter, self.chunk_size
                 )
             case "code":
-                return line_breaks(text, start, end, piece, indented=True), ()
+                tuples = section.heading.startswith(("insert ", "replace "))
+                return line_breaks(text, start, end, piece, indented=True, tuples=tuples), ()
             case "records":
                 return record_breaks(text, start, end), ()
             case "table":
