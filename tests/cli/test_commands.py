@@ -164,6 +164,9 @@ def test_options_without_effect_are_told(mgrag: Command, ingested: Path) -> None
     done = mgrag("ingest", "http://127.0.0.1:9/", "--include", "*.md")
     assert done.code == 1
     assert "No effect: --include (only for files and folders; for web addresses: --url-pattern)." in done.err
+    (file, *_) = sorted((ingested / "corpus").glob("*.md"))
+    done = mgrag("ingest", str(file), "--exclude", file.name)
+    assert (done.code, done.err) == (0, "mgrag: No effect: --exclude (a file that is named is loaded in any case).\n")
 
 
 @pytest.mark.parametrize(

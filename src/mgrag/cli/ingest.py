@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
@@ -118,6 +119,7 @@ def _check_there(loaders: list[Loader]) -> None:
 def _tell_unused(sources: list[str], options: dict[str, Any]) -> None:
     """Say which options have no effect, because they are for another kind of source."""
     from core.rag.indexing.sources import is_web
+    from libs.dataloader.paths import path_given
 
     kinds = {is_web(source) for source in sources}
     given = {f"--{name.replace('_', '-')}" for name, value in options.items() if value != ()}
@@ -125,6 +127,9 @@ def _tell_unused(sources: list[str], options: dict[str, Any]) -> None:
         note(f"mgrag: No effect: {', '.join(unused)} (only for web addresses).")
     if kinds == {True} and (unused := sorted(given & {"--include", "--exclude"})):
         note(f"mgrag: No effect: {', '.join(unused)} (only for files and folders; for web addresses: --url-pattern).")
+    files = all(os.path.isfile(path_given(source)) for source in sources)  # noqa: PTH113
+    if files and (unused := sorted(given & {"--include", "--exclude"})):
+        note(f"mgrag: No effect: {', '.join(unused)} (a file that is named is loaded in any case).")
 
 
 async def _ingest(
