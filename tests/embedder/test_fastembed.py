@@ -122,6 +122,12 @@ async def test_a_model_that_there_is_not_is_told_with_similar_ones(settings: Mak
         await open_embedder("fastembed:bge-small-en-v15", settings()).prepare()
 
 
+@pytest.mark.parametrize("name", ["fastembed", "fastembed:", " fastembed: "])
+def test_a_name_without_a_model_is_refused_whatever_else_is_set(name: str, settings: MakeSettings) -> None:
+    with pytest.raises(ConfigurationError, match=r"no embedding model 'fastembed:?' here.*fastembed:BAAI/bge-small"):
+        open_embedder(name, settings(OPENAI_API_KEY="sk-test"))
+
+
 async def test_another_dimension_is_refused(local: Settings, folder: Path, settings: MakeSettings) -> None:
     wrong = settings(MGRAG_EMBEDDING_DIMENSION=256, MGRAG_EMBEDDING_PATH=str(folder))
     with pytest.raises(ConfigurationError, match="has 384 dimensions, not 256"):

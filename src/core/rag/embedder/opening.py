@@ -65,11 +65,11 @@ def open_embedder(model: str | None = None, settings: Settings | None = None) ->
                 f"The model {name} and MGRAG_EMBEDDING_DIMENSION={dimension} contradict each other"
             )
         return WordLlamaEmbedding(named or dimension or DEFAULT_DIMENSION)
-    if name.startswith(FASTEMBED):
+    if name.startswith(FASTEMBED) and name != FASTEMBED:
         return FastEmbedEmbedding(name.removeprefix(FASTEMBED).strip(), dimension, settings=settings)
     if name == TEXT_EMBEDDING_3_SMALL:
         return TextEmbedding3Small(dimension=dimension, settings=settings)
-    if not name or name.startswith("wordllama") or not has_endpoint(settings):
+    if name.rstrip(":") in ("", "fastembed") or name.startswith("wordllama") or not has_endpoint(settings):
         raise ConfigurationError(
             f"There is no embedding model {name!r} here. Use wordllama (or wordllama:64, wordllama:128), "
             f"which works offline, {FASTEMBED}BAAI/bge-small-en-v1.5 or another model that runs on this machine, "

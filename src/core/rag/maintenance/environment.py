@@ -130,13 +130,11 @@ def check_model(model: str | None, settings: Settings) -> tuple[EmbeddingService
 
 
 def _check_language_model(settings: Settings) -> Iterator[Check]:
-    from core.rag.openai_endpoint import find_endpoint
+    from core.rag.llm import open_language_model
 
-    if not settings.llm_model:
-        return
     try:
-        find_endpoint(settings, f"The language model {settings.llm_model}", "llm", azure_first=False)
-    except ConfigurationError as error:
+        open_language_model(settings=settings)
+    except (ConfigurationError, ImportError) as error:
         yield _check("language model", "problem", str(error))
 
 
