@@ -18,7 +18,9 @@ from core.rag.settings import Settings
 ROOT = Path(__file__).parents[1]
 SOURCES = [path.read_text(encoding="utf-8") for path in (ROOT / "src").rglob("*.py")]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-SETTINGS = {str(field.alias): name for name, field in Settings.model_fields.items() if field.alias}
+SETTINGS = {
+    str(field.validation_alias): name for name, field in Settings.model_fields.items() if field.validation_alias
+}
 EXAMPLE = dict(re.findall(r"^#([A-Z_]+)=(.*)$", (ROOT / ".env.example").read_text(encoding="utf-8"), re.MULTILINE))
 
 

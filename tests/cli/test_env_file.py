@@ -182,6 +182,7 @@ def test_settings_are_passed_by_either_name_and_none_is_ignored(
     env_file.write_text("MGRAG_CHUNK_SIZE=100\nMGRAG_CHUNK_OVERLAP=7\n", "utf-8")
     monkeypatch.setenv("NAMESPACE", "of something else")
     settings = Settings(api_keys="k" * 16, MGRAG_READ_ONLY=True, chunk_size=300)  # type: ignore[call-arg, arg-type]
+    assert {field.alias for field in Settings.model_fields.values()} == {None}  # type checkers take it for the name
     assert settings.api_keys is not None and settings.api_keys.get_secret_value() == "k" * 16
     assert (settings.read_only, settings.chunk_size, settings.chunk_overlap) == (True, 300, 7)
     assert settings.namespace == "default"

@@ -53,90 +53,98 @@ class _EnvFile(DotEnvSettingsSource):
 
 
 class Settings(BaseSettings):
-    """Settings of this package; see ``.env.example`` for the same list with explanations for users."""
+    """Settings of this package; see ``.env.example`` for the same list with explanations for users.
+
+    Arguments are called as the fields or as the variables. Type checkers know the fields: what is called ``alias``
+    would be the only name to them.
+    """
 
     model_config = SettingsConfigDict(env_file=_NO_FILES, extra="ignore", frozen=True, env_ignore_empty=True)
 
     # The graph database.
-    memgraph_uri: str | None = Field(default=None, alias="MEMGRAPH_URI", repr=False)
-    memgraph_port: int = Field(default=7687, alias="MEMGRAPH_PORT", ge=1, le=65535)
-    memgraph_username: str | None = Field(default=None, alias="MEMGRAPH_USERNAME")
-    memgraph_password: SecretStr | None = Field(default=None, alias="MEMGRAPH_PASSWORD")
-    memgraph_database: str | None = Field(default=None, alias="MEMGRAPH_DATABASE")
-    force_engine: Literal["memgraph", "neo4j"] | None = Field(default=None, alias="MGRAG_FORCE_ENGINE")
-    namespace: str = Field(default=DEFAULT_NAMESPACE, alias="MGRAG_NAMESPACE")
-    connect_timeout: float = Field(default=10.0, alias="MGRAG_CONNECT_TIMEOUT", gt=0)
-    query_timeout: float = Field(default=60.0, alias="MGRAG_QUERY_TIMEOUT", gt=0)
-    retry_deadline: float = Field(default=30.0, alias="MGRAG_RETRY_DEADLINE", ge=0)
-    max_connection_pool_size: int | None = Field(default=None, alias="MGRAG_MAX_CONNECTIONS", ge=1, le=10_000)
-    connection_lifetime: float = Field(default=3600.0, alias="MGRAG_CONNECTION_LIFETIME", gt=0)
-    connection_liveness: float = Field(default=30.0, alias="MGRAG_CONNECTION_LIVENESS", ge=0)
-    read_only: bool = Field(default=False, alias="MGRAG_READ_ONLY")
-    lock_timeout: float = Field(default=5.0, alias="MGRAG_LOCK_TIMEOUT", ge=0)
-    sync_every_commit: bool = Field(default=True, alias="MGRAG_SYNC_EVERY_COMMIT")
+    memgraph_uri: str | None = Field(default=None, validation_alias="MEMGRAPH_URI", repr=False)
+    memgraph_port: int = Field(default=7687, validation_alias="MEMGRAPH_PORT", ge=1, le=65535)
+    memgraph_username: str | None = Field(default=None, validation_alias="MEMGRAPH_USERNAME")
+    memgraph_password: SecretStr | None = Field(default=None, validation_alias="MEMGRAPH_PASSWORD")
+    memgraph_database: str | None = Field(default=None, validation_alias="MEMGRAPH_DATABASE")
+    force_engine: Literal["memgraph", "neo4j"] | None = Field(default=None, validation_alias="MGRAG_FORCE_ENGINE")
+    namespace: str = Field(default=DEFAULT_NAMESPACE, validation_alias="MGRAG_NAMESPACE")
+    connect_timeout: float = Field(default=10.0, validation_alias="MGRAG_CONNECT_TIMEOUT", gt=0)
+    query_timeout: float = Field(default=60.0, validation_alias="MGRAG_QUERY_TIMEOUT", gt=0)
+    retry_deadline: float = Field(default=30.0, validation_alias="MGRAG_RETRY_DEADLINE", ge=0)
+    max_connection_pool_size: int | None = Field(
+        default=None, validation_alias="MGRAG_MAX_CONNECTIONS", ge=1, le=10_000
+    )
+    connection_lifetime: float = Field(default=3600.0, validation_alias="MGRAG_CONNECTION_LIFETIME", gt=0)
+    connection_liveness: float = Field(default=30.0, validation_alias="MGRAG_CONNECTION_LIVENESS", ge=0)
+    read_only: bool = Field(default=False, validation_alias="MGRAG_READ_ONLY")
+    lock_timeout: float = Field(default=5.0, validation_alias="MGRAG_LOCK_TIMEOUT", ge=0)
+    sync_every_commit: bool = Field(default=True, validation_alias="MGRAG_SYNC_EVERY_COMMIT")
 
     # Servers of models.
-    openai_api_key: SecretStr | None = Field(default=None, alias="OPENAI_API_KEY")
-    openai_base_url: str | None = Field(default=None, alias="OPENAI_BASE_URL", repr=False)
-    azure_openai_api_key: SecretStr | None = Field(default=None, alias="AZURE_OPENAI_API_KEY")
-    azure_openai_endpoint: str | None = Field(default=None, alias="AZURE_OPENAI_ENDPOINT", repr=False)
-    azure_openai_api_version: str = Field(default="2024-10-21", alias="AZURE_OPENAI_API_VERSION")
-    embedding_base_url: str | None = Field(default=None, alias="MGRAG_EMBEDDING_BASE_URL", repr=False)
-    embedding_api_key: SecretStr | None = Field(default=None, alias="MGRAG_EMBEDDING_API_KEY")
-    llm_base_url: str | None = Field(default=None, alias="MGRAG_LLM_BASE_URL", repr=False)
-    llm_api_key: SecretStr | None = Field(default=None, alias="MGRAG_LLM_API_KEY")
-    rerank_base_url: str | None = Field(default=None, alias="MGRAG_RERANK_BASE_URL", repr=False)
-    rerank_api_key: SecretStr | None = Field(default=None, alias="MGRAG_RERANK_API_KEY")
+    openai_api_key: SecretStr | None = Field(default=None, validation_alias="OPENAI_API_KEY")
+    openai_base_url: str | None = Field(default=None, validation_alias="OPENAI_BASE_URL", repr=False)
+    azure_openai_api_key: SecretStr | None = Field(default=None, validation_alias="AZURE_OPENAI_API_KEY")
+    azure_openai_endpoint: str | None = Field(default=None, validation_alias="AZURE_OPENAI_ENDPOINT", repr=False)
+    azure_openai_api_version: str = Field(default="2024-10-21", validation_alias="AZURE_OPENAI_API_VERSION")
+    embedding_base_url: str | None = Field(default=None, validation_alias="MGRAG_EMBEDDING_BASE_URL", repr=False)
+    embedding_api_key: SecretStr | None = Field(default=None, validation_alias="MGRAG_EMBEDDING_API_KEY")
+    llm_base_url: str | None = Field(default=None, validation_alias="MGRAG_LLM_BASE_URL", repr=False)
+    llm_api_key: SecretStr | None = Field(default=None, validation_alias="MGRAG_LLM_API_KEY")
+    rerank_base_url: str | None = Field(default=None, validation_alias="MGRAG_RERANK_BASE_URL", repr=False)
+    rerank_api_key: SecretStr | None = Field(default=None, validation_alias="MGRAG_RERANK_API_KEY")
 
     # Embeddings.
-    embedding_model: str = Field(default="wordllama", alias="MGRAG_EMBEDDING_MODEL")
-    embedding_dimension: int | None = Field(default=None, alias="MGRAG_EMBEDDING_DIMENSION", ge=1)
-    embedding_query_prefix: str | None = Field(default=None, alias="MGRAG_EMBEDDING_QUERY_PREFIX")
-    embedding_text_prefix: str | None = Field(default=None, alias="MGRAG_EMBEDDING_TEXT_PREFIX")
-    embedding_concurrency: int = Field(default=4, alias="MGRAG_EMBEDDING_CONCURRENCY", ge=1, le=64)
-    embedding_timeout: float = Field(default=60.0, alias="MGRAG_EMBEDDING_TIMEOUT", gt=0)
-    embedding_batch_size: int | None = Field(default=None, alias="MGRAG_EMBEDDING_BATCH_SIZE", ge=1, le=2048)
-    embedding_retry_deadline: float = Field(default=120.0, alias="MGRAG_EMBEDDING_RETRY_DEADLINE", ge=0)
-    embedding_path: str | None = Field(default=None, alias="MGRAG_EMBEDDING_PATH")
-    fastembed_cache_path: str | None = Field(default=None, alias="FASTEMBED_CACHE_PATH")
-    tiktoken_cache_dir: str | None = Field(default=None, alias="TIKTOKEN_CACHE_DIR")
-    azure_openai_embedding_deployment: str | None = Field(default=None, alias="AZURE_OPENAI_EMBEDDING_DEPLOYMENT")
+    embedding_model: str = Field(default="wordllama", validation_alias="MGRAG_EMBEDDING_MODEL")
+    embedding_dimension: int | None = Field(default=None, validation_alias="MGRAG_EMBEDDING_DIMENSION", ge=1)
+    embedding_query_prefix: str | None = Field(default=None, validation_alias="MGRAG_EMBEDDING_QUERY_PREFIX")
+    embedding_text_prefix: str | None = Field(default=None, validation_alias="MGRAG_EMBEDDING_TEXT_PREFIX")
+    embedding_concurrency: int = Field(default=4, validation_alias="MGRAG_EMBEDDING_CONCURRENCY", ge=1, le=64)
+    embedding_timeout: float = Field(default=60.0, validation_alias="MGRAG_EMBEDDING_TIMEOUT", gt=0)
+    embedding_batch_size: int | None = Field(default=None, validation_alias="MGRAG_EMBEDDING_BATCH_SIZE", ge=1, le=2048)
+    embedding_retry_deadline: float = Field(default=120.0, validation_alias="MGRAG_EMBEDDING_RETRY_DEADLINE", ge=0)
+    embedding_path: str | None = Field(default=None, validation_alias="MGRAG_EMBEDDING_PATH")
+    fastembed_cache_path: str | None = Field(default=None, validation_alias="FASTEMBED_CACHE_PATH")
+    tiktoken_cache_dir: str | None = Field(default=None, validation_alias="TIKTOKEN_CACHE_DIR")
+    azure_openai_embedding_deployment: str | None = Field(
+        default=None, validation_alias="AZURE_OPENAI_EMBEDDING_DEPLOYMENT"
+    )
 
     # Language models.
-    llm_model: str | None = Field(default=None, alias="MGRAG_LLM_MODEL")
-    llm_concurrency: int = Field(default=4, alias="MGRAG_LLM_CONCURRENCY", ge=1, le=64)
-    answer_instructions: str = Field(default="", alias="MGRAG_ANSWER_INSTRUCTIONS")
-    llm_timeout: float = Field(default=120.0, alias="MGRAG_LLM_TIMEOUT", gt=0)
-    llm_retry_deadline: float = Field(default=60.0, alias="MGRAG_LLM_RETRY_DEADLINE", ge=0)
-    llm_price_input: float | None = Field(default=None, alias="MGRAG_LLM_PRICE_INPUT", ge=0)
-    llm_price_output: float | None = Field(default=None, alias="MGRAG_LLM_PRICE_OUTPUT", ge=0)
-    azure_openai_chat_deployment: str | None = Field(default=None, alias="AZURE_OPENAI_CHAT_DEPLOYMENT")
+    llm_model: str | None = Field(default=None, validation_alias="MGRAG_LLM_MODEL")
+    llm_concurrency: int = Field(default=4, validation_alias="MGRAG_LLM_CONCURRENCY", ge=1, le=64)
+    answer_instructions: str = Field(default="", validation_alias="MGRAG_ANSWER_INSTRUCTIONS")
+    llm_timeout: float = Field(default=120.0, validation_alias="MGRAG_LLM_TIMEOUT", gt=0)
+    llm_retry_deadline: float = Field(default=60.0, validation_alias="MGRAG_LLM_RETRY_DEADLINE", ge=0)
+    llm_price_input: float | None = Field(default=None, validation_alias="MGRAG_LLM_PRICE_INPUT", ge=0)
+    llm_price_output: float | None = Field(default=None, validation_alias="MGRAG_LLM_PRICE_OUTPUT", ge=0)
+    azure_openai_chat_deployment: str | None = Field(default=None, validation_alias="AZURE_OPENAI_CHAT_DEPLOYMENT")
 
     # Rerankers.
-    rerank_model: str | None = Field(default=None, alias="MGRAG_RERANK_MODEL")
-    rerank_candidates: int = Field(default=30, alias="MGRAG_RERANK_CANDIDATES", ge=2, le=1000)
-    rerank_concurrency: int = Field(default=4, alias="MGRAG_RERANK_CONCURRENCY", ge=1, le=64)
-    rerank_timeout: float = Field(default=30.0, alias="MGRAG_RERANK_TIMEOUT", gt=0)
-    rerank_retry_deadline: float = Field(default=10.0, alias="MGRAG_RERANK_RETRY_DEADLINE", ge=0)
+    rerank_model: str | None = Field(default=None, validation_alias="MGRAG_RERANK_MODEL")
+    rerank_candidates: int = Field(default=30, validation_alias="MGRAG_RERANK_CANDIDATES", ge=2, le=1000)
+    rerank_concurrency: int = Field(default=4, validation_alias="MGRAG_RERANK_CONCURRENCY", ge=1, le=64)
+    rerank_timeout: float = Field(default=30.0, validation_alias="MGRAG_RERANK_TIMEOUT", gt=0)
+    rerank_retry_deadline: float = Field(default=10.0, validation_alias="MGRAG_RERANK_RETRY_DEADLINE", ge=0)
 
     # Loading and splitting.
-    max_file_bytes: int = Field(default=50_000_000, alias="MGRAG_MAX_FILE_BYTES", ge=1)
-    max_chunks: int | None = Field(default=None, alias="MGRAG_MAX_CHUNKS", ge=1)
-    chunk_size: int = Field(default=256, alias="MGRAG_CHUNK_SIZE", ge=16)
-    chunk_overlap: int = Field(default=32, alias="MGRAG_CHUNK_OVERLAP", ge=0)
-    ingest_worker: bool = Field(default=True, alias="MGRAG_INGEST_WORKER")
-    extraction: bool = Field(default=True, alias="MGRAG_EXTRACTION")
-    llm_extraction: bool = Field(default=False, alias="MGRAG_LLM_EXTRACTION")
-    llm_entity_types: str = Field(default="", alias="MGRAG_LLM_ENTITY_TYPES")
-    llm_relations: str = Field(default="", alias="MGRAG_LLM_RELATIONS")
-    entity_fields: str = Field(default="", alias="MGRAG_ENTITY_FIELDS")
+    max_file_bytes: int = Field(default=50_000_000, validation_alias="MGRAG_MAX_FILE_BYTES", ge=1)
+    max_chunks: int | None = Field(default=None, validation_alias="MGRAG_MAX_CHUNKS", ge=1)
+    chunk_size: int = Field(default=256, validation_alias="MGRAG_CHUNK_SIZE", ge=16)
+    chunk_overlap: int = Field(default=32, validation_alias="MGRAG_CHUNK_OVERLAP", ge=0)
+    ingest_worker: bool = Field(default=True, validation_alias="MGRAG_INGEST_WORKER")
+    extraction: bool = Field(default=True, validation_alias="MGRAG_EXTRACTION")
+    llm_extraction: bool = Field(default=False, validation_alias="MGRAG_LLM_EXTRACTION")
+    llm_entity_types: str = Field(default="", validation_alias="MGRAG_LLM_ENTITY_TYPES")
+    llm_relations: str = Field(default="", validation_alias="MGRAG_LLM_RELATIONS")
+    entity_fields: str = Field(default="", validation_alias="MGRAG_ENTITY_FIELDS")
 
     # The HTTP API.
-    api_keys: SecretStr | None = Field(default=None, alias="MGRAG_API_KEYS")
-    api_read_keys: SecretStr | None = Field(default=None, alias="MGRAG_API_READ_KEYS")
-    jwt_key: SecretStr | None = Field(default=None, alias="MGRAG_JWT_KEY")
-    jwt_audience: str | None = Field(default=None, alias="MGRAG_JWT_AUDIENCE")
-    jwt_issuer: str | None = Field(default=None, alias="MGRAG_JWT_ISSUER")
+    api_keys: SecretStr | None = Field(default=None, validation_alias="MGRAG_API_KEYS")
+    api_read_keys: SecretStr | None = Field(default=None, validation_alias="MGRAG_API_READ_KEYS")
+    jwt_key: SecretStr | None = Field(default=None, validation_alias="MGRAG_JWT_KEY")
+    jwt_audience: str | None = Field(default=None, validation_alias="MGRAG_JWT_AUDIENCE")
+    jwt_issuer: str | None = Field(default=None, validation_alias="MGRAG_JWT_ISSUER")
 
     #: The variables above whose value comes from the file; always determined here, never passed.
     in_env_file: Annotated[frozenset[str], NoDecode] = Field(default=frozenset(), repr=False)
@@ -156,10 +164,11 @@ class Settings(BaseSettings):
             ConfigurationError: on an argument that is no setting; ignored, a misspelt key would leave a server open.
         """
         # By name, too, but only here: the environment has variables such as NAMESPACE for other purposes.
+        variables = _variables()
         known = {
-            called.lower(): field.alias or name
-            for name, field in cls.model_fields.items()
-            for called in (name, field.alias or name)
+            called.lower(): variables.get(name, name)
+            for name in cls.model_fields
+            for called in (name, variables.get(name, name))
         }
         passed = {}
         for name, value in cast(InitSettingsSource, init_settings).init_kwargs.items():
@@ -241,7 +250,13 @@ def _file_values(file: Path) -> dict[str, str | None]:
     return values
 
 
-_SETTING = re.compile(rf"\b(?:{'|'.join(str(field.alias) for field in Settings.model_fields.values())})\b", re.I)
+def _variables() -> dict[str, str]:
+    """Return the variable of each setting that has one, by the name of the setting."""
+    fields = Settings.model_fields.items()
+    return {name: str(field.validation_alias) for name, field in fields if field.validation_alias}
+
+
+_SETTING = re.compile(rf"\b(?:{'|'.join(_variables().values())})\b", re.I)
 
 
 def load_settings() -> Settings:
@@ -293,7 +308,7 @@ def named_model(given: str | None, setting: str | None, what: str, variable: str
 
 def unknown_variables() -> list[str]:
     """Return variables of the environment and of ``.env`` that look like settings of this package but are not."""
-    known = {field.alias for field in Settings.model_fields.values()}
+    known = {*_variables().values()}
     named = {*os.environ, *(_file_values(ENV_FILE) if ENV_FILE.is_file() else ())}
     ours = (name for name in named if name.startswith("MGRAG_") and not name.startswith("MGRAG_TEST_"))
     return sorted(name for name in ours if name not in known)
