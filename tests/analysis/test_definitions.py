@@ -38,6 +38,14 @@ def asked_word(question: str) -> str | None:
             ["dressing", "sharpening"],
         ),
         ("Das nennt man nicht so: es wird *Schärfen* und nicht genannt, was *Kröseln* ist.", []),
+        ('The weir holds. A "tail race" is a channel behind it, A Tide is a wave.', ["tail race"]),
+        ("Eine „Ebbe“ ist eine Tide. Ein Siel ist das Tor im Deich.", ["Ebbe", "Siel"]),
+        ("Un « jusant » est une marée, Un estuario es una boca.", ["jusant", "estuario"]),
+        ("Un mulino è una macchina. Um açude é uma barragem.", ["mulino", "açude"]),
+        ("退潮很快。水闸是一种门，“潮汐”是水的涨落。这是一", ["水闸", "潮汐"]),
+        ("水が引く。干潮とは最も低い水位です。「水門」は門です。流すことはできません。", ["干潮", "水門"]),
+        ("썰물이란 물이 빠지는 것이다. **수문**은 문입니다. 물은 흐른다.", ["썰물", "수문"]),
+        ("Вода уходит. Отлив — это спад воды, а «прилив» нет. «Шлюз» - это ворота.", ["Отлив", "Шлюз"]),
         ("Die _Ebbe_ ist kurz. Es wird auch als genannt *Kentern*.", ["Ebbe", "Kentern"]),
     ],
 )
@@ -60,6 +68,10 @@ def test_a_passage_defines(passage: str, names: list[str]) -> None:
         ("Hello, Cargo!", "Cargo is Rust's build system.", ["Cargo"]),
         ("Sluices and gates", "The gates are the miller’s work.", ["gate"]),
         ("", "The mill is a building.", []),
+        ("干潮", "「干潮」は、水位が最も低い時です。", ["干潮"]),
+        ("潮汐（tide）", "潮汐是水的涨落。", ["潮汐"]),
+        ("썰물 (ebb)", "썰물은 물이 빠지는 것이다.", ["썰물"]),
+        ("潮汐", "水闸是旧的。", []),
     ],
 )
 def test_a_section_that_begins_with_what_something_is_defines_it(about: str, passage: str, names: list[str]) -> None:
@@ -119,6 +131,19 @@ def test_only_an_article_before_a_name_is_left_out() -> None:
         *("Wat is Ebb?", "Vad är Ebb?", "Co to jest Ebb?", "Що таке Ebb?", "ما هو Ebb؟", "מה זה Ebb?", "Ebb nedir?"),
         *("Qu'est-ce qu'un Ebb ?", "qu'est-ce que c'est que l'ebb", "a quoi sert Ebb", "que es un Ebb", "cos'e Ebb"),
         *("Ebb क्या है?", "什麼是Ebb", "Ebbって何ですか", "Ebb란 무엇인가요?", "Ebb는 뭐예요?"),
+        *("Was versteht man unter einem Ebb?", "Wofür steht Ebb?", "Qu'entend-on par Ebb ?"),
+        *("¿Qué se entiende por Ebb?", "Cosa si intende per Ebb?", "O que se entende por Ebb?", "Что означает Ebb?"),
+        *(
+            "Ebb 是什么意思？",
+            "什么叫Ebb？",
+            "Ebb到底是什么？",
+            "Ebb指的是什么？",
+            "Ebb的含义",
+            "Ebbとはどういう意味ですか？",
+            "Ebbの意味は？",
+            "Ebb란?",
+        ),
+        *("Ebb는 무슨 뜻인가요?", "Ebb의 뜻은?", "Ebb란 무엇인가?"),
     ],
 )
 def test_questions_for_a_definition_in_other_languages(question: str) -> None:
@@ -187,6 +212,7 @@ async def test_what_is_asked_for_is_found_where_it_is_defined() -> None:
         *(("a", " - x"), ("`", ""), ("**", ""), ("\n: x", ""), ("| ", ""), ("a, ", " - b")),
         *(("_a", " is a"), ("A a ", "is"), ("called _a", ""), ("called ", ""), (". _a_, ", "is"), ("> ", "_a_ is")),
         *(("a-", " gilt"), ("Als a a ", "gelten"), ("a im Sinne des a ", ""), ("\n", "versteht")),
+        *(("“a", "是"), ("，a", "是"), ("a（a", "は"), ("Eine a ", "ist"), ("a - ", " это ")),
     ],
 )
 def test_hostile_passages_take_no_time(piece: str, end: str) -> None:

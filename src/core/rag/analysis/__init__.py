@@ -18,7 +18,7 @@ from core.rag.analysis.definitions import asked_name, asked_words, defined_words
 from core.rag.analysis.numbered import asked_numbers, heading_numbers, number_of, without_number
 
 #: Raised whenever the same text gives other words, so that documents are analysed again.
-ANALYSIS_VERSION = 9
+ANALYSIS_VERSION = 10
 
 __all__ = [
     "ANALYSIS_VERSION",

@@ -39,11 +39,15 @@ _MANUAL: Final = re.compile(r"\A\s*(?:#[^\n]*\n\s*){0,2}([\w.+-]{1,30}(?:, [\w.+
 _DEFINING: Final = (": ", " - ", "|", "–", "—")
 #: A heading in a passage.
 _HEADING: Final = re.compile(r"^#{1,6}[ \t]+([^\n]{1,100}?)[ \t#]*$", re.MULTILINE)
+#: What stands in brackets behind a name.
+_ASIDE: Final = r"(?:\s*[(（][^()（）\n]{1,80}[)）])?"
+#: Between a name and what it is, where no article follows: "中间件是…", "水門とは…", "미들웨어는 …", "Шлюз — это …".
+_IS_EASTERN: Final = r"(?:\s?(?:是|指|とは|は|이란\s|란\s|은\s|는\s)|\s+[-–—]\s+(?:это|це)\s)"
 #: The first sentence below it, which says what something is: "An *ebb* is a tide".
 _IS: Final = re.compile(
-    r"[*_`\"“„»« \t\n]*+([^\n.;:!?]{1,80}?)[*_`\"”“»«]*(?:\s*\([^()\n]{1,80}\))?,?\s+"
+    rf"[*_`\"“„»«「『 \t\n]*+([^\n.;:!?]{{1,80}}?)[*_`\"”“»«」』]*{_ASIDE},?(?:{_IS_EASTERN}|\s+"
     r"(?:(?:is|are|was|were)\s+(?:an?|the|any|one|how|what|when|where|[\w-]{1,30}['’]s?)|(?:ist|sind|war|waren)\s+(?:eine?|der|die|das)"
-    r"|est\s+(?:une?|l[ae])|es\s+(?:una?|el|la)|è\s+(?:una?|uno|il|la)|é\s+(?:uma?|[oa])|—\s+это)\s",
+    r"|est\s+(?:une?|l[ae])|es\s+(?:una?|el|la)|è\s+(?:una?|uno|il|la)|é\s+(?:uma?|[oa]))\s)",
     re.IGNORECASE,
 )
 _ARTICLES: Final = r"(?:an?|the|der|die|das|eine?|une?|l[ae]|les|una?|uno|el|l[oa]s|il|uma?|os?)"
@@ -54,16 +58,29 @@ _NAME: Final = r"\w(?:[^*_\"”\n.;:!?|]|\n(?=\w)){1,59}"
 _STATED: Final = re.compile(
     rf"{_BEGINS}([*_]{{1,2}})(?P<name>{_NAME})\1(?:\s*\([^()\n]{{1,80}}\)|,[^,.\n]{{1,40}},)?\s+"
     r"(?:is|was|[a-z]{2,}s|are|were|mean|refer|denote|describe|define|let|allow|ist|sind|war|waren|bezeichne[tn]|est|sont|è|sono|é"
-    r"|são|— это)\s",
+    r"|são)\s",
     re.MULTILINE | re.IGNORECASE,
 )
 _STATED_CODE: Final = re.compile(
     r"(?:^[ \t>]*|(?<=[.!?:)][ \n]))(?:(?:An?|The)\s+)?`(?P<name>[^`\s]{2,60})`\s+(?:is|are)\s+(?:an?|the|one)\s",
     re.MULTILINE,
 )
+#: The same without marks, or in quotation marks: "A "middleware" is a function", "Un conteneur est une unité".
 _STATED_PLAIN: Final = re.compile(
-    r"A(?<!\wA)n?\s(?P<name>[a-z][\w-]+(?:\s[a-z][\w-]+){0,2}?)\s+is\s+(?:an?|the|any|one|where|when)\s"
+    r"A(?<!\wA)n?\s[\"“]?(?P<name>[a-z][\w-]+(?:\s[a-z][\w-]+){0,2}?)[\"”]?\s+is\s+(?:an?|the|any|one|where|when)\s"
+    r"|(?:E(?<!\wE)ine?|U(?<!\wU)(?:n[ea]?|ma?))\s(?:[\"“„«]\s?)?(?P<other>\w[\w-]+(?:\s\w[\w-]+){0,2}?)(?:\s?[\"”“»])?\s+"
+    r"(?:ist\s+(?:eine?|der|die|das)|est\s+(?:une?|l[ae])|es\s+(?:una?|el|la)|è\s+(?:una?|il|la)|é\s+(?:uma?|[oa]))\s"
 )
+#: A name in emphasis or quotation marks, or one of which is said in so many words what it is: "容器是一种 …".
+_STATED_EASTERN: Final = re.compile(
+    rf"(?:^[ \t>]*|(?<=[。！？，.!?]) ?)"
+    rf"(?:[*_\"“«「『]{{1,3}}(?P<marked>{_NAME})[*_\"”»」』]{{1,3}}{_ASIDE}{_IS_EASTERN}"
+    rf"|(?P<name>[^\W_](?:[^\W\u3041-\u309f_]|[ ・/-]){{1,29}}?){_ASIDE}"
+    r"(?:\s?(?:是一[种種個个类類]|是指|指的是|(?<!こ)とは(?![限異違別言思]))|이?란\s|\s+[-–—]\s+(?:это|це)\s))",
+    re.MULTILINE | re.IGNORECASE,
+)
+#: One of these is in each of those.
+_EASTERN: Final = ("是", "指", "は", "란 ", "은 ", "는 ", " это ", " це ")
 _TERM: Final = rf"(?:{_ARTICLES}\s+)?[*_\"“„«»]*(\w[\w-]{{0,40}}+(?:\s\w[\w-]{{0,40}}+){{0,2}}?)[*_\"”“»«]*"
 #: What laws and terms of use define: "Als Werktage gelten …", "On entend par indisponibilité …".
 _FORMULA: Final = re.compile(
@@ -85,10 +102,10 @@ _NAMED: Final = re.compile(
     rf"(?:([*_]{{1,2}})(?P<name>{_NAME})\1|[\"“](?P<quoted>{_NAME})[\"”])"
 )
 #: What stands behind a name: its type, its value, its arguments.
-_BEHIND: Final = re.compile(r"(?:\s*[(=\[<{]|\s{2,}|\s*[:：]\s*\Z).*", re.DOTALL)
+_BEHIND: Final = re.compile(r"(?:\s*[(（=\[<{]|\s{2,}|\s*[:：]\s*\Z).*", re.DOTALL)
 _MARKUP: Final = re.compile(r"[`*_\"“”„»«]+(?=[\w-])|(?<=\w)[`*_\"“”„»«]+(?=\W|\Z)")
 _ARTICLE: Final = re.compile(
-    r"\A(?:(?:an?|the|der|die|das|eine?|einen|le|la|les|une?|des|el|los|las|una?|il|lo|gli|os?|as|uma?)\s+|l['’]|un['’])",
+    r"\A(?:(?:an?|the|der|die|das|dem|den|eine?|eine[mnr]|le|la|les|une?|des|el|los|las|una?|il|lo|gli|os?|as|uma?)\s+|l['’]|un['’])",
     re.IGNORECASE,
 )
 _SIGNS: Final = re.compile(r"[\W_]+")
@@ -117,20 +134,25 @@ _ASKS: Final = re.compile(
     r"what(?:['’]s| is| are| was| were)(?: meant by| the (?:meaning|definition|purpose) of)? (.+?)(?: (?:used )?for)?"
     r"|what (?:does|do) (.+?) (?:do|mean|stand for)"
     r"|where (?:is|are) (.+?) (?:defined|declared|implemented)|(?:define|(?:the )?(?:definition|meaning) of) (.+?)"
-    r"|(?:was (?:ist|sind|bedeute[tn]?|mach(?:t|en)|tut|heißt)|wozu (?:dient|dienen)) (.+?)"
+    r"|(?:was (?:ist|sind|bedeute[tn]?|mach(?:t|en)|tut|heißt|versteht man unter)"
+    r"|wo(?:zu|für) (?:dient|dienen|steht)) (.+?)"
     r"|qu['’]est[ -]ce qu(?:e (?:c['’]est qu(?:e |['’]))?|['’])(.+?)"
-    r"|(?:que (?:fait|font|signifie|veut dire)|c['’]est quoi|[àa] quoi (?:sert|servent)) (.+?)"
-    r"|¿?(?:qu[ée] (?:es|son|hace|significa)|para qu[ée] sirven?) (.+?)"
-    r"|(?:(?:che )?cos['’][èe]|(?:che )?cosa (?:è|fa|significa)|a (?:che )?cosa serve) (.+?)"
-    r"|(?:o que (?:é|são|faz|significa)|para que serve) (.+?)"
+    r"|(?:que (?:fait|font|signifie|veut dire)|qu['’]entend-on par|c['’]est quoi|[àa] quoi (?:sert|servent)) (.+?)"
+    r"|¿?(?:qu[ée] (?:es|son|hace|significa|quiere decir|se entiende por)|para qu[ée] sirven?) (.+?)"
+    r"|(?:(?:che )?cos['’][èe]|(?:che )?cosa (?:è|fa|significa|vuol dire|si intende per)|a (?:che )?cosa serve) (.+?)"
+    r"|(?:o que (?:é|são|faz|significa|quer dizer|se entende por)|para que serve) (.+?)"
     r"|wat (?:is|zijn|doet|betekent) (.+?)|(?:vad|hvad|hva) (?:är|er|betyder) (.+?)"
     r"|(?:co to (?:jest |są )?|czym (?:jest|są) |co (?:robi|oznacza) )(.+?)"
-    r"|что (?:такое|делает|значит) (.+?)|що (?:таке|робить|означає) (.+?)"
+    r"|что (?:такое|делает|значит|означает|понимают под) (.+?)|що (?:таке|робить|означає) (.+?)"
     r"|ما (?:هو|هي|هم|معنى) (.+?)|(?:מה זה|מהו|מהי|מהם|מהן) (.+?)"
     r"|(.+?) (?:nedir|ne demek(?:tir)?|ne işe yarar)|(.+?) क्या (?:है|हैं|होता है|होती है|होते हैं)"
-    r"|什[么麼]是(.+?)|(.+?)\s*(?:是什[么麼]|有什[么麼](?:作用|用处|用))"
-    r"|(.+?)\s*(?:とは(?:何(?:ですか|か)?)?|は何(?:ですか|をしますか)|って(?:何|なに)(?:ですか)?)"
-    r"|(.+?)(?:이?란|은|는|이|가)?\s*(?:무엇(?:인가요|입니까|이에요)|뭐(?:예요|에요|야)|뭔가요)"
+    r"|(?:什[么麼][是叫]|何[谓謂])(.+?)"
+    r"|(.+?)\s*(?:(?:到底|究竟)?是什[么麼](?:意思|东西|東西)?|指的是什[么麼]|的(?:含义|含義|意思|定义|定義)(?:是什[么麼])?|有什[么麼](?:作用|用处|用))"
+    r"|(.+?)\s*(?:とは(?:何(?:のこと)?(?:ですか|でしょうか|か)?|どういう(?:意味|もの|こと)(?:ですか|か)?)?"
+    r"|の意味(?:は(?:何(?:ですか|か)?)?)?"
+    r"|は何(?:ですか|でしょうか|をしますか)|って(?:何|なに)(?:ですか)?)"
+    r"|(.+?)(?:이란|란|은|는|이|가)?\s*(?:무엇(?:인가요?|입니까|이에요|을 (?:의미|뜻)하나요)|뭐(?:예요|에요|야)|뭔가요"
+    r"|무슨 뜻(?:인가요|입니까|이에요))|(.+?)(?:이란|란)|(.+?)의 (?:뜻|의미|정의)(?:은|는)?"
     r")\s*[?？؟。.!]*\s*",
     re.IGNORECASE,
 )
@@ -220,7 +242,9 @@ def _stated(content: str) -> Iterator[str]:
         yield from (match["name"] for match in _STATED.finditer(content))
     if "`" in content:
         yield from (match["name"] for match in _STATED_CODE.finditer(content))
-    yield from (match["name"] for match in _STATED_PLAIN.finditer(content))
+    yield from (match["name"] or match["other"] for match in _STATED_PLAIN.finditer(content))
+    if any(sign in content for sign in _EASTERN):
+        yield from (match["marked"] or match["name"] for match in _STATED_EASTERN.finditer(content))
     if any(formula in content for formula in _FORMULAS):
         yield from (match[match.lastindex or 0] for match in _FORMULA.finditer(content))
     if any(naming in content for naming in _NAMING):
