@@ -208,7 +208,10 @@ def test_words_that_only_ask_are_not_looked_for(question: str, terms: set[str]) 
         ("请问潮汐是什么？谢谢", ["潮", "潮汐", "汐"]),
         ("水車とは何ですか", ["水", "水車", "車"]),
         ("水車を教えてください", ["水", "水車", "車"]),
+        ("水車とはどういう意味ですか？", ["水", "水車", "車"]),
+        ("水车指的是什么？", ["水", "水车", "车"]),
         ("조수란 무엇인가요?", ["조수"]),
+        ("조수란 무슨 뜻인가요?", ["조수"]),
         ("Könnten Sie mir bitte sagen, was Ebbe ist? Vielen Dank!", ["ebb", "ebbe"]),
     ],
 )
