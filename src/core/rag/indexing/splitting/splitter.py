@@ -23,6 +23,7 @@ from core.rag.indexing.splitting.outdented import outdented_headings
 from core.rag.indexing.splitting.packing import Packer, Table, table_at
 from core.rag.indexing.splitting.sections import Section, cut_sections, sections_of
 from core.rag.indexing.splitting.tokens import EvenTokens, FunctionTokens, TokenCounter, WordLlamaTokens
+from core.rag.indexing.splitting.turns import with_turns
 from core.rag.indexing.splitting.underlined import underlined_headings
 from libs.dataloader.types import PLACES, STRUCTURAL_KEYS, ChunkMetadata, Document, DocumentChunk, table_places
 
@@ -65,6 +66,8 @@ class TextSplitter:
     - ``rst``: along underlined headings.
     - anything else: paragraphs, lines, sentences, words; where most lines are indented, along the headings at the
       margin, else along numbered ones (``CHAPTER IV``, ``2.1 Term.``).
+
+    Where text or Markdown consists of turns (``Ida: …``), the heading of one longer than a chunk ends with who speaks.
 
     Args:
         chunk_size: Maximum number of tokens in a chunk.
@@ -250,6 +253,8 @@ class TextSplitter:
             if begin < start < len(text)
         )
         sections, structure = self._sections(document, text, places)
+        if len(sections) > 1 or not self._counter.fits(text, self.whole_size):
+            sections = with_turns(text, sections, structure.fences, self._counter.fits, self.chunk_size)
         if places:
             sections = cut_sections(sections, places)
         spans: list[tuple[int, int, str, Table | None]] = []
