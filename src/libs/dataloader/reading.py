@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import hashlib
+import json
 import os
 import re
 import stat
@@ -19,9 +20,11 @@ from libs.dataloader.types import LoadFailure, LoadResult, Unchanged
 from libs.dataloader.walk import describe_os_error
 
 #: Part of every fingerprint: raised when a reader changes, so that files and pages are converted again.
-READERS_VERSION = "34"
+READERS_VERSION = "35"
 # The rows of a table that one of its views in Notion shows; all of them are in another file.
 _NOTION_VIEW = re.compile(r"(.*[0-9a-f]{32})\.csv", re.DOTALL)
+#: What was written on a day in a channel of Slack.
+_SLACK_DAY = re.compile(r"\d{4}-\d{2}-\d{2}\.json")
 
 
 @dataclass(slots=True)
@@ -39,6 +42,7 @@ class File:
     unchanged: bool = False
     notes: Notes | None = None
     in_vault: bool = False
+    persons: Mapping[str, str] | None = None
 
     def settled(self) -> LoadResult:
         """Return the result for a file that is not converted."""
@@ -69,6 +73,7 @@ class FileReader:
         self._readers = readers
         self._names: dict[int, str] = {}
         self._vaults: dict[str, bool] = {}  # whether a folder is in one
+        self._persons: dict[str, dict[str, str]] = {}  # of an export, by its folder
         if readers:
             from libs.dataloader.llama import name_of
 
@@ -120,6 +125,9 @@ class FileReader:
                     self._link(file, notes, fingerprint)
                 if self._is_in_vault(os.path.dirname(file.place)):  # noqa: PTH120
                     file.in_vault, fingerprint["vault"] = True, "obsidian"
+            elif _SLACK_DAY.fullmatch(os.path.basename(file.place)) and (known := self._persons_of(file.place)):  # noqa: PTH119
+                told = json.dumps(known, sort_keys=True).encode("utf-8", "surrogatepass")
+                file.persons, fingerprint["persons"] = known, hashlib.sha256(told).hexdigest()[:16]
             file.fingerprint = fingerprint
 
     def _link(self, file: File, notes: Notes | None, fingerprint: dict[str, str]) -> None:
@@ -144,6 +152,22 @@ class FileReader:
             is_vault = os.path.isdir(os.path.join(folder, ".obsidian"))  # noqa: PTH112, PTH118
             self._vaults[folder] = is_vault or (above != folder and self._is_in_vault(above))
         return self._vaults[folder]
+
+    def _persons_of(self, place: str) -> dict[str, str]:
+        """Return the names of the persons in an export of Slack: ``users.json`` beside the folders of its channels."""
+        folder = os.path.dirname(os.path.dirname(place))  # noqa: PTH120
+        if folder not in self._persons:
+            users = os.path.join(folder, "users.json")  # noqa: PTH118
+            names: dict[str, str] = {}
+            if os.path.commonpath((folder, self._place)) == self._place and not os.path.islink(users):  # noqa: PTH114
+                listed = File(users, "", users)
+                self.read(listed, None)
+
+                from libs.dataloader.formats.chats import names_of_users
+
+                names = names_of_users(listed.data or b"")
+            self._persons[folder] = names
+        return self._persons[folder]
 
     def _own_reader(self, path: str) -> Any:
         if not self._readers:
@@ -171,6 +195,7 @@ class FileReader:
                         encoding=self._encoding,
                         notes=file.notes,
                         in_vault=file.in_vault,
+                        persons=file.persons or {},
                         max_bytes=self._max_bytes,
                     )
                 )

@@ -155,6 +155,7 @@ class FileData:
         declared: Encoding that was declared outside of the file (in an HTTP header).
         notes: The files that ``[[Name]]`` in it may refer to; ``None`` if there are no such links.
         in_vault: Whether it is in a folder of Obsidian.
+        persons: In an export of a conversation, the names of those who wrote, by their ids.
         max_bytes: Limit for the size of a file; what is compressed may expand to :data:`EXPANSION` times as much.
         nested: Counts the files inside of it, for all of these, too.
     """
@@ -167,6 +168,7 @@ class FileData:
     declared: str | None = None
     notes: Notes | None = None
     in_vault: bool = False
+    persons: Mapping[str, str] = field(default_factory=dict)
     max_bytes: int = 50_000_000
     nested: Nested = field(default_factory=Nested, repr=False, compare=False)
 

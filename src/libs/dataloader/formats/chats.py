@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -48,7 +49,7 @@ def read_chats(data: Any, file: FileData) -> Content | None:
 
     Args:
         data: The parsed content of the file.
-        file: The file; in an export of Slack its path tells the channel and the day.
+        file: The file; in an export of Slack its path tells the channel and the day, and its ``persons`` who wrote.
 
     Returns:
         Markdown with a heading for each conversation and each month, and a paragraph for each message that says who
@@ -60,7 +61,7 @@ def read_chats(data: Any, file: FileData) -> Content | None:
         if all(_is_assistant(item) for item in data):
             found = [_assistant(item) for item in data]
         elif sum(_is_slack(item) for item in data) > _MOSTLY * len(data):
-            found = [_slack(data, file.path, collector)]
+            found = [_slack(data, file, collector)]
     elif isinstance(data, dict):
         account = [_dicts(data[name].get("list")) for name in _ACCOUNT if isinstance(data.get(name), dict)]
         found = [_of_people(each) for each in (chain.from_iterable(account) if account else (data,))]
@@ -164,12 +165,30 @@ def _is_slack(item: Mapping[str, Any]) -> bool:
     return item.get("type") == "message" and isinstance(item.get("ts"), str) and isinstance(item.get("text"), str)
 
 
-def _slack(data: list[dict[str, Any]], path: str, collector: LinkCollector) -> Chat:
-    names: dict[str, str] = {}
+def names_of_users(users: bytes) -> dict[str, str]:
+    """Return the names of the persons in ``users.json`` of an export of Slack, by id; none if it is something else."""
+    try:
+        listed = json.loads(users)
+    except (ValueError, RecursionError):
+        return {}
+    told = ((item, item.get("profile")) for item in _dicts(listed) if isinstance(item.get("id"), str))
+    return {
+        item["id"]: name
+        for item, profile in told
+        if (name := _name(profile) if isinstance(profile, dict) else None) or (name := _name(item))
+    }
+
+
+def _name(person: Mapping[str, Any]) -> str | None:
+    return _first(person, "real_name", "display_name", "name")
+
+
+def _slack(data: list[dict[str, Any]], file: FileData, collector: LinkCollector) -> Chat:
+    names = dict(file.persons)
     for item in data:
         profile = item.get("user_profile")
         if isinstance(profile, dict) and isinstance(item.get("user"), str):
-            names[item["user"]] = _first(profile, "real_name", "display_name", "name") or item["user"]
+            names[item["user"]] = _name(profile) or names.get(item["user"], item["user"])
 
     def mark(match: re.Match[str]) -> str:
         sign, target, words = match.groups()
@@ -189,7 +208,7 @@ def _slack(data: list[dict[str, Any]], path: str, collector: LinkCollector) -> C
         for item in data
         if _is_slack(item) and (text := item["text"] if item["text"].strip() else _posted(item)).strip()
     ]
-    folder, name = posixpath.split(path.replace("\\", "/"))
+    folder, name = posixpath.split(file.path.replace("\\", "/"))
     return Chat(" ".join(filter(None, (posixpath.basename(folder), posixpath.splitext(name)[0]))), messages)
 
 
