@@ -52,7 +52,7 @@ _ELIDING: Final = frozenset({"french", "italian", "portuguese", "romanian"})
 _APOSTROPHE: Final = re.compile("['’]")
 _CACHE_ENTRIES: Final = 300_000
 _CACHED_CHARACTERS: Final = 64
-_JOINTS: Final = r"(?:[._'’@&+-]|(?<=[0-9]),(?=[0-9]{3}(?![0-9])))"
+_JOINTS: Final = r"(?:[._'’@&+-]|(?<=[0-9]):(?=[0-9])|(?<=[0-9]),(?=[0-9]{3}(?![0-9])))"
 _PUNCTUATION: Final = ".,;:!?()[]{}\"'"
 #: The last part of a path or address, or of a name with blanks, if it has an ending. "e.g" is none.
 _FILE_NAME: Final = re.compile(r"(?<![^/\\\s?#])[^/\\\s?#]+\w\.[A-Za-z]\w{0,7}(?=[?#]|\Z)")

@@ -69,8 +69,9 @@ _UNSPACED_CHARACTER: Final = re.compile(f"[{_UNSPACED}]")
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _NAME_PREFIXES: Final = frozenset({"Mc", "Mac", "De", "Di", "Du", "La", "Le", "Van", "Von", "Fitz", "St"})
 _ACRONYM: Final = re.compile(r"[^\W\d_](?:\.[^\W\d_])+")
-_CONNECTORS: Final = re.compile(r"[.,'’_@&+#-]+")
-_VERSION: Final = re.compile(r"[vV]?(\d+(?:\.\d+){1,7})")
+_CONNECTORS: Final = re.compile(r"[.,:'’_@&+#-]+")
+#: A version, or a verse or time: 2.3.1, 3:16.
+_VERSION: Final = re.compile(r"[vV]?(\d+(?:[.:]\d+){1,7})")
 _SYMBOLS: Final = {"++": "plusplus", "#": "sharp"}
 
 #: A sign of at most three characters as the whole of a piece of code: "the `?` operator".
@@ -258,7 +259,7 @@ def parts(surface: str) -> list[tuple[str, bool]]:
 
 def _versions(version: str) -> Iterable[str]:
     """Return a version number, and those that it is one of, each as one word: 2.3.1 is also a 2.3."""
-    numbers = version.split(".")
+    numbers = version.replace(":", ".").split(".")
     return ("dot".join(numbers[:count]) for count in range(len(numbers), 1, -1))
 
 
