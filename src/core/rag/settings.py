@@ -187,7 +187,7 @@ class Settings(BaseSettings):
     @property
     def whole_size(self) -> int:
         """Tokens up to which a document of running text is one chunk."""
-        return self.chunk_size if "chunk_size" in self.model_fields_set else max(_WHOLE_SIZE, self.chunk_size)
+        return self.chunk_size if "chunk_size" in self.model_fields_set else _WHOLE_SIZE
 
     def model_server(self, kind: ModelKind) -> tuple[str | None, SecretStr | None]:
         """Return address and key of the server that is only for this kind of model, as far as they are set."""

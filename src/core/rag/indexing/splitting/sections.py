@@ -5,12 +5,15 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from core.rag.headings import heading_path
 
 #: How a section that is too large is split.
 Kind = Literal["prose", "markdown", "code", "table", "records"]
+
+#: Those of running text, which is not made of rows, records or definitions.
+RUNNING: Final[tuple[Kind, ...]] = ("prose", "markdown")
 
 #: From this position on, the text is under this heading path.
 Mark = tuple[int, str]

@@ -21,7 +21,7 @@ from core.rag.indexing.splitting.long_rows import Columns, stretches
 from core.rag.indexing.splitting.markdown import Outline, markdown_breaks, outline, table_breaks
 from core.rag.indexing.splitting.outdented import outdented_headings
 from core.rag.indexing.splitting.packing import Packer, Table, table_at
-from core.rag.indexing.splitting.sections import Section, cut_sections, sections_of
+from core.rag.indexing.splitting.sections import RUNNING, Section, cut_sections, sections_of
 from core.rag.indexing.splitting.tokens import EvenTokens, FunctionTokens, TokenCounter, WordLlamaTokens
 from core.rag.indexing.splitting.turns import with_turns
 from core.rag.indexing.splitting.underlined import underlined_headings
@@ -35,7 +35,6 @@ type Span = tuple[int, int, str, dict[str, Any]]
 
 _VERSION = 17  # raised whenever the same settings begin to give other chunks
 _SECTION_PLACES = ("slide", "sheet", "list")  # nothing runs on from one of these into the next
-_RUNNING = ("prose", "markdown")  # kinds of sections: what is not made of rows, records or definitions
 _SAMPLE = 512  # characters by which the length of a token is told
 _PIECES_PER_CHUNK = 4
 _PIECE = (4, 256)  # characters, at least and at most
@@ -107,7 +106,8 @@ class TextSplitter:
                 f"chunk_overlap ({chunk_overlap}) must be less than chunk_size ({chunk_size}): "
                 "each chunk has to hold something that the one before does not."
             )
-        if whole_size is not None and check_number("whole_size", whole_size, 1) < chunk_size:
+        whole_size = chunk_size if whole_size is None else check_number("whole_size", whole_size, 1)
+        if whole_size < chunk_size:
             raise InvalidInputError(f"whole_size ({whole_size}) must not be less than chunk_size ({chunk_size}).")
         if not isinstance(separator, str):
             raise InvalidInputError(f"separator must be a string, not {separator!r}.")
@@ -116,7 +116,7 @@ class TextSplitter:
         self.chunk_size = chunk_size
         self.chunk_overlap = chunk_overlap
         self.separator = separator
-        self.whole_size = chunk_size if whole_size is None else int(whole_size)
+        self.whole_size = whole_size
         self._counter: TokenCounter = _wordllama_tokens
         if count_tokens is not None:
             self._counter = count_tokens if isinstance(count_tokens, EvenTokens) else FunctionTokens(count_tokens)
@@ -253,15 +253,16 @@ class TextSplitter:
             if begin < start < len(text)
         )
         sections, structure = self._sections(document, text, places)
-        if len(sections) > 1 or not self._counter.fits(text, self.whole_size):
+        undivided = len(sections) == 1 and self._counter.fits(text, self.whole_size)
+        if not undivided:
             sections = with_turns(text, sections, structure.fences, self._counter.fits, self.chunk_size)
         if places:
             sections = cut_sections(sections, places)
+        if undivided and len(sections) == 1 and sections[0].kind in RUNNING and document.format != "markdown:lines":
+            return [(sections[0].start, sections[0].end, sections[0].heading, None)]
         spans: list[tuple[int, int, str, Table | None]] = []
-        undivided = len(sections) == 1 and sections[0].kind in _RUNNING and document.format != "markdown:lines"
-        size = self.whole_size if undivided else self.chunk_size
         for section in sections:
-            if self._counter.fits(text[section.start : section.end], size):
+            if self._counter.fits(text[section.start : section.end], self.chunk_size):
                 table = _whole_table(section) if section.kind == "table" else None
                 spans.append((section.start, section.end, section.heading, table))
                 continue

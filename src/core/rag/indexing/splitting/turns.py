@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from core.rag.headings import heading_path
-from core.rag.indexing.splitting.sections import Section, shortened
+from core.rag.indexing.splitting.sections import RUNNING, Section, shortened
 
 _TIME: Final = r"(?:\d{1,3}:)?\d{1,2}:\d{2}(?:[.,]\d{1,3})?"
 _NAME: Final = r"(?P<name>[^\W\d_][^:*\n|<>{}=;!?\"“”\[\]()]{0,50}?)(?:[ ][\[(][^\n\[\]()\d]{1,20}[\])])?"
@@ -77,7 +77,9 @@ def with_turns(
     Returns:
         The sections, as they are where the text does not mostly consist of turns.
     """
-    turns = _turns(text, fences) if len(text) > size else []
+    if len(text) <= size or not any(section.kind in RUNNING for section in sections):
+        return list(sections)
+    turns = _turns(text, fences)
     if not turns:
         return list(sections)
     starts = [turn.start for turn in turns]
@@ -85,7 +87,7 @@ def with_turns(
     for section in sections:
         first, last = bisect_left(starts, section.start), bisect_left(starts, section.end)
         own = turns[first:last]
-        if section.kind not in ("prose", "markdown") or not own or fits(text[section.start : section.end], size):
+        if section.kind not in RUNNING or not own or fits(text[section.start : section.end], size):
             result.append(section)
         else:
             result += _cut(text, section, own, fits, size)
