@@ -155,6 +155,37 @@ async def test_a_stop_does_not_wait_for_all_that_was_read_ahead(
     assert not any((await orphans(kb.client)).values())
 
 
+async def test_a_long_list_is_written_in_parts_and_a_stop_falls_between_two(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("core.rag.indexing.stopping.PATIENCE_SECONDS", 0)
+    documents = [document(f"note/{number}", f"Note {number} names Note {number + 1}.") for number in range(1_200)]
+    stop = asyncio.Event()
+    written: list[int] = []
+    write = MemGraphClient.write_documents
+
+    async def noted_write(self: MemGraphClient, rows: Sequence[Any], *of: Any) -> Any:
+        written.append(len(rows))
+        if len(written) == 2:
+            stop.set()
+            await asyncio.sleep(0.1)  # longer than the patience
+        return await write(self, rows, *of)
+
+    monkeypatch.setattr(MemGraphClient, "write_documents", noted_write)
+    report = await kb.ingest(documents, stop=stop)
+    assert report.interrupted
+    assert written[:2] == [32, 64]  # the first are small, so that there is soon something to find
+    assert sum(written) == report.documents.added < 1_000  # what is looked up together is not all written
+
+    written.clear()
+    report = await kb.ingest(documents)
+    assert (report.documents.added, report.documents.unchanged) == (sum(written), 1_200 - sum(written))
+    assert max(written) <= 256
+    assert (await kb.client.counts())["nodes"]["Document"] == 1_200
+    assert (await kb.ingest(documents)).documents.unchanged == 1_200
+    assert not any((await orphans(kb.client)).values())
+
+
 async def test_a_failure_in_the_middle_ends_a_large_ingest(tmp_path: Path) -> None:
     class Failing(HashEmbedder):
         async def get_embeddings(self, texts: Sequence[str], names: Sequence[str] | None = None) -> NDArray[np.float32]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Iterable
+from collections.abc import Awaitable, Iterable, Iterator
 from inspect import iscoroutine
 from typing import Any, overload
+
+from core.rag.errors import MGRagError
 
 
 @overload
@@ -48,6 +50,20 @@ async def all_together[T](work: Iterable[Awaitable[T]]) -> list[T]:
     except BaseExceptionGroup as failed:
         raise failed.exceptions[0] from failed.exceptions[0].__cause__
     return [task.result() for task in tasks]
+
+
+def error_of(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """Return the error to show of several: the first one of this project, else the first of all."""
+    errors = list(_leaves(group))
+    return next((error for error in errors if isinstance(error, MGRagError)), errors[0])
+
+
+def _leaves(group: BaseExceptionGroup[BaseException]) -> Iterator[BaseException]:
+    for error in group.exceptions:
+        if isinstance(error, BaseExceptionGroup):
+            yield from _leaves(error)
+        else:
+            yield error
 
 
 async def _awaited[T](item: Awaitable[T]) -> T:

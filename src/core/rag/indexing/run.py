@@ -9,13 +9,13 @@ import asyncio
 import contextlib
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.documents.rows import uri_of
-from core.rag.errors import EmbeddingInputError, InvalidInputError, MGRagError, QueryError, SourceError
+from core.rag.errors import EmbeddingInputError, InvalidInputError, QueryError, SourceError
 from core.rag.identity import document_id, standardize_resource_uri
 from core.rag.indexing.cutting import Cutter, Prepared
 from core.rag.indexing.prepare import Preparer
@@ -27,6 +27,7 @@ from core.rag.indexing.stopping import out_of_patience, until
 from core.rag.indexing.storable import storable_result
 from core.rag.indexing.workbench import Workbench
 from core.rag.schema import Label
+from core.rag.together import error_of
 from libs.dataloader import Document, Loader, LoadError, LoadFailure, SourceInfo, Unchanged
 
 if TYPE_CHECKING:
@@ -38,7 +39,8 @@ if TYPE_CHECKING:
 BATCH_DOCUMENTS = 256
 BATCH_CHARS = 1_000_000
 
-#: For a long list the first batch is smaller, so that writing begins sooner; each next one is twice as large.
+#: Of a long list, the graph is asked about so many documents at once. Of those that changed, the first batch is
+#: smaller, so that writing begins sooner; each next one is twice as large.
 _LONG_LIST = 1_000
 _FIRST_BATCH_DOCUMENTS = 32
 
@@ -112,7 +114,8 @@ class Run:
         self._counted: set[str] = set()
         self._failed: set[tuple[str, str]] = set()
         self._again: dict[str, list[str]] = {}
-        self._batch_documents = BATCH_DOCUMENTS
+        # Maximum number of documents that are loaded together, and of those that are cut and written together.
+        self._batch_documents = self._part_documents = BATCH_DOCUMENTS
         # Number of batches (and parts of them) in flight, and of those that are embedded and wait to be written.
         self._on_the_way = self._to_write = 0
         self._writing = False
@@ -139,7 +142,8 @@ class Run:
         self._workbench.expect(coming)
         self._several = len(loaders) > 1
         if len(coming) >= _LONG_LIST:
-            self._batch_documents = min(_FIRST_BATCH_DOCUMENTS, BATCH_DOCUMENTS)
+            self._batch_documents = _LONG_LIST
+            self._part_documents = min(_FIRST_BATCH_DOCUMENTS, BATCH_DOCUMENTS)
         watcher = asyncio.create_task(self._watch())
         try:
             async with asyncio.TaskGroup() as group:
@@ -148,7 +152,7 @@ class Run:
                 group.create_task(self._embed())
                 group.create_task(self._write())
         except BaseExceptionGroup as failed:
-            raise _first(failed) from failed
+            raise error_of(failed) from failed
         finally:
             watcher.cancel()
         self._report.warnings += await doubled_folders(self._client, self.read)
@@ -234,7 +238,6 @@ class Run:
         if batch.documents and (full or again):
             await self._pass_on(batch)
             batch = _Batch(batch.tools, batch.source_id)
-            self._batch_documents = min(2 * self._batch_documents, BATCH_DOCUMENTS)
         seen.add(identifier)
         batch.documents.append(document)
         batch.ids.append(identifier)
@@ -267,13 +270,23 @@ class Run:
                 self._again.setdefault(batch.source_id, []).extend(changed.again)
             self._to_replace |= changed.replaced
             if not changed.documents:
-                self._on_the_way -= 1
                 self._tell()
-                continue
-            # Not awaited here: the next batch is requested while the other process works on this one.
-            cut = self._cut_each(batch.tools.cutter, changed.documents, batch.source_id)
-            await self._cut.put((group.create_task(cut), batch.tools.cutter.splitter))
+            for part in self._parts_of(changed.documents):
+                if self._leaves_batch():
+                    break
+                self._on_the_way += 1
+                # Not awaited here: the next part is requested while the other process works on this one.
+                cut = self._cut_each(batch.tools.cutter, part, batch.source_id)
+                await self._cut.put((group.create_task(cut), batch.tools.cutter.splitter))
+            self._on_the_way -= 1
         await self._cut.put(None)
+
+    def _parts_of(self, documents: list[Document]) -> Iterator[list[Document]]:
+        start = 0
+        while start < len(documents):
+            yield documents[start : start + self._part_documents]
+            start += self._part_documents
+            self._part_documents = min(2 * self._part_documents, BATCH_DOCUMENTS)
 
     async def _cut_each(self, cutter: Cutter, documents: list[Document], source_id: str) -> list[Prepared]:
         """Cut documents together, or one by one if one of them is refused."""
@@ -375,19 +388,3 @@ class Run:
 
     def _tell(self) -> None:
         self._progress(self._report)
-
-
-def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """Return the error to show of several: the first one of this project, else the first of all."""
-    leaves = list(_leaves(group))
-    for error in leaves:
-        if isinstance(error, MGRagError):
-            return error
-    return leaves[0]
-
-
-def _leaves(group: BaseExceptionGroup[BaseException]) -> Sequence[BaseException]:
-    found: list[BaseException] = []
-    for error in group.exceptions:
-        found += _leaves(error) if isinstance(error, BaseExceptionGroup) else [error]
-    return found

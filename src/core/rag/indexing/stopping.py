@@ -49,19 +49,18 @@ async def until(results: AsyncIterator[LoadResult], stop: asyncio.Event) -> Asyn
 
     watcher = asyncio.create_task(interrupt(task))
     try:
-        while not stop.is_set():
-            asking = True
-            try:
-                result = await anext(results)
-            except StopAsyncIteration:
-                break
-            except asyncio.CancelledError:
-                if not interrupted or task.uncancel():
-                    raise
-                break
-            finally:
-                asking = False
+        if stop.is_set():
+            return
+        asking = True
+        async for result in results:
+            asking = False
             yield result
+            if stop.is_set():
+                return
+            asking = True
+    except asyncio.CancelledError:
+        if not interrupted or task.uncancel():
+            raise
     finally:
         watcher.cancel()
         if isinstance(results, AsyncGenerator):  # a loader may return any asynchronous iterator

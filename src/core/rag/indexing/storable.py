@@ -10,13 +10,20 @@ from typing import Any
 from core.rag.dbhandler.documents.rows import check_nesting
 from core.rag.encodable import encodable
 from core.rag.errors import InvalidInputError
-from libs.dataloader import Document, Link, LoadFailure, LoadResult
+from libs.dataloader import Document, DocumentMetadata, Link, LoadFailure, LoadResult
 
 _TEXTS = ("path", "content", "format", "title", "uri", "mime_type")
 _OR_NONE = ("title", "uri", "mime_type")
 _texts = attrgetter(*_TEXTS)
+_needed = attrgetter(*(name for name in _TEXTS if name not in _OR_NONE))
+_TEXT_OR_NONE = frozenset({str, type(None)})
 _MAPPINGS = ("metadata", "locations", "fingerprint")
 _mappings = attrgetter(*_MAPPINGS)
+
+# Most documents are texts and nothing else, and there may be very many: these need no look at each field.
+_rest = attrgetter(*_MAPPINGS, "links", "records")
+_NO_REST: tuple[Any, ...] = ({}, {}, {}, (), ())
+_KINDS_OF_REST = frozenset({dict, DocumentMetadata, tuple})
 
 
 def storable(document: Document) -> Document:
@@ -34,13 +41,14 @@ def storable(document: Document) -> Document:
         raise InvalidInputError(f"The {name} of the document {document.path!r} must be text, but is {kind}.")
     if _mappings(document)[0] is None:  # as with create_document
         document = replace(document, metadata={})
-    if (wrong := _wrong_kind(document)) is not None:
-        raise InvalidInputError(f"The {wrong[0]} of the document {document.path!r} must be {wrong[1]}.")
-    if document.metadata != {}:
+    is_bare = _is_bare(document)
+    if not is_bare:
+        if (wrong := _wrong_kind(document)) is not None:
+            raise InvalidInputError(f"The {wrong[0]} of the document {document.path!r} must be {wrong[1]}.")
         check_nesting(document.metadata, f"The metadata of {document.path}")
     names = f"{document.path}{document.title}{document.uri}{document.mime_type}{document.format}"
-    rest = (document.metadata, document.links, document.locations)
-    if not _is_broken(document.content) and not _is_broken(names) and not any(map(_is_broken, filter(None, rest))):
+    rest = () if is_bare else (document.metadata, document.links, document.locations)
+    if encodable(document.content) is document.content and encodable(names) is names and not any(map(_is_broken, rest)):
         return document
     return replace(
         document,
@@ -72,10 +80,18 @@ def storable_result(result: LoadResult) -> LoadResult:
 
 def no_text_in(document: Document) -> str | None:
     """Return the field of a document that must be text and is not; ``None`` if all are."""
+    if _TEXT_OR_NONE.issuperset(map(type, _texts(document))) and None not in _needed(document):
+        return None
     for name, value in zip(_TEXTS, _texts(document), strict=True):
         if not isinstance(value, str) and (value is not None or name not in _OR_NONE):
             return name
     return None
+
+
+def _is_bare(document: Document) -> bool:
+    """Return whether a document has nothing but its texts."""
+    rest = _rest(document)
+    return _KINDS_OF_REST.issuperset(map(type, rest)) and bool(rest == _NO_REST)
 
 
 def _wrong_kind(document: Document) -> tuple[str, str] | None:

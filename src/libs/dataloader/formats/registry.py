@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from posixpath import splitext
 from typing import NamedTuple
 
 from libs.dataloader.encodings import bom_encoding, is_mostly_text
@@ -225,12 +224,14 @@ _ZIP_MEMBERS = (
     (b"xl/workbook.xml", XLSX),
 )
 
+_MARKDOWN_ENDINGS = tuple(ending for ending, found in FORMATS.items() if found == MARKDOWN)
+
 
 def is_markdown(path: str, mime_type: str | None) -> bool:
     """Return whether a text is Markdown by its media type, or without one by the ending of its path."""
     if mime_type:
         return _MEDIA_TYPES.get(mime_type.partition(";")[0].strip().lower()) == MARKDOWN
-    return FORMATS.get(splitext(path)[1].lower()) == MARKDOWN
+    return path.lower().endswith(_MARKDOWN_ENDINGS)
 
 
 def find_format(name: str, data: bytes, mime_type: str | None = None) -> Format:
