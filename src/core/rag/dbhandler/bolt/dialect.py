@@ -1,13 +1,15 @@
-"""The common parts of the Bolt dialects: their interface, and the query language of Lucene and Tantivy."""
+"""What the Bolt dialects have in common: their interface, searches, and the query language of Lucene and Tantivy."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
+from core.rag.dbhandler.misuse import other_dimension
 from core.rag.dbhandler.store import MAX_K, Match, Parameters, Row
 from core.rag.errors import InvalidInputError, QueryError, StoreConstraintError, StoreDamagedError
 from core.rag.schema import Label, TextIndex, VectorIndex, check_name
@@ -59,64 +61,119 @@ class IndexMissingError(QueryError):
     """A search needs an index that the server does not have, or that does not work."""
 
 
-class Dialect(Protocol):
+class Dialect(ABC):
     """What differs between servers. Searches raise :class:`IndexMissingError` where the client has to do the work."""
 
-    @property
-    def name(self) -> str:
-        """``memgraph`` or ``neo4j``."""
-        ...
+    #: ``memgraph`` or ``neo4j``.
+    name: ClassVar[str]
+    #: See :class:`~core.rag.dbhandler.store.Transaction`.
+    locking: ClassVar[bool]
+    #: The statement by which a transaction that is repeated after a conflict takes its turn; none: locks do it.
+    turn: ClassVar[str | None] = None
+    #: What the server says of an index that it does not have, or that does not work, and of one that is there already.
+    _missing_index: ClassVar[re.Pattern[str]]
+    _there_already: ClassVar[re.Pattern[str]]
+    #: What stands before the names of properties in a keyword search.
+    _prefix: ClassVar[str] = ""
 
-    @property
-    def abilities(self) -> Abilities:
-        """What the server can do."""
-        ...
+    def __init__(self, runner: Runner, abilities: Abilities) -> None:
+        """Use ``learn``.
 
-    @property
-    def locking(self) -> bool:
-        """See :class:`~core.rag.dbhandler.store.Transaction`."""
-        ...
-
-    @property
-    def turn(self) -> str | None:
-        """The statement by which a transaction that is repeated after a conflict takes its turn; none: locks do it."""
-        ...
+        Args:
+            runner: The store.
+            abilities: What the server can do.
+        """
+        self._runner = runner
+        self.abilities = abilities
+        self._vectors: dict[str, tuple[str, int | None]] = {}
 
     def hinted(self, statement: str) -> str:
-        """Return the statement with what the server needs to know to look nodes up by their ids."""
-        ...
+        """Return the statement with what the server needs to know, if anything, to look nodes up by their ids."""
+        return statement
 
+    @abstractmethod
     async def ensure_schema(self) -> None:
         """Create the constraints and property indexes that are missing."""
-        ...
 
     async def ensure_namespace_indexes(self) -> None:
-        """Create what spares statements about one namespace from reading the nodes of all others, if there is such."""
-        ...
+        """Create what spares statements about one namespace from reading the nodes of all others, if there is such.
 
+        Neo4j has none: it uses an index only for all its properties.
+        """
+        return
+
+    @abstractmethod
     async def ensure_text_index(self, label: Label) -> None:
         """Create the keyword index of a label unless it is there."""
-        ...
 
     async def ensure_vector_index(self, index: VectorIndex) -> None:
         """Create a vector index unless it is there; refuse one of another dimension."""
-        ...
+        if not self.abilities.vector_search:
+            return
+        for name in vector_index_names(index):
+            if await self._vector_index(index, fresh=True) is not None:
+                return
+            await self._create_vector_index(name, index)
+        if await self._vector_index(index, fresh=True) is None:
+            raise not_created(f"the vector index {index.name}")
+
+    @abstractmethod
+    async def _create_vector_index(self, name: str, index: VectorIndex) -> None: ...
 
     async def has_vector_index(self, index: VectorIndex) -> bool:
         """Return whether a vector index is there."""
-        ...
+        return await self._vector_index(index, fresh=True) is not None
 
+    async def _vector_index(self, index: VectorIndex, *, fresh: bool = False) -> str | None:
+        """Return the name of the index over the vectors of this label, whatever it is.
+
+        Raises:
+            ModelMismatchError: if it exists with another dimension.
+        """
+        if fresh or index.label not in self._vectors:
+            self._vectors = await self._vector_indexes()
+        name, dimension = self._vectors.get(index.label, (None, None))
+        if dimension is not None and dimension != index.dimension:
+            raise other_dimension(index, dimension)
+        return name
+
+    @abstractmethod
+    async def _vector_indexes(self) -> dict[str, tuple[str, int | None]]:
+        """Return the names and dimensions, as far as they are told, of all vector indexes by label."""
+
+    @abstractmethod
     async def drop_vector_index(self, index: VectorIndex) -> None:
         """Drop a vector index if it is there."""
-        ...
 
     async def vector_search(self, index: VectorIndex, query: tuple[float, ...], k: int) -> list[Match]:
         """Vectors by cosine."""
-        ...
+        name = await self._vector_index(index)
+        if name is None:
+            raise IndexMissingError(f"The server has no vector index for {index.name}.")
+        try:
+            return await self._nearest(name, index, query, k)
+        except IndexMissingError:
+            self._vectors.pop(index.label, None)
+            raise
+
+    @abstractmethod
+    async def _nearest(self, name: str, index: VectorIndex, query: tuple[float, ...], k: int) -> list[Match]:
+        """Search the index of this name, with :meth:`_search_vectors`."""
+
+    async def _search_vectors(self, index: VectorIndex, statement: str, **parameters: object) -> list[Row]:
+        return await self._search_index(statement, parameters, "A vector search", f"The vector index {index.name}")
 
     async def text_candidates(self, index: TextIndex, words: Mapping[str, float], k: int) -> dict[str, float]:
         """Return the ``k`` best nodes for words from :func:`plain_words`, by id, with the server's own scores."""
-        ...
+        rows = await self._search_words(
+            index,
+            f"{self._text_call('$query')}, score WITH node, score WHERE node.namespace = $namespace "
+            "AND node.id IS NOT NULL RETURN collect(node.id) AS ids, collect(score) AS scores",
+            query=words_query(self._prefix, index.key, words),
+            k=k,
+            namespace=index.namespace,
+        )
+        return scores_by_id(rows)
 
     async def text_counts(self, index: TextIndex, words: Sequence[str], most: int = 0) -> dict[str, int]:
         """Return how many nodes of the index hold each word; those that none holds may be left out.
@@ -126,15 +183,53 @@ class Dialect(Protocol):
             words: By :func:`plain_words`.
             most: Up to how many are counted; 0: all, or as many as the server gives.
         """
-        ...
+        rows = await self._search_words(
+            index,
+            f"UNWIND $queries AS q {self._text_call('q.query', limited=most > 0)} "
+            "RETURN q.word AS word, count(node) AS n",
+            queries=[{"word": word, "query": words_query(self._prefix, index.key, {word: 1.0})} for word in words],
+            k=most or MAX_K,
+        )
+        return {row["word"]: row["n"] for row in rows}
 
+    @abstractmethod
+    def _text_call(self, query: str, *, limited: bool = True) -> str:
+        """Return the call that searches the keyword index ``$name``, up to ``YIELD node``.
+
+        Args:
+            query: The expression with the query.
+            limited: Whether to yield at most ``$k`` nodes; else all, or as many as the server gives.
+        """
+
+    async def _search_words(self, index: TextIndex, statement: str, **parameters: object) -> list[Row]:
+        parameters["name"] = text_index_name(index.label)
+        return await self._search_index(
+            statement, parameters, "A keyword search", f"The keyword index of {index.label}"
+        )
+
+    async def _search_index(self, statement: str, parameters: Parameters, what: str, index: str) -> list[Row]:
+        """Run a statement that searches an index of the server.
+
+        Raises:
+            IndexMissingError: where the server does not have the index, or where that does not work.
+        """
+        try:
+            return await self._runner.query(statement, parameters, what)
+        except QueryError as error:
+            if cause_matches(error, self._missing_index):
+                raise IndexMissingError(f"{index} does not work: {error}") from error
+            raise
+
+    async def _define(self, statement: str, what: str) -> None:
+        await define(self._runner, statement, what, there=self._there_already)
+
+    @abstractmethod
     def path(self, start: Label, end: Label, types: Sequence[str], depth: int) -> str:
         """Return the statement that finds ``ids``, a shortest path from ``$start`` to ``$end``, with these labels."""
-        ...
 
+    @abstractmethod
     async def check_indexes(self, *, repair: bool) -> list[str]:
         """See :meth:`~core.rag.dbhandler.store.GraphStore.check_indexes`."""
-        ...
 
 
 def text_index_name(label: Label) -> str:
@@ -198,11 +293,6 @@ def words_query(prefix: str, key: str, words: Mapping[str, float]) -> str:
     return f'+{prefix}partition:"{key}"^0 +{prefix}terms:({" ".join(parts)})'
 
 
-def word_queries(prefix: str, key: str, words: Sequence[str]) -> list[dict[str, str]]:
-    """For each word, the query that finds all texts with it."""
-    return [{"word": word, "query": words_query(prefix, key, {word: 1.0})} for word in words]
-
-
 def matches(rows: Sequence[Row], score: Callable[[float], float], k: int) -> list[Match]:
     """Return the ``k`` best rows of ``id`` and ``score``, equal ones by id."""
     found = [Match(row["id"], score(row["score"])) for row in rows if row["id"] is not None]
@@ -250,91 +340,6 @@ def cause_matches(error: BaseException, pattern: re.Pattern[str]) -> bool:
     """Return whether what the server said matches."""
     cause = error.__cause__
     return cause is not None and pattern.search(str(cause)) is not None
-
-
-async def index_search(
-    runner: Runner,
-    statement: str,
-    parameters: Parameters,
-    what: str,
-    *,
-    index: str,
-    missing: re.Pattern[str],
-) -> list[Row]:
-    """Run a statement that searches an index of the server.
-
-    Args:
-        runner: The store.
-        statement: The search.
-        parameters: Its parameters.
-        what: What the search is called in an error.
-        index: What the index is called in an error.
-        missing: What the server says where it does not have the index, or where that does not work.
-
-    Raises:
-        IndexMissingError: where the server says so.
-    """
-    try:
-        return await runner.query(statement, parameters, what)
-    except QueryError as error:
-        if cause_matches(error, missing):
-            raise IndexMissingError(f"{index} does not work: {error}") from error
-        raise
-
-
-async def keyword_candidates(
-    runner: Runner, statement: str, index: TextIndex, query: str, k: int, *, missing: re.Pattern[str]
-) -> dict[str, float]:
-    """Return the scores of nodes, by id, that the server finds in its keyword index.
-
-    Args:
-        runner: The store.
-        statement: Searches the index ``$name`` for ``$query``; its row has nodes of ``$namespace``, at most ``$k``, as
-            the lists ``ids`` and ``scores``.
-        index: What is searched.
-        query: By :func:`words_query`.
-        k: How many are wanted.
-        missing: See :func:`index_search`.
-
-    Raises:
-        IndexMissingError: where the server does not have the index.
-    """
-    rows = await index_search(
-        runner,
-        statement,
-        {"name": text_index_name(index.label), "query": query, "k": k, "namespace": index.namespace},
-        "A keyword search",
-        index=f"The keyword index of {index.label}",
-        missing=missing,
-    )
-    return scores_by_id(rows)
-
-
-async def keyword_counts(
-    runner: Runner, statement: str, index: TextIndex, queries: Sequence[Row], most: int, *, missing: re.Pattern[str]
-) -> dict[str, int]:
-    """Return how many nodes a server finds for each word in its keyword index.
-
-    Args:
-        runner: The store.
-        statement: Searches the index ``$name`` for each of ``$queries``; returns ``word`` and ``n``, at most ``$k``.
-        index: What is searched.
-        queries: By :func:`word_queries`.
-        most: Up to how many are counted.
-        missing: See :func:`index_search`.
-
-    Raises:
-        IndexMissingError: where the server does not have the index.
-    """
-    rows = await index_search(
-        runner,
-        statement,
-        {"name": text_index_name(index.label), "queries": queries, "k": most},
-        "A keyword search",
-        index=f"The keyword index of {index.label}",
-        missing=missing,
-    )
-    return {row["word"]: row["n"] for row in rows}
 
 
 async def define(runner: Runner, statement: str, what: str, *, there: re.Pattern[str]) -> None:

@@ -2,30 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from core.rag.dbhandler.bolt.dialect import (
-    Abilities,
-    IndexMissingError,
-    Runner,
-    bfs_nodes,
-    define,
-    index_search,
-    keyword_candidates,
-    keyword_counts,
-    matches,
-    more_than,
-    not_created,
-    vector_index_names,
-    word_queries,
-    words_query,
-)
+from core.rag.dbhandler.bolt.dialect import Abilities, Dialect, Runner, bfs_nodes, matches, more_than, not_created
 from core.rag.dbhandler.bolt.hints import hinted
 from core.rag.dbhandler.bolt.memgraph_settings import unfit_settings
 from core.rag.dbhandler.bolt.memgraph_words import MISSING, THERE, KeywordIndexes, names_of
 from core.rag.dbhandler.misuse import other_dimension
-from core.rag.dbhandler.store import MAX_K, Match, Row
-from core.rag.schema import SERVER_INDEXES, Label, TextIndex, VectorIndex, check_name
+from core.rag.dbhandler.store import MAX_K, Match
+from core.rag.schema import SERVER_INDEXES, Label, VectorIndex, check_name
 
 #: Initial capacity of a vector index; the server doubles it when it is full.
 _CAPACITY = 4096
@@ -34,7 +19,7 @@ _CAPACITY = 4096
 _LARGE = (Label.DOCUMENT, Label.CHUNK, Label.ENTITY, Label.VECTOR)
 
 
-class MemgraphDialect:
+class MemgraphDialect(Dialect):
     """See :class:`~core.rag.dbhandler.bolt.dialect.Dialect`."""
 
     name = "memgraph"
@@ -45,6 +30,10 @@ class MemgraphDialect:
     #: write to this node first, and a concurrent one fails immediately.
     turn = f"MERGE (t:{Label.SCHEMA_VERSION} {{id: 'turn'}}) SET t.taken = $taken"
 
+    _missing_index = MISSING
+    _there_already = THERE
+    _prefix = "data."
+
     def __init__(self, runner: Runner, abilities: Abilities, *, limit_in_map: bool) -> None:
         """Use :meth:`learn`.
 
@@ -53,10 +42,8 @@ class MemgraphDialect:
             abilities: What the server can do.
             limit_in_map: Whether ``text_search.search`` takes its limit in a map, as it does from 3.11.
         """
-        self._runner = runner
-        self.abilities = abilities
+        super().__init__(runner, abilities)
         self._limit = "{limit: $k}" if limit_in_map else "$k"
-        self._vectors: dict[str, Row] = {}  # by label
         self._keywords = KeywordIndexes(runner)
 
     @classmethod
@@ -149,21 +136,13 @@ class MemgraphDialect:
         if self.abilities.text_search:
             await self._keywords.ensure(label)
 
-    async def ensure_vector_index(self, index: VectorIndex) -> None:
-        """See :class:`~core.rag.dbhandler.bolt.dialect.Dialect`."""
-        if not self.abilities.vector_search:
-            return
-        for name in vector_index_names(index):
-            if await self._vector_index(index, fresh=True) is not None:
-                return
-            await self._check_vectors(index)
-            await self._define(
-                f"CREATE VECTOR INDEX {name} ON :{check_name(index.label)}(embedding) WITH CONFIG "
-                f'{{"dimension": {int(index.dimension)}, "capacity": {_CAPACITY}, "metric": "cos"}}',
-                f"Creating the vector index {name}",
-            )
-        if await self._vector_index(index, fresh=True) is None:
-            raise not_created(f"the vector index {index.name}")
+    async def _create_vector_index(self, name: str, index: VectorIndex) -> None:
+        await self._check_vectors(index)
+        await self._define(
+            f"CREATE VECTOR INDEX {name} ON :{check_name(index.label)}(embedding) WITH CONFIG "
+            f'{{"dimension": {int(index.dimension)}, "capacity": {_CAPACITY}, "metric": "cos"}}',
+            f"Creating the vector index {name}",
+        )
 
     async def _check_vectors(self, index: VectorIndex) -> None:
         """Refuse to create an index over vectors of another dimension: it would fail, and lose them until a restart."""
@@ -175,23 +154,13 @@ class MemgraphDialect:
         if rows:
             raise other_dimension(index, rows[0]["dimension"])
 
-    async def _vector_index(self, index: VectorIndex, *, fresh: bool = False) -> Row | None:
-        """Return the index over the vectors of this label, whatever its name.
-
-        Raises:
-            ModelMismatchError: if it exists with another dimension.
-        """
-        if fresh or index.label not in self._vectors:
-            rows = await self._runner.query("SHOW VECTOR INDEX INFO")
-            self._vectors = {row["label"].lstrip(":"): row for row in rows if row["property"] == "embedding"}
-        found = self._vectors.get(index.label)
-        if found is not None and found["dimension"] != index.dimension:
-            raise other_dimension(index, found["dimension"])
-        return found
-
-    async def has_vector_index(self, index: VectorIndex) -> bool:
-        """See :class:`~core.rag.dbhandler.bolt.dialect.Dialect`."""
-        return await self._vector_index(index, fresh=True) is not None
+    async def _vector_indexes(self) -> dict[str, tuple[str, int | None]]:
+        rows = await self._runner.query("SHOW VECTOR INDEX INFO")
+        return {
+            row["label"].lstrip(":"): (row["index_name"], row["dimension"])
+            for row in rows
+            if row["property"] == "embedding"
+        }
 
     async def drop_vector_index(self, index: VectorIndex) -> None:
         """See :class:`~core.rag.dbhandler.bolt.dialect.Dialect`."""
@@ -204,18 +173,25 @@ class MemgraphDialect:
                 await self._define(f"DROP VECTOR INDEX `{name}`", f"Dropping the vector index {index.name}")
         self._vectors.pop(index.label, None)
 
-    async def vector_search(self, index: VectorIndex, query: tuple[float, ...], k: int) -> list[Match]:
+    async def _nearest(self, name: str, index: VectorIndex, query: tuple[float, ...], k: int) -> list[Match]:
         """See :class:`~core.rag.dbhandler.bolt.dialect.Dialect`.
 
         Deleted nodes stay in the index for a while, so more results are requested than needed, and even more if too few
         of them still exist.
         """
-        found = await self._vector_index(index)
-        if found is None:
-            raise IndexMissingError(f"The server has no vector index for {index.name}.")
         wanted = more_than(k, 2, 100)
         while True:
-            rows = await self._neighbours(found["index_name"], index, query, wanted)
+            rows = await self._search_vectors(
+                index,
+                # Through the internal id: touching a node that is deleted, or not committed yet, is an error.
+                "CALL vector_search.search($name, $wanted, $query) YIELD node, distance "
+                "WITH collect({i: id(node), distance: distance}) AS near "
+                "UNWIND near AS one WITH size(near) AS raw, one.i AS i, one.distance AS distance "
+                f"MATCH (v:{check_name(index.label)}) WHERE id(v) = i RETURN v.id AS id, distance AS score, raw",
+                name=name,
+                wanted=wanted,
+                query=query,
+            )
             if len(rows) >= k or wanted == MAX_K:
                 break
             if rows and rows[0]["raw"] < wanted:  # these are all
@@ -226,52 +202,12 @@ class MemgraphDialect:
         # The server's own "similarity" is an absolute value, and makes opposites alike.
         return matches(rows, lambda distance: 1 - distance, k)
 
-    async def _neighbours(self, name: str, index: VectorIndex, query: tuple[float, ...], wanted: int) -> list[Row]:
-        try:
-            return await index_search(
-                self._runner,
-                # Through the internal id: touching a node that is deleted, or not committed yet, is an error.
-                "CALL vector_search.search($name, $wanted, $query) YIELD node, distance "
-                "WITH collect({i: id(node), distance: distance}) AS near "
-                "UNWIND near AS one WITH size(near) AS raw, one.i AS i, one.distance AS distance "
-                f"MATCH (v:{check_name(index.label)}) WHERE id(v) = i RETURN v.id AS id, distance AS score, raw",
-                {"name": name, "wanted": wanted, "query": query},
-                "A vector search",
-                index=f"The vector index {index.name}",
-                missing=MISSING,
-            )
-        except IndexMissingError:
-            self._vectors.pop(index.label, None)
-            raise
-
     async def _size(self, index: VectorIndex) -> int:
         rows = await self._runner.query("SHOW VECTOR INDEX INFO")
         return sum(row["size"] for row in rows if row["label"].lstrip(":") == index.label)
 
-    async def text_candidates(self, index: TextIndex, words: Mapping[str, float], k: int) -> dict[str, float]:
-        """See :class:`~core.rag.dbhandler.bolt.dialect.Dialect`."""
-        return await keyword_candidates(
-            self._runner,
-            f"CALL text_search.search($name, $query, {self._limit}) YIELD node, score "
-            "WITH node, score WHERE node.namespace = $namespace AND node.id IS NOT NULL "
-            "RETURN collect(node.id) AS ids, collect(score) AS scores",
-            index,
-            words_query("data.", index.key, words),
-            k,
-            missing=MISSING,
-        )
-
-    async def text_counts(self, index: TextIndex, words: Sequence[str], most: int = 0) -> dict[str, int]:
-        """See :class:`~core.rag.dbhandler.bolt.dialect.Dialect`."""
-        return await keyword_counts(
-            self._runner,
-            f"UNWIND $queries AS q CALL text_search.search($name, q.query, {self._limit}) YIELD node "
-            "RETURN q.word AS word, count(node) AS n",
-            index,
-            word_queries("data.", index.key, words),
-            most or MAX_K,
-            missing=MISSING,
-        )
+    def _text_call(self, query: str, *, limited: bool = True) -> str:  # noqa: ARG002 - there always is a limit
+        return f"CALL text_search.search($name, {query}, {self._limit}) YIELD node"
 
     def path(self, start: Label, end: Label, types: Sequence[str], depth: int) -> str:
         """See :class:`~core.rag.dbhandler.bolt.dialect.Dialect`.
@@ -323,6 +259,3 @@ class MemgraphDialect:
                 await self.drop_vector_index(index)
                 await self.ensure_vector_index(index)
         return problems
-
-    async def _define(self, statement: str, what: str) -> None:
-        await define(self._runner, statement, what, there=THERE)

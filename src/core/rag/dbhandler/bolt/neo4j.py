@@ -5,52 +5,40 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from core.rag.dbhandler.bolt.dialect import (
     Abilities,
+    Dialect,
     IndexMissingError,
     Runner,
     bfs_nodes,
-    define,
     differs,
-    index_search,
-    keyword_candidates,
-    keyword_counts,
     matches,
     more_than,
     not_created,
     scores_by_id,
     text_index_name,
-    vector_index_names,
-    word_queries,
-    words_query,
 )
-from core.rag.dbhandler.misuse import other_dimension
 from core.rag.dbhandler.store import Match, Row
 from core.rag.errors import QueryError, StoreTimeoutError
-from core.rag.schema import SERVER_INDEXES, Label, TextIndex, VectorIndex, check_name
+from core.rag.schema import SERVER_INDEXES, Label, VectorIndex, check_name
 
 #: Maximum seconds to wait until the server has filled new indexes.
 _FILL_SECONDS = 300
 
-_MISSING = re.compile(r"no such (vector|fulltext) schema index|still populating|failed state|not online", re.I)
 _TOO_LONG = re.compile(r"vector\.dimensions\W+must be between", re.I)
-_THERE = re.compile(r"EquivalentSchemaRuleAlreadyExists|ConstraintAlreadyExists")
 
 
-class Neo4jDialect:
+class Neo4jDialect(Dialect):
     """See :class:`~core.rag.dbhandler.bolt.dialect.Dialect`."""
 
     name = "neo4j"
     locking = True
-    turn = None
-
-    def __init__(self, runner: Runner, abilities: Abilities) -> None:
-        """Use :meth:`learn`."""
-        self._runner = runner
-        self.abilities = abilities
-        self._vectors: dict[str, Row] = {}  # by label
+    _missing_index = re.compile(
+        r"no such (vector|fulltext) schema index|still populating|failed state|not online", re.I
+    )
+    _there_already = re.compile(r"EquivalentSchemaRuleAlreadyExists|ConstraintAlreadyExists")
 
     @classmethod
     async def learn(cls, runner: Runner, agent: str) -> Neo4jDialect:
@@ -72,10 +60,6 @@ class Neo4jDialect:
             notes.append("This server has no full-text indexes: words are searched by the client.")
         version = agent.partition("/")[2]
         return cls(runner, Abilities(version, vectors, texts, tuple(notes)))
-
-    def hinted(self, statement: str) -> str:
-        """See :class:`~core.rag.dbhandler.bolt.dialect.Dialect`. This server finds its way without."""
-        return statement
 
     async def ensure_schema(self) -> None:
         """See :class:`~core.rag.dbhandler.bolt.dialect.Dialect`. A constraint brings the index on ``id``."""
@@ -115,9 +99,6 @@ class Neo4jDialect:
                 )
         return statements
 
-    async def ensure_namespace_indexes(self) -> None:
-        """See :class:`~core.rag.dbhandler.bolt.dialect.Dialect`. It uses an index only for all its properties."""
-
     async def ensure_text_index(self, label: Label) -> None:
         """See :class:`~core.rag.dbhandler.bolt.dialect.Dialect`."""
         if not self.abilities.text_search:
@@ -144,56 +125,36 @@ class Neo4jDialect:
             {"name": name},
         )
 
-    async def ensure_vector_index(self, index: VectorIndex) -> None:
-        """See :class:`~core.rag.dbhandler.bolt.dialect.Dialect`."""
-        if not self.abilities.vector_search:
-            return
+    async def _create_vector_index(self, name: str, index: VectorIndex) -> None:
         # Without quantization, which would change the order of neighbours.
         exact = ", `vector.quantization.enabled`: false" if self._knows_quantization() else ""
-        for name in vector_index_names(index):
-            if await self._vector_index(index, fresh=True) is not None:
-                return
-            try:
-                await self._define(
-                    f"CREATE VECTOR INDEX {name} IF NOT EXISTS FOR (v:{check_name(index.label)}) ON (v.embedding) "
-                    f"OPTIONS {{indexConfig: {{`vector.dimensions`: {int(index.dimension)}, "
-                    f"`vector.similarity_function`: 'cosine'{exact}}}}}",
-                    f"Creating the vector index {name}",
-                )
-            except QueryError as error:
-                if _TOO_LONG.search(str(error)) is None:
-                    raise
-                raise IndexMissingError(str(error)) from error
-            await self._filled()
-        if await self._vector_index(index, fresh=True) is None:
-            raise not_created(f"the vector index {index.name}")
+        try:
+            await self._define(
+                f"CREATE VECTOR INDEX {name} IF NOT EXISTS FOR (v:{check_name(index.label)}) ON (v.embedding) "
+                f"OPTIONS {{indexConfig: {{`vector.dimensions`: {int(index.dimension)}, "
+                f"`vector.similarity_function`: 'cosine'{exact}}}}}",
+                f"Creating the vector index {name}",
+            )
+        except QueryError as error:
+            if _TOO_LONG.search(str(error)) is None:
+                raise
+            raise IndexMissingError(str(error)) from error
+        await self._filled()
 
     def _knows_quantization(self) -> bool:
         numbers = [int(part) for part in re.findall(r"\d+", self.abilities.version)[:2]]
         return numbers >= [5, 18]
 
-    async def _vector_index(self, index: VectorIndex, *, fresh: bool = False) -> Row | None:
-        """Return the index over the vectors of this label, whatever its name.
-
-        Raises:
-            ModelMismatchError: if it exists with another dimension.
-        """
-        if fresh or index.label not in self._vectors:
-            rows = await self._runner.query(
-                "SHOW VECTOR INDEXES YIELD name, state, labelsOrTypes, properties, options "
-                "RETURN name, state, labelsOrTypes AS labels, properties, options"
-            )
-            self._vectors = {row["labels"][0]: row for row in rows if row["properties"] == ["embedding"]}
-        found = self._vectors.get(index.label)
-        if found is not None:
-            dimension = found["options"].get("indexConfig", {}).get("vector.dimensions", index.dimension)
-            if dimension != index.dimension:
-                raise other_dimension(index, dimension)
-        return found
-
-    async def has_vector_index(self, index: VectorIndex) -> bool:
-        """See :class:`~core.rag.dbhandler.bolt.dialect.Dialect`."""
-        return await self._vector_index(index, fresh=True) is not None
+    async def _vector_indexes(self) -> dict[str, tuple[str, int | None]]:
+        rows = await self._runner.query(
+            "SHOW VECTOR INDEXES YIELD name, state, labelsOrTypes, properties, options "
+            "RETURN name, state, labelsOrTypes AS labels, properties, options"
+        )
+        return {
+            row["labels"][0]: (row["name"], row["options"].get("indexConfig", {}).get("vector.dimensions"))
+            for row in rows
+            if row["properties"] == ["embedding"]
+        }
 
     async def drop_vector_index(self, index: VectorIndex) -> None:
         """See :class:`~core.rag.dbhandler.bolt.dialect.Dialect`."""
@@ -206,54 +167,24 @@ class Neo4jDialect:
             name = row["name"].replace("`", "``")
             await self._define(f"DROP INDEX `{name}` IF EXISTS", f"Dropping the vector index {index.name}")
 
-    async def vector_search(self, index: VectorIndex, query: tuple[float, ...], k: int) -> list[Match]:
-        """See :class:`~core.rag.dbhandler.bolt.dialect.Dialect`."""
-        found = await self._vector_index(index)
-        if found is None:
-            raise IndexMissingError(f"The server has no vector index for {index.name}.")
-        try:
-            rows = await index_search(
-                self._runner,
-                # What was deleted meanwhile has no id; others take its place. The result is a single row, because for
-                # the driver a row is far more work than an item of a list.
-                "CALL db.index.vector.queryNodes($name, $wanted, $query) YIELD node, score "
-                f"WITH node.id AS id, score WHERE id IS NOT NULL WITH id, score LIMIT {int(k)} "
-                "RETURN collect(id) AS ids, collect(score) AS scores",
-                {"name": found["name"], "wanted": more_than(k, 4, 128), "query": query},
-                "A vector search",
-                index=f"The vector index {index.name}",
-                missing=_MISSING,
-            )
-        except IndexMissingError:
-            self._vectors.pop(index.label, None)
-            raise
-        found_rows = [{"id": i, "score": score} for i, score in scores_by_id(rows).items()]
-        return matches(found_rows, lambda score: 2 * score - 1, k)
-
-    async def text_candidates(self, index: TextIndex, words: Mapping[str, float], k: int) -> dict[str, float]:
-        """See :class:`~core.rag.dbhandler.bolt.dialect.Dialect`."""
-        return await keyword_candidates(
-            self._runner,
-            "CALL db.index.fulltext.queryNodes($name, $query, {limit: $k}) YIELD node, score "
-            "WHERE node.namespace = $namespace AND node.id IS NOT NULL "
-            "RETURN collect(node.id) AS ids, collect(score) AS scores",
+    async def _nearest(self, name: str, index: VectorIndex, query: tuple[float, ...], k: int) -> list[Match]:
+        rows = await self._search_vectors(
             index,
-            words_query("", index.key, words),
-            k,
-            missing=_MISSING,
+            # What was deleted meanwhile has no id; others take its place. The result is a single row, because for
+            # the driver a row is far more work than an item of a list.
+            "CALL db.index.vector.queryNodes($name, $wanted, $query) YIELD node, score "
+            f"WITH node.id AS id, score WHERE id IS NOT NULL WITH id, score LIMIT {int(k)} "
+            "RETURN collect(id) AS ids, collect(score) AS scores",
+            name=name,
+            wanted=more_than(k, 4, 128),
+            query=query,
         )
+        found = [{"id": i, "score": score} for i, score in scores_by_id(rows).items()]
+        return matches(found, lambda score: 2 * score - 1, k)
 
-    async def text_counts(self, index: TextIndex, words: Sequence[str], most: int = 0) -> dict[str, int]:
-        """See :class:`~core.rag.dbhandler.bolt.dialect.Dialect`."""
-        return await keyword_counts(
-            self._runner,
-            f"UNWIND $queries AS q CALL db.index.fulltext.queryNodes($name, q.query{', {limit: $k}' if most else ''}) "
-            "YIELD node RETURN q.word AS word, count(node) AS n",
-            index,
-            word_queries("", index.key, words),
-            most,
-            missing=_MISSING,
-        )
+    def _text_call(self, query: str, *, limited: bool = True) -> str:
+        limit = ", {limit: $k}" if limited else ""
+        return f"CALL db.index.fulltext.queryNodes($name, {query}{limit}) YIELD node"
 
     def path(self, start: Label, end: Label, types: Sequence[str], depth: int) -> str:
         """See :class:`~core.rag.dbhandler.bolt.dialect.Dialect`."""
@@ -290,9 +221,6 @@ class Neo4jDialect:
             {"name": name},
         )
         return int(rows[0]["n"])
-
-    async def _define(self, statement: str, what: str) -> None:
-        await define(self._runner, statement, what, there=_THERE)
 
     async def _filled(self) -> None:
         """Wait until new indexes contain the nodes that existed before them."""
