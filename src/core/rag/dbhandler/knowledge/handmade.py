@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from functools import partial
 
 from core.rag.arguments import check_optional, check_text, check_texts
-from core.rag.dbhandler.batches import run_for_rows
 from core.rag.dbhandler.knowledge.entities import FROM_CALLER, EntityLedger, remove_unused_entities
 from core.rag.dbhandler.knowledge.facts import merge_edges, settle_periods
 from core.rag.dbhandler.knowledge.periods import Period
@@ -78,20 +77,12 @@ class LinkOperations(VectorStoreOperations):
         """Connect entities by links that were inferred, and updated if they exist.
 
         Args:
-            rows: ``a`` and ``b`` (ids of the entities), ``link`` (id of the link) and ``props``.
+            rows: ``a`` and ``b`` (ids of entities of the namespace), ``link`` (id of the link) and ``props``.
 
         Returns:
             How many links are in the graph now; those of entities that no longer exist are skipped.
         """
-        if not rows:
-            return 0
-        statement = (
-            "UNWIND $rows AS row MATCH (a:Entity {id: row.a}) MATCH (b:Entity {id: row.b}) "
-            "WHERE a.namespace = $namespace AND b.namespace = $namespace MERGE (a)-[r:RELATED {id: row.link}]->(b) "
-            "ON CREATE SET r.created_at = $now SET r += row.props, r.updated_at = $now RETURN a.id AS id"
-        )
-        work = partial(run_for_rows, statement=statement, rows=rows, namespace=self._namespace, now=utc_now())
-        return len(await self._write(work))
+        return await self._write(partial(merge_edges, edges=rows, now=utc_now())) if rows else 0
 
     async def unlink_entities(
         self, a: str, b: str, *, relation: str | None = None, link: str | None = None, ended: str = ""
