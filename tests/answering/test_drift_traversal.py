@@ -249,8 +249,6 @@ async def test_the_cache_is_bounded(kb: KnowledgeBase) -> None:
         await drift.dynamic_traversal(ids["tide"], f"tide {number}")
     assert len(drift._cache._entries) == 32
     assert drift._cache._size == sum(entry.reads.size for entry in drift._cache._entries.values())
-    drift._cache.clear()
-    assert drift._cache._size == 0
 
 
 async def test_an_entry_point_has_most_words_of_the_question_however_many_have_some(engine: Engine) -> None:

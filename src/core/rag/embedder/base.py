@@ -283,6 +283,14 @@ async def dimension_of(embedder: EmbeddingService) -> int:
         return embedder.dimension
 
 
+def known_dimension(embedder: EmbeddingService) -> int | None:
+    """Return the dimension of an embedder; ``None`` if it is not known before ``prepare``."""
+    try:
+        return embedder.dimension
+    except EmbeddingError:
+        return None
+
+
 async def embed_texts(service: EmbeddingService, texts: Sequence[str], names: Sequence[str] | None = None) -> Vectors:
     """Embed with any embedder, one brought by the user included, and make sure of the result.
 

@@ -11,7 +11,8 @@ from core.rag.dbhandler.embedded.commitlog import log_folder
 from core.rag.dbhandler.embedded.opening import is_there
 from core.rag.dbhandler.embedded.store import EmbeddedStore
 from core.rag.dbhandler.vectors import BUILDING
-from core.rag.errors import ConfigurationError, EmbeddingError, StoreError
+from core.rag.embedder.base import known_dimension
+from core.rag.errors import ConfigurationError, StoreError
 from core.rag.maintenance import environment
 from core.rag.maintenance.conversations import ConversationSoundness
 from core.rag.maintenance.findings import Check, DoctorReport, Level
@@ -211,7 +212,7 @@ async def _check_model(client: MemGraphClient, embedder: EmbeddingService | None
     if not stores or embedder is None:
         return checks
     there = stores[0]
-    dimension = _dimension(embedder)
+    dimension = known_dimension(embedder)
     same = [store for store in stores if store.model == embedder.model and dimension in (None, store.dimension)]
     if any(store.status != BUILDING for store in same):
         checks.append(_check(name, "ok", f"It was built with {there.model} ({there.dimension} dimensions)."))
@@ -226,14 +227,6 @@ async def _check_model(client: MemGraphClient, embedder: EmbeddingService | None
             )
         )
     return checks
-
-
-def _dimension(embedder: EmbeddingService) -> int | None:
-    """Return the dimension; ``None`` if the model could not even be asked for it, which is reported already."""
-    try:
-        return embedder.dimension
-    except EmbeddingError:
-        return None
 
 
 async def _check_imports(client: MemGraphClient) -> list[Check]:
@@ -286,7 +279,7 @@ async def _check_vectors(client: MemGraphClient, embedder: EmbeddingService | No
     if not stores:
         return []
     store = stores[0]
-    fits = embedder is not None and (embedder.model, _dimension(embedder)) == (store.model, store.dimension)
+    fits = embedder is not None and (embedder.model, known_dimension(embedder)) == (store.model, store.dimension)
     checks = []
     ways: list[tuple[str, Level, list[str], Callable[..., Awaitable[None]]]] = [
         ("chunks", "problem", await client.chunks_without_vector(store), fill),

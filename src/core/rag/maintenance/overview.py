@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from core.rag.arguments import check_limit, check_text
 from core.rag.dbhandler.documents.naming import document_named
-from core.rag.errors import EmbeddingError, NotFoundError
+from core.rag.embedder.base import known_dimension
+from core.rag.errors import NotFoundError
 from core.rag.maintenance.places import bytes_on_disk
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ async def status(client: MemGraphClient, embedder: EmbeddingService | None, sett
     file = None if engine["shared"] or location == ":memory:" else Path(location)
     stores = found["vector_stores"]
     if embedder is not None:
-        model: dict[str, Any] = {"model": embedder.model, "dimension": _known_dimension(embedder)}
+        model: dict[str, Any] = {"model": embedder.model, "dimension": known_dimension(embedder)}
     elif stores:
         model = {"model": stores[0]["model"], "dimension": stores[0]["dimension"]}
     else:
@@ -101,10 +102,3 @@ async def not_found(client: MemGraphClient, path: str, what: str = "document") -
     if similar:
         return f"{message} Similar: {', '.join(name for name, _, _ in similar)}."
     return f"{message} See: mgrag list." if known else f"{message} Nothing has been ingested there yet."
-
-
-def _known_dimension(embedder: EmbeddingService) -> int | None:
-    try:
-        return embedder.dimension
-    except EmbeddingError:
-        return None

@@ -65,8 +65,3 @@ class PathCache:
         entry = self._entries.pop(key, None)
         if entry is not None:
             self._size -= entry.reads.size
-
-    def clear(self) -> None:
-        """Drop all traversals."""
-        self._entries.clear()
-        self._size = 0

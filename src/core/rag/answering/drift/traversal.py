@@ -15,7 +15,7 @@ from core.rag.analysis import analyze
 from core.rag.answering.drift.config import Direction
 from core.rag.answering.drift.paths import TEXTS, Edge, Node, Path, TraversalStats
 from core.rag.answering.drift.reader import GraphReader, Reads
-from core.rag.answering.drift.scoring import CONTENT_SHARE, EDGE_SHARE, LENGTH_SHARE, length_penalty
+from core.rag.answering.drift.scoring import CONTENT_SHARE, EDGE_SHARE, LENGTH_SHARE, length_penalty, order
 from core.rag.answering.drift.words import QueryWords
 from core.rag.graph.hops import by_label
 from core.rag.schema import Label
@@ -118,7 +118,7 @@ class Traversal:
             done += followed
         self.stats.visited_nodes += sum(entry is not None for entry in self._nodes.values())
         paths = [self._path(walk) for walk in done]
-        return sorted(paths, key=lambda path: (-path.score, len(path.nodes), path.ids))
+        return sorted(paths, key=order)
 
     async def _expand(self, frontier: Sequence[_Walk]) -> bool:
         """Read the edges of the last nodes of paths, those of the best paths first.

@@ -65,7 +65,7 @@ class ConversationOperations(MessageReading):
         Returns:
             Whether it existed.
         """
-        row = await self._find_conversation(conversation_id)
+        row = await self.conversation_row(conversation_id)
         if row is None:
             return False
         try:
@@ -244,7 +244,7 @@ class ConversationOperations(MessageReading):
         existing: Row | None = None
         if conversation_id is not None:
             checked_name(conversation_id, "The id of the conversation")
-            existing = await self._find_conversation(conversation_id)
+            existing = await self.conversation_row(conversation_id)
             if existing and (title is None or existing["title"]) and (user_id is None or existing["user_id"]):
                 return existing
         user: Row | None = None

@@ -19,10 +19,6 @@ from core.rag.schema import Label
 class ErasureOperations(RecollectionOperations):
     """Finding and removing the data of a person."""
 
-    async def conversation_row(self, conversation_id: str) -> Row | None:
-        """Return a conversation with ``node_id``, ``revision`` and ``last_id``, or ``None``."""
-        return await self._find_conversation(conversation_id)
-
     async def messages_said(self, node: str) -> list[Row]:
         """List the messages of a conversation (id of its node).
 

@@ -37,7 +37,7 @@ class MessageReading(UserOperations):
 
     async def find_conversation(self, conversation_id: str) -> dict[str, Any] | None:
         """Return a conversation (``id, title, user_id, message_count, created_at, updated_at``) or ``None``."""
-        row = await self._find_conversation(conversation_id)
+        row = await self.conversation_row(conversation_id)
         return None if row is None else {key: row[key] for key in _PUBLIC}
 
     async def list_conversations(
@@ -179,7 +179,8 @@ class MessageReading(UserOperations):
         texts = {row["id"]: beginning_of(row["content"]) for row in said}
         return {node: texts[message] for node, message in first.items() if message in texts}
 
-    async def _find_conversation(self, conversation_id: str) -> Row | None:
+    async def conversation_row(self, conversation_id: str) -> Row | None:
+        """Return a conversation with ``node_id``, ``revision`` and ``last_id``, or ``None``."""
         if not check_text("The id of a conversation", conversation_id):
             raise InvalidInputError("The id of the conversation is empty.")
         check_characters(conversation_id, "the id of the conversation")
@@ -193,7 +194,7 @@ class MessageReading(UserOperations):
         return rows[0] if rows else None
 
     async def _require_conversation(self, conversation_id: str) -> Row:
-        row = await self._find_conversation(conversation_id)
+        row = await self.conversation_row(conversation_id)
         if row is None:
             raise NotFoundError(
                 f"There is no conversation {conversation_id[:200]!r} in namespace {self._namespace!r}; start it with"

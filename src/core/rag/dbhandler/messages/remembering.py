@@ -79,7 +79,7 @@ class RememberingOperations(ConversationOperations):
         while True:
             tries += 1
             try:
-                session = await self._find_conversation(session_id)
+                session = await self.conversation_row(session_id)
                 if session is None:
                     session = await self._open_conversation(None, messages[0]["user_id"] or None, session_id)
                 return await self._remember_in(session, messages)
