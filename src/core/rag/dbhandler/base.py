@@ -206,6 +206,13 @@ class ClientBase:
         parts = batches(list(dict.fromkeys(check_texts("ids", ids))), max_rows=at_once)
         return [row for part in parts for row in await self.read(statement, ids=part, **parameters)]
 
+    async def read_for_pairs(
+        self, statement: str, pairs: Iterable[tuple[str, str]], *, at_once: int = MAX_ROWS
+    ) -> list[Row]:
+        """Run a reading statement for pairs of ids, ``row.a`` and ``row.b`` of ``$rows``; see :meth:`read_for_ids`."""
+        rows = [{"a": a, "b": b} for a, b in dict.fromkeys(pairs)]
+        return [row for part in batches(rows, max_rows=at_once) for row in await self.read(statement, rows=part)]
+
     async def read_together(
         self,
         match: str,

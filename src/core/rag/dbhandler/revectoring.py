@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 
 from core.rag.arguments import check_kind, check_number, check_text, check_texts
-from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.batches import batches, run_for_ids, run_for_rows
 from core.rag.dbhandler.documents.writing import ChunkRow, attach_vectors
 from core.rag.dbhandler.locking import lock
 from core.rag.dbhandler.messages.interactions import Indexes, InteractionRow, attach_message_vectors
@@ -80,7 +80,7 @@ class RevectoringOperations(VectorStoreOperations):
         for index in indexes:
             rows = await self.read(f"MATCH (v:{index.label}) RETURN v.id AS id")
             for part in batches([row["id"] for row in rows]):
-                await self._write(partial(_delete_vectors, ids=part))
+                await self._write_one("UNWIND $ids AS i MATCH (v:Vector {id: i}) DETACH DELETE v", ids=part)
         graph = await self.connect()
         for index in indexes:  # before the store: without it, nobody would know later which indexes to drop
             await graph.drop_vector_index(index)
@@ -206,10 +206,6 @@ class RevectoringOperations(VectorStoreOperations):
         return sorted(row["id"] for row in rows)
 
 
-async def _delete_vectors(tx: Transaction, ids: Sequence[str]) -> None:
-    await tx.run("UNWIND $ids AS i MATCH (v:Vector {id: i}) DETACH DELETE v", {"ids": list(ids)})
-
-
 async def _forget(tx: Transaction, page: Sequence[str], store: str) -> None:
     await lock(tx, Label.DOCUMENT, page)
     await _change_stores(tx, page, lambda stores: [other for other in stores if other != store])
@@ -217,13 +213,11 @@ async def _forget(tx: Transaction, page: Sequence[str], store: str) -> None:
 
 async def _change_stores(tx: Transaction, ids: Sequence[str], change: Callable[[list[str]], list[str]]) -> None:
     """Change the vector stores in which documents, which are locked, have vectors."""
-    rows = await tx.run(
-        "UNWIND $ids AS i MATCH (d:Document {id: i}) RETURN d.id AS id, d.embedded_in AS stores", {"ids": list(ids)}
+    rows = await run_for_ids(
+        tx, "UNWIND $ids AS i MATCH (d:Document {id: i}) RETURN d.id AS id, d.embedded_in AS stores", ids
     )
     before = {row["id"]: row["stores"] or [] for row in rows}
     after = {identifier: change(stores) for identifier, stores in before.items()}
     changed = [{"id": each, "stores": stores} for each, stores in after.items() if stores != before[each]]
-    if changed:
-        await tx.run(
-            "UNWIND $rows AS row MATCH (d:Document {id: row.id}) SET d.embedded_in = row.stores", {"rows": changed}
-        )
+    statement = "UNWIND $rows AS row MATCH (d:Document {id: row.id}) SET d.embedded_in = row.stores"
+    await run_for_rows(tx, statement, changed)

@@ -131,17 +131,17 @@ class FactChanges:
             "r.chunk_ids = row.chunks, r.facts = row.facts, r.fact = row.fact, r.weight = row.weight, "
             "r.updated_at = $now"
         )
-        if gone:
-            await tx.run(f"{pattern}DELETE r", {"rows": gone})
-        if changed:
-            await tx.run(f"{pattern}SET {assign}", {"rows": changed, "now": self._ledger.now})
-        if created:
-            await tx.run(
-                "UNWIND $rows AS row MATCH (a:Entity {id: row.a}) MATCH (b:Entity {id: row.b}) "
-                "CREATE (a)-[r:RELATED {id: row.link, key: row.link, type: row.type, origin: $origin}]->(b) "
-                f"SET {assign}",
-                {"rows": created, "origin": FROM_MODEL, "now": self._ledger.now},
-            )
+        await run_for_rows(tx, f"{pattern}DELETE r", gone)
+        await run_for_rows(tx, f"{pattern}SET {assign}", changed, now=self._ledger.now)
+        await run_for_rows(
+            tx,
+            "UNWIND $rows AS row MATCH (a:Entity {id: row.a}) MATCH (b:Entity {id: row.b}) "
+            "CREATE (a)-[r:RELATED {id: row.link, key: row.link, type: row.type, origin: $origin}]->(b) "
+            f"SET {assign}",
+            created,
+            origin=FROM_MODEL,
+            now=self._ledger.now,
+        )
 
 
 async def write_triples(

@@ -119,16 +119,13 @@ class FactOperations(ClientBase):
         Args:
             pairs: Ids of two entities each, in the direction of the fact.
         """
-        found: dict[str, list[str]] = {}
-        for part in batches([{"a": a, "b": b} for a, b in dict.fromkeys(pairs)], max_rows=100):
-            for row in await self.read(
-                "UNWIND $rows AS row MATCH (a:Entity {id: row.a})-[r:RELATED]->(b:Entity {id: row.b}) "
-                "WHERE r.chunk_ids IS NOT NULL RETURN r.id AS id, r.chunk_ids AS chunks",
-                rows=part,
-            ):
-                if row["chunks"]:
-                    found[row["id"]] = row["chunks"]
-        return found
+        rows = await self.read_for_pairs(
+            "UNWIND $rows AS row MATCH (a:Entity {id: row.a})-[r:RELATED]->(b:Entity {id: row.b}) "
+            "WHERE r.chunk_ids IS NOT NULL RETURN r.id AS id, r.chunk_ids AS chunks",
+            pairs,
+            at_once=100,
+        )
+        return {row["id"]: row["chunks"] for row in rows if row["chunks"]}
 
     async def sentences_of_facts(self, pairs: Iterable[tuple[str, str]]) -> dict[tuple[str, str, str], dict[str, str]]:
         """Return what each chunk says of the facts that a model found in it, by the ids of both ends and the relation.
@@ -136,17 +133,17 @@ class FactOperations(ClientBase):
         Args:
             pairs: Ids of two entities each, in the direction of the facts.
         """
-        found: dict[tuple[str, str, str], dict[str, str]] = {}
-        for part in batches([{"a": a, "b": b} for a, b in dict.fromkeys(pairs)], max_rows=100):
-            for row in await self.read(
-                "UNWIND $rows AS row MATCH (a:Entity {id: row.a})-[r:RELATED]->(b:Entity {id: row.b}) "
-                "WHERE r.facts IS NOT NULL "
-                "RETURN row.a AS a, row.b AS b, r.type AS type, r.chunk_ids AS chunks, r.facts AS facts",
-                rows=part,
-            ):
-                said = dict(zip(row["chunks"], json.loads(row["facts"]), strict=True))
-                found[row["a"], row["b"], row["type"]] = said
-        return found
+        rows = await self.read_for_pairs(
+            "UNWIND $rows AS row MATCH (a:Entity {id: row.a})-[r:RELATED]->(b:Entity {id: row.b}) "
+            "WHERE r.facts IS NOT NULL "
+            "RETURN row.a AS a, row.b AS b, r.type AS type, r.chunk_ids AS chunks, r.facts AS facts",
+            pairs,
+            at_once=100,
+        )
+        return {
+            (row["a"], row["b"], row["type"]): dict(zip(row["chunks"], json.loads(row["facts"]), strict=True))
+            for row in rows
+        }
 
     async def add_triples(self, triples: Sequence[Triple]) -> int:
         """Add facts; missing entities are created, and stay until a person removes them.

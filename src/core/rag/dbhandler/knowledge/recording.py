@@ -191,17 +191,16 @@ class RecordOperations(ClientBase):
         Args:
             pairs: Ids of two entities each. Of each pair at most 200 records are returned.
         """
-        rows: list[Row] = []
-        for part in batches([{"a": a, "b": b} for a, b in dict.fromkeys(pairs)], max_rows=100):
-            rows += await self.read(
-                "UNWIND $rows AS row MATCH (a:Entity {id: row.a}) MATCH (b:Entity {id: row.b}) "
-                "CALL { WITH a, b MATCH (a)<-[x:HAS_ENTITY]-(n:Record)-[y:HAS_ENTITY]->(b) "
-                "WITH n, x, y LIMIT 200 RETURN n.id AS record, x.field AS fx, x.type AS tx, "
-                "x.text AS sx, y.field AS fy, y.type AS ty, y.text AS sy } "
-                "RETURN record, a.id AS a, a.normalized_name AS na, fx, tx, sx, b.id AS b, b.normalized_name AS nb, "
-                "fy, ty, sy",
-                rows=part,
-            )
+        rows = await self.read_for_pairs(
+            "UNWIND $rows AS row MATCH (a:Entity {id: row.a}) MATCH (b:Entity {id: row.b}) "
+            "CALL { WITH a, b MATCH (a)<-[x:HAS_ENTITY]-(n:Record)-[y:HAS_ENTITY]->(b) "
+            "WITH n, x, y LIMIT 200 RETURN n.id AS record, x.field AS fx, x.type AS tx, "
+            "x.text AS sx, y.field AS fy, y.type AS ty, y.text AS sy } "
+            "RETURN record, a.id AS a, a.normalized_name AS na, fx, tx, sx, b.id AS b, b.normalized_name AS nb, "
+            "fy, ty, sy",
+            pairs,
+            at_once=100,
+        )
         names = ("entity", "name", "field", "type", "text")
         return [
             {"record": row["record"], **dict(zip(names, (row[key] for key in keys), strict=True))}

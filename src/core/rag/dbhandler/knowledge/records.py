@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter, itemgetter
 
-from core.rag.dbhandler.batches import batches, run_for_ids, run_for_rows
+from core.rag.dbhandler.batches import run_for_ids, run_for_rows
 from core.rag.dbhandler.creating import in_parts
 from core.rag.dbhandler.knowledge.edge_direction import RELATED, directed
 from core.rag.dbhandler.knowledge.entities import EntityLedger
@@ -72,33 +72,33 @@ class RecordChanges:
 
     async def read_documents(self, tx: Transaction, documents: Sequence[str]) -> None:
         """Note the records that are rows of existing documents."""
-        for part in batches(documents):
-            rows = await tx.run(
-                "UNWIND $ids AS i MATCH (d:Document {id: i})<-[:DEFINED_IN]-(r:Record) RETURN r.id AS id", {"ids": part}
-            )
-            await self.read(tx, [row["id"] for row in rows])
+        rows = await run_for_ids(
+            tx, "UNWIND $ids AS i MATCH (d:Document {id: i})<-[:DEFINED_IN]-(r:Record) RETURN r.id AS id", documents
+        )
+        await self.read(tx, [row["id"] for row in rows])
 
     async def read(self, tx: Transaction, records: Sequence[str]) -> None:
         """Note what existing records have, before they are changed or removed; unknown ids are left out."""
         await lock(tx, Label.RECORD, records)
-        for part in batches(records):
-            rows = await tx.run(
-                "UNWIND $ids AS i MATCH (r:Record {id: i}) "
-                "RETURN r.id AS id, r.collection AS collection, r.data AS data, r.terms AS terms",
-                {"ids": part},
-            )
-            for row in rows:
-                identifier = row.pop("id")
-                self._before.setdefault(identifier, [])
-                self._stored[identifier] = row
-            rows = await tx.run(
-                "UNWIND $ids AS i MATCH (r:Record {id: i})-[h:HAS_ENTITY]->(e:Entity) RETURN r.id AS record, "
-                "h.field AS field, h.type AS type, h.text AS text, e.normalized_name AS name",
-                {"ids": part},
-            )
-            for row in rows:
-                entity = RecordEntity(row["field"], row["type"], row["name"], row["text"])
-                self._before[row["record"]].append(entity)
+        rows = await run_for_ids(
+            tx,
+            "UNWIND $ids AS i MATCH (r:Record {id: i}) "
+            "RETURN r.id AS id, r.collection AS collection, r.data AS data, r.terms AS terms",
+            records,
+        )
+        for row in rows:
+            identifier = row.pop("id")
+            self._before.setdefault(identifier, [])
+            self._stored[identifier] = row
+        rows = await run_for_ids(
+            tx,
+            "UNWIND $ids AS i MATCH (r:Record {id: i})-[h:HAS_ENTITY]->(e:Entity) RETURN r.id AS record, "
+            "h.field AS field, h.type AS type, h.text AS text, e.normalized_name AS name",
+            records,
+        )
+        for row in rows:
+            entity = RecordEntity(row["field"], row["type"], row["name"], row["text"])
+            self._before[row["record"]].append(entity)
 
     def set(self, rows: Iterable[RecordRow]) -> None:
         """Tell the ledger which records there will be; what was read and is not given is removed."""
@@ -258,12 +258,10 @@ class RecordChanges:
                 self.made.add(relations[row["link"]])
             else:
                 (gone if weight <= 0 else changed).append({**row, "weight": float(weight)})
-        if gone:
-            await tx.run(f"{pattern}DELETE r", {"rows": gone})
-        if changed:
-            await tx.run(
-                f"{pattern}SET r.weight = row.weight, r.updated_at = $now", {"rows": changed, "now": self._ledger.now}
-            )
+        await run_for_rows(tx, f"{pattern}DELETE r", gone)
+        await run_for_rows(
+            tx, f"{pattern}SET r.weight = row.weight, r.updated_at = $now", changed, now=self._ledger.now
+        )
         await self._create_links(tx, sorted(created, key=itemgetter("type")))
 
     async def _create_links(self, tx: Transaction, rows: Iterable[Row]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from core.rag.arguments import check_texts
 from core.rag.dbhandler.base import ClientBase
-from core.rag.dbhandler.batches import batches, run_for_rows
+from core.rag.dbhandler.batches import run_for_rows
 from core.rag.dbhandler.knowledge.entities import FROM_CALLER, FROM_RULE, remove_unused_entities
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.extraction.names import type_of
@@ -55,15 +55,12 @@ class ResolutionOperations(ClientBase):
 
     async def mentioned_together(self, pairs: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
         """Return those pairs of entities that at least one chunk mentions together."""
-        found: set[tuple[str, str]] = set()
-        for part in batches([{"a": a, "b": b} for a, b in pairs]):
-            rows = await self.read(
-                "UNWIND $rows AS row MATCH (a:Entity {id: row.a})<-[:MENTIONS]-(c:DocumentChunk) "
-                "MATCH (c)-[:MENTIONS]->(b:Entity {id: row.b}) RETURN DISTINCT row.a AS a, row.b AS b",
-                rows=part,
-            )
-            found |= {(row["a"], row["b"]) for row in rows}
-        return found
+        rows = await self.read_for_pairs(
+            "UNWIND $rows AS row MATCH (a:Entity {id: row.a})<-[:MENTIONS]-(c:DocumentChunk) "
+            "MATCH (c)-[:MENTIONS]->(b:Entity {id: row.b}) RETURN DISTINCT row.a AS a, row.b AS b",
+            pairs,
+        )
+        return {(row["a"], row["b"]) for row in rows}
 
     async def same_entities(self) -> list[Row]:
         """Return the SAME_AS edges: ``alias``, ``entity``, ``method``, ``score``, ``origin``."""
@@ -120,8 +117,7 @@ class ResolutionOperations(ClientBase):
                 gone,
                 origin=FROM_RULE,
             )
-            for part in batches(added):
-                await _connect(tx, part, FROM_RULE)
+            await _connect(tx, added, FROM_RULE)
 
         await self._write(work)
         return len(added), len(gone)
@@ -187,8 +183,10 @@ async def _disconnect(tx: Transaction, a: str, b: str) -> None:
 
 
 async def _connect(tx: Transaction, rows: Sequence[Row], origin: str) -> None:
-    await tx.run(
+    await run_for_rows(
+        tx,
         "UNWIND $rows AS row MATCH (a:Entity {id: row.a}) MATCH (b:Entity {id: row.b}) MERGE (a)-[s:SAME_AS]->(b) "
         "SET s.method = row.method, s.score = row.score, s.origin = $origin",
-        {"rows": list(rows), "origin": origin},
+        rows,
+        origin=origin,
     )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.batches import batches, run_for_rows
 from core.rag.dbhandler.knowledge.edge_direction import RELATED, directed
 from core.rag.dbhandler.knowledge.entities import remove_unused_entities
 from core.rag.dbhandler.locking import lock_documents_of
@@ -93,11 +93,9 @@ async def _withdraw(
         chunks = [chunk for chunk in before if chunk not in gone]
         if len(chunks) < len(before):
             (left if chunks else unsupported).append({**row, "chunks": chunks})
-    if left:
-        await tx.run(f"{pattern}SET r.chunk_ids = row.chunks, r.updated_at = $now", {"rows": left, "now": now})
-    if unsupported:
-        keys = [{name: row[name] for name in ("a", "b", "link")} for row in unsupported]
-        await tx.run(f"{pattern}DELETE r", {"rows": keys})
+    await run_for_rows(tx, f"{pattern}SET r.chunk_ids = row.chunks, r.updated_at = $now", left, now=now)
+    keys = [{name: row[name] for name in ("a", "b", "link")} for row in unsupported]
+    await run_for_rows(tx, f"{pattern}DELETE r", keys)
     return {row[end] for row in unsupported for end in ("a", "b")}
 
 
