@@ -3,39 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
 
+from core.rag.answering.types import FoundEntity, FoundFact
 from core.rag.graph.drawing.mermaid import mermaid_label
 
 MAX_LABEL_CHARS = 60
 MAX_NODES = 40
 
 
-class Node(Protocol):
-    """What a node of the diagram is made of."""
-
-    @property
-    def id(self) -> str: ...
-    @property
-    def name(self) -> str: ...
-
-
-class Edge(Protocol):
-    """What an edge of the diagram is made of."""
-
-    @property
-    def source_id(self) -> str: ...
-    @property
-    def source(self) -> str: ...
-    @property
-    def target_id(self) -> str: ...
-    @property
-    def target(self) -> str: ...
-    @property
-    def type(self) -> str: ...
-
-
-def mermaid_diagram(nodes: Sequence[Node], edges: Sequence[Edge]) -> str:
+def mermaid_diagram(nodes: Sequence[FoundEntity], edges: Sequence[FoundFact]) -> str:
     """Draw a flowchart of at most ``MAX_NODES`` nodes; edges to others are left out.
 
     Args:
@@ -47,7 +23,6 @@ def mermaid_diagram(nodes: Sequence[Node], edges: Sequence[Edge]) -> str:
         (:func:`core.rag.graph.drawing.mermaid.mermaid_label`), ids are ``n0``, ``n1`` …
 
     Example:
-        >>> from core.rag.answering.types import FoundFact
         >>> print(mermaid_diagram([], [FoundFact("1", "Alice", "2", "Google", "WORKS_FOR", "")]))
         graph LR
             n0["Alice"]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from core.rag.answering.admission import Admission
 from core.rag.answering.computing.computed import Computed, computed
@@ -31,7 +31,7 @@ from core.rag.retrieval.hits import Hit, SearchMode
 from core.rag.together import together
 
 if TYPE_CHECKING:
-    from core.rag.dbhandler import MemGraphClient
+    from core.rag.answering.services import AnsweringBase
 
 NODE_LIMIT = 15
 EDGE_LIMIT = 20
@@ -53,28 +53,6 @@ MODES: dict[Intent, SearchMode] = {
 LEG_ERRORS = (StoreError, EmbeddingError)
 #: The leg without which nothing can be said of what is not there.
 _OF_PASSAGES = "passages"
-
-
-class Searching(Protocol):
-    """What is needed of a knowledge base."""
-
-    @property
-    def client(self) -> MemGraphClient:
-        """The graph."""
-        ...
-
-    async def search(
-        self,
-        query: str,
-        k: int = 5,
-        mode: SearchMode = "auto",
-        *,
-        filters: str | Mapping[str, Any] | None = None,
-        conversation_id: str | None = None,
-        user_id: str | None = None,
-    ) -> list[Hit]:
-        """See :meth:`core.rag.KnowledgeBase.search`."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +79,7 @@ class RetrievalOptions:
 
 
 async def retrieve_knowledge(
-    analysis: Analysis, kb: Searching, options: RetrievalOptions | None = None, metrics: Metrics | None = None
+    analysis: Analysis, kb: AnsweringBase, options: RetrievalOptions | None = None, metrics: Metrics | None = None
 ) -> Knowledge:
     """Find what the graph knows about a question.
 
@@ -133,7 +111,7 @@ async def retrieve_knowledge(
 class _Retrieval:
     """One retrieval under way."""
 
-    def __init__(self, analysis: Analysis, kb: Searching, options: RetrievalOptions, metrics: Metrics) -> None:
+    def __init__(self, analysis: Analysis, kb: AnsweringBase, options: RetrievalOptions, metrics: Metrics) -> None:
         self._analysis = analysis
         self._kb = kb
         self._options = options

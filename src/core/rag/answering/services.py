@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from core.rag.answering.context import TOKEN_BUDGET
-from core.rag.answering.retrieval import Searching
 from core.rag.arguments import check_optional
 from core.rag.errors import InvalidInputError
 
@@ -14,10 +14,16 @@ if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
     from core.rag.embedder import EmbeddingService
     from core.rag.llm import LanguageModel
+    from core.rag.retrieval.hits import Hit, SearchMode
 
 
-class AnsweringBase(Searching, Protocol):
+class AnsweringBase(Protocol):
     """What is needed of a knowledge base."""
+
+    @property
+    def client(self) -> MemGraphClient:
+        """The graph."""
+        ...
 
     @property
     def embedder(self) -> EmbeddingService:
@@ -27,6 +33,19 @@ class AnsweringBase(Searching, Protocol):
     @property
     def language_model(self) -> LanguageModel | None:
         """Its language model; ``None``: answers are extracts."""
+        ...
+
+    async def search(
+        self,
+        query: str,
+        k: int = 5,
+        mode: SearchMode = "auto",
+        *,
+        filters: str | Mapping[str, Any] | None = None,
+        conversation_id: str | None = None,
+        user_id: str | None = None,
+    ) -> list[Hit]:
+        """See :meth:`core.rag.KnowledgeBase.search`."""
         ...
 
 

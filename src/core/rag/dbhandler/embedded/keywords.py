@@ -5,36 +5,31 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sized
 from contextlib import asynccontextmanager
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from core.rag.dbhandler.embedded import dialect
 from core.rag.dbhandler.embedded.word_scores import WordScores
 from core.rag.dbhandler.store import Match
 from core.rag.schema import TextIndex
 
+if TYPE_CHECKING:
+    from core.rag.dbhandler.embedded.store import EmbeddedStore
+
 _AT_LEAST = 100  # results that are asked for
 _REMOVED_AT_ONCE = 100  # texts that are taken out of an index by making it anew
-
-
-class Engine(Protocol):
-    """Calls the engine: see the methods of :class:`~core.rag.dbhandler.embedded.store.EmbeddedStore`."""
-
-    async def exclusively[T](self, function: Callable[[Any], T], what: str) -> T: ...
-
-    async def reading[T](self, function: Callable[[Any], T], what: str) -> T: ...
 
 
 class KeywordIndexes:
     """The keyword indexes of one store.
 
     Args:
-        engine: Its store.
+        store: It calls the engine.
         words: What it has kept of earlier searches.
         can_write: Whether an index can be made.
     """
 
-    def __init__(self, engine: Engine, words: WordScores, *, can_write: bool) -> None:
-        self._engine = engine
+    def __init__(self, store: EmbeddedStore, words: WordScores, *, can_write: bool) -> None:
+        self._store = store
         self._words = words
         self._can_write = can_write
         self._removing: Counter[TextIndex] = Counter()
@@ -46,7 +41,7 @@ class KeywordIndexes:
 
     async def drop(self, index: TextIndex) -> None:
         """Drop an index."""
-        await self._engine.exclusively(lambda db: dialect.drop_text_index(db, index), "Dropping a keyword index")
+        await self._store.exclusively(lambda db: dialect.drop_text_index(db, index), "Dropping a keyword index")
 
     @asynccontextmanager
     async def removing(self, index: TextIndex, number: Callable[[], Awaitable[int]]) -> AsyncIterator[None]:
@@ -85,12 +80,12 @@ class KeywordIndexes:
 
     async def _found[T: Sized](self, index: TextIndex, find: Callable[[Any], T]) -> T | None:
         """Search an index, and make it first if that is why nothing is found."""
-        found = await self._engine.reading(find, "A keyword search")
-        if not found and await self._engine.reading(lambda db: dialect.lacks_text_index(db, index), "A keyword search"):
+        found = await self._store.reading(find, "A keyword search")
+        if not found and await self._store.reading(lambda db: dialect.lacks_text_index(db, index), "A keyword search"):
             if not self._can_write:
                 return None
             await self._make(index)
-            found = await self._engine.reading(find, "A keyword search")
+            found = await self._store.reading(find, "A keyword search")
         return found
 
     async def _make(self, index: TextIndex) -> None:
@@ -98,4 +93,4 @@ class KeywordIndexes:
             if not dialect.has_text_index(db, index):
                 dialect.create_text_index(db, index)
 
-        await self._engine.exclusively(make, f"Creating the keyword index of {index.label}")
+        await self._store.exclusively(make, f"Creating the keyword index of {index.label}")
