@@ -60,3 +60,15 @@ def test_an_ampersand_by_itself_is_read_as_the_word(title: str, text: str) -> No
 )
 def test_the_names_of_a_document(title: str, names: list[str]) -> None:
     assert [name for name, _ in titles_of(title, "a.md")] == names
+
+
+def test_the_title_of_a_command_is_found_where_it_is_marked_as_code() -> None:
+    titles = sought(["add", "yesterday", "tide mill"])
+    found = {
+        name: count
+        for name, _, count in mentions_of(
+            "Yesterday we had to add a lock. Run `add` at the tide mill, which sang Yesterday.", "", titles
+        )
+    }
+    assert found == {"add": 1, "tide mill": 1, "yesterday": 2}
+    assert not mentions_of("We had to add a lock yesterday.", "", titles)

@@ -454,11 +454,72 @@ def test_the_first_word_of_a_spanish_question_is_no_name() -> None:
             {"AHV-Nummern", "Johannes B. Kerner"},
         ),
         ("Damit hat der Patient das Recht, und Chris Smith das Parlament.", {"Chris Smith"}),
+        (
+            "Der Rekord von John Elway und die Nähe von Jacksonville Beach; aber nicht die Schlacht von Monte Cassino, "
+            "Annette von Droste zu Hülshoff und Wernher von Braun.",
+            {
+                "John Elway",
+                "Jacksonville Beach",
+                "Schlacht von Monte Cassino",
+                "Annette von Droste zu Hülshoff",
+                "Wernher von Braun",
+            },
+        ),
         ("## OPTIONEN\n\nSiehe oben.\n\n## FEHLER MELDEN\n\nNur dort.", set()),
     ],
 )
 def test_german_nouns_that_are_no_names_are_none(text: str, expected: set[str]) -> None:
     assert set(spelt(text)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "Technische Fragen sind hier nicht zu klären. Viele IT-Projekte und mehrere Banken warten auf sie.",
+            {"IT-Projekte"},
+        ),
+        ("Das ist eine Frage. Politische Parteien wie die Grüne Liga sind es nicht.", {"Grüne Liga"}),
+        ("Rüdiger Safranski ist es, der das sagt. Häufige Fehler sind nicht von ihm.", {"Rüdiger Safranski"}),
+        (
+            "Zu sehen ist das hier:\n\n- Bayerische Staatsoper\n- Bayerische Motoren Werke",
+            {"Bayerische Staatsoper", "Bayerische Motoren Werke"},
+        ),
+        (
+            "Was die Nutzer:innen und Mentor/innen an Open Data mögen, ist die Lehrer*innen-App, und nicht CSS/intern.",
+            {"Open Data", "Lehrer*innen-App", "CSS"},
+        ),
+    ],
+)
+def test_german_adjectives_have_a_capital_where_a_sentence_begins(text: str, expected: set[str]) -> None:
+    assert set(spelt(text)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "Norveç'ten gelen Olav ve Ankara'daki Gazi Üniversitesi'nin rektörü, NFL'nin kararı için bir şey demedi.",
+            {"Norveç", "Olav", "Ankara", "Gazi Üniversitesi", "NFL"},
+        ),
+        ("Conan O'Brien’ın bu konuda daha çok şey bildiği için İzmir’e gitti.", {"Conan O'Brien", "İzmir"}),
+    ],
+)
+def test_turkish_endings_behind_an_apostrophe_are_no_part_of_a_name(text: str, expected: set[str]) -> None:
+    assert set(spelt(text)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("Für Käthe Kollwitz und die Universität Zürich ist das nicht neu.", {"Käthe Kollwitz", "Universität Zürich"}),
+        ("Hier, à Québec, c'est Élodie Bouchez qui parle avec le maire.", {"Québec", "Élodie Bouchez"}),
+        ("Ông ấy là Nguyễn Văn Trỗi.", {"Nguyễn Văn Trỗi"}),
+    ],
+)
+def test_letters_with_their_accents_apart_do_not_end_a_name(text: str, names: set[str]) -> None:
+    for form in ("NFC", "NFD"):
+        assert set(spelt(unicodedata.normalize(form, text))) == names
 
 
 @pytest.mark.parametrize(

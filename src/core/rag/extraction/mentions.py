@@ -11,11 +11,12 @@ from core.rag.analysis.stopwords import stop_words
 from core.rag.extraction.facts import ChunkFacts
 from core.rag.extraction.matching import NameTable
 from core.rag.extraction.names import Found, names_in
+from core.rag.extraction.openers import may_command, opens_sentence
 from core.rag.extraction.patterns import without_symbols
 from core.rag.extraction.words import normalize_name, normalized_words
 
 #: Counts up whenever the same text gives other names, so that documents are looked at again.
-EXTRACTION_VERSION: Final = 25
+EXTRACTION_VERSION: Final = 26
 
 _PARENTHESIS: Final = re.compile(r"\s*[(（][^()（）]*[)）]\s*$")
 #: The number of a document before its title: "PEP 8 – Style Guide", "RFC 2119: Key words".
@@ -132,10 +133,15 @@ def titles_of(title: str | None, path: str) -> list[Title]:
 
 
 def is_sought(name: str) -> bool:
-    """Return whether to search for a title in texts, which excludes single function words and letters."""
+    """Return whether to search for a title in texts, whatever the case.
+
+    Single letters and function words are not, nor are words that begin commands or sentences: ``add``, which has a page
+    of its own, and ``Yesterday`` are found by rule, where they have a capital within a sentence or are marked as code.
+    """
     if " " in name:
         return True
-    return name not in stop_words("english") and (len(name) > 1 or not name.isascii())
+    common = name in stop_words("english") or may_command(name) or opens_sentence(name, "english")
+    return not common and (len(name) > 1 or not name.isascii())
 
 
 def sought(titles: Iterable[str]) -> NameTable:

@@ -8,6 +8,7 @@ one text (names in lower case, scripts without capitals) is found where it is th
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -55,6 +56,10 @@ _HUMP: Final = re.compile(r"[^\W\d_][a-z]+[A-Z]")
 #: The dot that a name begins with: .NET, .NET Framework.
 _DOT: Final = re.compile(r"(?<![^\s(\[\"'/])\.(?=[A-Z])")
 _SIGNS: Final = frozenset(".-")
+#: What follows names, and nothing else, in Turkish: Norveç'ten.
+_ENDING: Final = re.compile(r"['’][^\W\d_A-Z]")
+#: A sentence goes on.
+_GOES_ON: Final = re.compile(r",? [^\W\d_A-Z]")
 
 
 @dataclass(slots=True)
@@ -81,6 +86,8 @@ def names_in(text: str, heading: str = "") -> dict[str, Found]:
         Names by normalised name, in the order of the text, at most ``MAX_NAMES``.
     """
     found: dict[str, Found] = {}
+    if not text.isascii():
+        text = unicodedata.normalize("NFC", text)  # an accent of its own, as in files of macOS, would end the word
     if "&" in text and ";" in text:
         text = unescape(text)
     rest = without_marked(text, partial(_add, found))
@@ -222,7 +229,7 @@ class _Capitalised:
             pass
         elif phrase.function_word:
             self._acronyms.append((phrase.name, start))
-        elif not phrase.sure and self._has_capital_by_place(match):
+        elif not phrase.sure and self._has_capital_by_place(match, phrase):
             self._waiting.append(phrase.name)
         else:
             name, shown = phrase.name, phrase.text
@@ -261,10 +268,14 @@ class _Capitalised:
             return ""  # 1-Introduction numbers an item
         return number[0]
 
-    def _has_capital_by_place(self, match: re.Match[str]) -> bool:
-        """Return whether a word may only have its capital since it begins a sentence, a link or a title."""
+    def _has_capital_by_place(self, match: re.Match[str], phrase: Phrase) -> bool:
+        """Return whether a word (a German adjective, too) may only have its capital since a sentence or link begins."""
         text = self._text
         start, end = match.span()
+        if " " in phrase.text and not _GOES_ON.match(text, end):
+            return False  # Bayerische Staatsoper, as an item of a list
+        if self._language == "turkish" and _ENDING.match(text, end):
+            return False
         if self._unspaced and (is_unspaced(text[start - 1 : start]) or is_unspaced(text[end : end + 1])):
             return False
         return begins_sentence(text, start) or begins_link(text, start, end) or begins_title(match[0], text, end)

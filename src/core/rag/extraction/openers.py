@@ -21,12 +21,14 @@ unfortunately usually yesterday
 amid besides dear despite following hello hey hi perhaps regarding several thanks throughout unless unlike
 whereas
 added choose click deprecated disable enable improved install navigate refactored removed renamed uninstall updated
-using verify
+using verify ensure fix improve
 """,
     "german": """
 abweichend anfangs bald besonders bislang bisher ebenso endlich erstmals fortan gestern heute heutzutage inzwischen
 kürzlich laut leider letztlich siehe liebe lieber mittlerweile oft schließlich schon seither seitdem später unbeschadet
 ungeachtet ursprünglich vielleicht vorbehaltlich vorgestern zudem zuerst zugleich zuletzt zunächst
+diverse etliche gemäß insgesamt mehrere mehreren mehrerer spätestens verschiedene verschiedenen verschiedener viele
+vielen vieler weitere weiteren weiterer weiteres wenige wenigen weniger zahlreiche zahlreichen zahlreicher
 """,
     "french": "bonjour cher chère demain enfin ensuite finalement hier malgré merci parfois plutôt selon souvent voir",
     "spanish": """
@@ -40,6 +42,7 @@ attualmente cara caro ciao domani dopo finalmente grazie ieri infine inoltre ogg
     "swedish": "därefter hej idag igår numera senare slutligen ursprungligen",
     "danish": "derefter hej nu oprindeligt senere",
     "norwegian": "deretter hei nå opprinnelig senere",
+    "turkish": "ancak ayrıca bugün daha dün fakat örneğin sonra yalnızca",
     "finnish": "aluksi eilen hei lopulta myöhemmin nykyään sitten tänään",
 }
 
@@ -57,6 +60,9 @@ _OBJECT: Final = re.compile(
     r"\s+(?:an?|the|your|its|this|these|those|their|with|up|new|existing|multiple|custom|all)(?=\s)"
 )
 _SHORTEST_GERUND: Final = 5
+
+# Not all of them: Rüdiger and Isabelle are people.
+_ADJECTIVE: Final = re.compile(r"\w{3,}(?:(?:isch|lich|bar|sam|haft|los|end)e[mnrs]?|ige[mns]?)")
 
 # What sends the reader to a title, and the word behind its first one: see Managing passwords, not: see Boeing in May.
 _REFERRED: Final = re.compile(r"\b(?:see(?: also)?|refer to)\s+[\"“*_]{0,2}\Z", re.IGNORECASE)
@@ -98,6 +104,11 @@ def elided_article(word: str, language: str) -> str:
     """Return the article that a capitalised word begins with (L'Assemblée); empty if there is none."""
     article = _ELIDED_ARTICLE[language].match(word) if language in _ELIDED_ARTICLE else None
     return article[0] if article is not None and word[article.end()].isupper() else ""
+
+
+def is_adjective(word: str) -> bool:
+    """Return whether a German word has the ending of an adjective as no given name does: ``Technische``."""
+    return _ADJECTIVE.fullmatch(word) is not None
 
 
 def may_command(word: str) -> bool:

@@ -239,11 +239,15 @@ def _capitals() -> str:
 
 
 def _names(capital: str, language: str, letter: str = r"\w") -> re.Pattern[str]:
+    # In Turkish, an ending follows the apostrophe: Norveç'ten, Ankara'daki Gazi Üniversitesi.
+    joined = rf"(?:[-&]{letter}+|['’][{capital}]{letter}*)*" if language == "turkish" else rf"(?:[-'’&]{letter}+)*"
+    if language == "german":
+        joined = rf"(?:[:*/]-?in(?:nen{letter}*|(?!{letter})))?{joined}"  # Nutzer:innen, Mentor/innen
     everyday = _EVERYDAY.get(language, frozenset[str]())
     joiners = "|".join(joiner for joiner in JOINERS.split("|") if joiner not in everyday)
     rest = (
         rf"(?:(?:{_ABBREVIATIONS})\.(?=[ ]?[{capital}])|\.(?:[{capital}]\.)+|\.(?=[ ]?[{capital}])"
-        rf"|{letter}*(?:[-'’&]{letter}+)*(?:\.(?:NET|js)(?!\w))?)"  # ASP.NET, Node.js
+        rf"|{letter}*{joined}(?:\.(?:NET|js)(?!\w))?)"  # ASP.NET, Node.js
     )
     more = rf"(?:[ ]{{1,2}}(?:(?:{joiners})[ ]|{_ELIDED}|{_PREFIXED})?[{capital}]{rest}|(?<=\.)[{capital}]{rest})"
     # Apollo 11, but not 11 kg: a number with its unit is a measure. Nor 2-1, but Boeing 747(-400) and Article 515-3.

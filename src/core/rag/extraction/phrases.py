@@ -11,8 +11,8 @@ from core.rag.analysis.stopwords import stop_words
 from core.rag.extraction import patterns
 from core.rag.extraction.acronyms import is_behind_article, leads_name, may_be_acronym
 from core.rag.extraction.dates import CALENDAR, SHORT, is_date, is_written_date, named_by_date
-from core.rag.extraction.openers import elided_article, may_command, may_lead_name, opens_sentence
-from core.rag.extraction.unnamed import is_description, names_nothing
+from core.rag.extraction.openers import elided_article, is_adjective, may_command, may_lead_name, opens_sentence
+from core.rag.extraction.unnamed import is_description, is_of_name, names_nothing
 from core.rag.extraction.words import normalize_name
 
 #: A longer phrase is a sentence.
@@ -81,9 +81,11 @@ def phrase_of(found: str, language: str) -> Phrase | None:
     if language == "german":
         if len(words) > 1 and _is_mere_noun(words):
             return None  # Sonn- und Feiertage
-        last = [*words[:-3], words[-1]] if _is_suspended(words[-3:]) else words
-        if is_description(last[1:] if words[0].lower() in stop else last):
+        own = words[1:] if words[0].lower() in stop else words
+        if is_description([*own[:-3], own[-1]] if _is_suspended(own[-3:]) else own):
             return phrase_of(words[-1], language)  # of SVG-Dateien, that is
+        if is_of_name(own) and _is_mere_noun(own[:1]):
+            return phrase_of(" ".join(own[2:]), language)
     phrase = _without_small_words(text, words, language)
     if phrase is not None and words[0] in patterns.UNITS:
         phrase = phrase._replace(unit=words[0])
@@ -114,6 +116,8 @@ def _without_small_words(text: str, words: list[str], language: str) -> Phrase |
         if not name or names_nothing(text, name):
             return None
         first = words[0]
+        if language == "german" and len(words) == 2 and is_adjective(first) and _is_mere_noun(words[1:]):
+            return Phrase(text, name, sure=False)  # Technische Fragen
         return Phrase(text, name, sure=True, opener=opens_sentence(first, language), command=may_command(first))
     if len(words) > 1:
         kept = words[1:] if words[1] == "the" and opens_sentence(words[0], language) else words[:]

@@ -132,6 +132,10 @@ _ABSTRACT: Final = re.compile(
     r".*(?:ung|ungen|heit|heiten|keit|keiten|tion|tionen|zahl|schaften)|Rahmen|Form|Formen|Art|Arten|Reihe|Menge"
     r"|Teil|Teile|Rolle|Fall|Beispiele?|Einsatz|Verhalten|Liste|Listen|Gruppe|Gruppen|Export|Import|Zugriff"
 )
+#: What is named after its place.
+_EVENT: Final = re.compile(
+    "(?:Schlacht|Gefecht|Belagerung|Massaker|Vertrag|Frieden|Edikt|Erdbeben|Abkommen|Protokoll)(?:e?s)?"
+)
 _PLURAL: Final = re.compile(r".{3,}(?:en|ern|eln)")
 _NUMBERS: Final = re.compile(r"(?:[0-9]+ )+")
 _QUESTION_MARKS: Final = ("?", "？", "\u037e")
@@ -170,6 +174,20 @@ def is_description(words: Sequence[str]) -> bool:
     if joiner == "von":
         return _ABSTRACT.fullmatch(first) is not None and _PLURAL.fullmatch(last) is not None
     return joiner == "für" and _PLURAL.fullmatch(first) is not None
+
+
+def is_of_name(words: Sequence[str]) -> bool:
+    """Return whether a German phrase is a noun before ``von`` and a name of several words: ``Rekord von John Elway``.
+
+    That noun belongs to the name of a battle or treaty, and so does a given name (``Annette von Droste zu Hülshoff``).
+    """
+    return (
+        len(words) > 3
+        and words[1] == "von"
+        and words[2][0].isupper()
+        and words[3][0].isupper()
+        and _EVENT.fullmatch(words[0]) is None
+    )
 
 
 def is_usual_heading(name: str) -> bool:
