@@ -345,3 +345,25 @@ async def test_a_copy_of_the_graph_in_a_folder_is_no_document(kb: KnowledgeBase,
     assert {failure.reason for failure in again.documents.failed} == {"it is a copy of a graph (mgrag import loads it)"}
     assert len(again.documents.failed) == 2
     assert len(await kb.client.list_documents()) == 1
+
+
+async def test_files_that_are_named_one_by_one_share_transactions(kb: KnowledgeBase, tmp_path: Path) -> None:
+    files = [tmp_path / f"{number}.md" for number in range(60)]
+    for number, file in enumerate(files):
+        file.write_text(f"# Note {number}\n\nThe mill turned {number} times.\n")
+    told: list[int] = []
+    report = await kb.ingest(
+        [*files, files[0], tmp_path / "gone.md"], progress=lambda so_far: told.append(so_far.chunks)
+    )
+
+    assert (report.documents.added, report.documents.failed[0].path) == (60, str(tmp_path / "gone.md"))
+    assert len(told) < 5
+    assert {tuple(source["uri"] for source in one["sources"]) for one in await kb.documents()} == {
+        (file.as_uri(),) for file in files
+    }
+
+    files[7].write_text("# Note 7\n\nThe mill stood still.\n")
+    report = await kb.ingest([tmp_path, *files])  # now from two sources each
+    assert (report.documents.updated, report.documents.unchanged) == (1, 59)
+    assert {len(one["sources"]) for one in await kb.documents()} == {2}
+    assert not any((await orphans(kb.client)).values())

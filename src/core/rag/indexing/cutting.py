@@ -159,8 +159,13 @@ class Cutter:
             ]
         return [title for cut in cuts for title in cut.facts.titles], chunks
 
-    def rows(self, documents: Sequence[Document], cuts: Sequence[Cut], source_id: str) -> Prepared:
+    def rows(self, documents: Sequence[Document], cuts: Sequence[Cut], sources: Mapping[str, str]) -> Prepared:
         """Make the rows of documents that were cut.
+
+        Args:
+            documents: The documents.
+            cuts: What :meth:`cut` made of each.
+            sources: The id of the Source of each, by its own id.
 
         Raises:
             InvalidInputError: if one of them cannot be stored as it is.
@@ -180,7 +185,7 @@ class Cutter:
             row = document_row(
                 document,
                 namespace=self.namespace,
-                source_id=source_id,
+                source_id=sources[identifier],
                 chunks=rows,
                 state_hash=state_hash(document),
                 embedded_in=[self.vector_store],
@@ -192,9 +197,11 @@ class Cutter:
                 prepared.warnings.append(_left_out(document.path, len(cut.facts.records), cut.facts.left_out))
         return prepared
 
-    def prepare(self, documents: Sequence[Document], source_id: str, finder: TitleFinder | None) -> Prepared:
+    def prepare(
+        self, documents: Sequence[Document], sources: Mapping[str, str], finder: TitleFinder | None
+    ) -> Prepared:
         """Do both :meth:`cut` and :meth:`rows`."""
-        return self.rows(documents, self.cut(documents, finder), source_id)
+        return self.rows(documents, self.cut(documents, finder), sources)
 
 
 def _too_many(chunks: int, most: int) -> str:

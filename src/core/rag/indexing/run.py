@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -61,12 +61,11 @@ class Tools:
 
 @dataclass(slots=True)
 class _Batch:
-    """Documents of one source that are processed together."""
+    """Documents that are processed together: of one source, or of several that are one file each."""
 
     tools: Tools
-    source_id: str
     documents: list[Document] = field(default_factory=list)
-    ids: list[str] = field(default_factory=list)
+    sources: dict[str, str] = field(default_factory=dict)  # the id of each document, with that of its Source
     chars: int = 0
     begun: float = field(default_factory=time.monotonic)
 
@@ -114,6 +113,7 @@ class Run:
         self._counted: set[str] = set()
         self._failed: set[tuple[str, str]] = set()
         self._again: dict[str, list[str]] = {}
+        self._batch: _Batch | None = None
         # Maximum number of documents that are loaded together, and of those that are cut and written together.
         self._batch_documents = self._part_documents = BATCH_DOCUMENTS
         # Number of batches (and parts of them) in flight, and of those that are embedded and wait to be written.
@@ -178,16 +178,18 @@ class Run:
                 self._report.fail(error.path, error.reason)
                 if len(loaders) == 1:
                     self._load_error = error
+        await self._pass_on()
         await self._loaded.put(None)
 
     async def _load_one(self, loader: Loader) -> None:
         source = loader.source
-        source_id = await self._client.ensure_source(source)
+        source_id = self._client.id_of_source(source)
         self._sources[source_id] = source
         read = ReadSource(loader, source, source_id)
         tools = self._tools_for(loader)
-        batch = _Batch(tools, source_id)
-        known = tools.state.known(source_id, self._touched)
+        known = tools.state.known(source, self._touched)
+        if source.type != "file":  # many files that are named one by one share their transactions
+            await self._pass_on()
         found = False
         failure: LoadError | None = None
         try:
@@ -197,14 +199,14 @@ class Run:
                     found = found or not isinstance(result, LoadFailure)
                     if isinstance(result, Document):
                         self._report.note_gaps(result)
-                        batch = await self._collect(batch, result, read.seen)
+                        await self._collect(tools, result, read)
                     else:
                         self._note(result, read)
         except LoadError as error:
             failure = error
         # Not in a ``finally``: if another stage fails, nothing reads the queue any more.
-        if batch.documents:
-            await self._pass_on(batch)
+        if source.type != "file":
+            await self._pass_on()
         if not found:
             self._barren.append(source_id)
         if failure is not None:
@@ -226,27 +228,30 @@ class Run:
         identifier = document_id(self._client.namespace, standardize_resource_uri(result.path))
         (read.gone if result.gone else read.seen).add(identifier)
 
-    async def _collect(self, batch: _Batch, document: Document, seen: set[str]) -> _Batch:
+    async def _collect(self, tools: Tools, document: Document, read: ReadSource) -> None:
         document.uri = uri_of(document)
         identifier = document_id(self._client.namespace, document.uri)
-        full = (
-            len(batch.documents) >= self._batch_documents
+        batch = self._batch
+        if batch is not None and (
+            batch.tools is not tools
+            or len(batch.documents) >= self._batch_documents
             or batch.chars + len(document.content) > BATCH_CHARS
             or time.monotonic() - batch.begun > _BATCH_SECONDS
-        )
-        again = identifier in seen and any(other.uri == document.uri for other in batch.documents)
-        if batch.documents and (full or again):
-            await self._pass_on(batch)
-            batch = _Batch(batch.tools, batch.source_id)
-        seen.add(identifier)
+            or identifier in batch.sources
+        ):
+            await self._pass_on()
+        batch = self._batch = self._batch or _Batch(tools)
+        read.seen.add(identifier)
         batch.documents.append(document)
-        batch.ids.append(identifier)
+        batch.sources[identifier] = read.source_id
         batch.chars += len(document.content)
-        return batch
 
-    async def _pass_on(self, batch: _Batch) -> None:
-        self._on_the_way += 1
-        await self._loaded.put(batch)
+    async def _pass_on(self) -> None:
+        """Hand what was collected to the next stage, if there is anything."""
+        if (batch := self._batch) is not None:
+            self._batch = None
+            self._on_the_way += 1
+            await self._loaded.put(batch)
 
     def _leaves_batch(self) -> bool:
         """Return whether to leave a batch to the next run, because this one is stopping and finishes another batch."""
@@ -262,12 +267,13 @@ class Run:
             if self._leaves_batch():
                 self._on_the_way -= 1
                 continue
+            await self._client.ensure_sources(self._sources[one] for one in dict.fromkeys(batch.sources.values()))
             changed = await batch.tools.state.changed(
-                batch.documents, batch.ids, batch.source_id, self._touched, repeated=self._several
+                batch.documents, batch.sources, self._touched, repeated=self._several
             )
             self._count_unchanged(changed.unchanged)
-            if changed.again:
-                self._again.setdefault(batch.source_id, []).extend(changed.again)
+            for identifier in changed.again:
+                self._again.setdefault(batch.sources[identifier], []).append(identifier)
             self._to_replace |= changed.replaced
             if not changed.documents:
                 self._tell()
@@ -276,7 +282,7 @@ class Run:
                     break
                 self._on_the_way += 1
                 # Not awaited here: the next part is requested while the other process works on this one.
-                cut = self._cut_each(batch.tools.cutter, part, batch.source_id)
+                cut = self._cut_each(batch.tools.cutter, part, batch.sources)
                 await self._cut.put((group.create_task(cut), batch.tools.cutter.splitter))
             self._on_the_way -= 1
         await self._cut.put(None)
@@ -288,17 +294,17 @@ class Run:
             start += self._part_documents
             self._part_documents = min(2 * self._part_documents, BATCH_DOCUMENTS)
 
-    async def _cut_each(self, cutter: Cutter, documents: list[Document], source_id: str) -> list[Prepared]:
+    async def _cut_each(self, cutter: Cutter, documents: list[Document], sources: Mapping[str, str]) -> list[Prepared]:
         """Cut documents together, or one by one if one of them is refused."""
         try:
-            prepared = await self._workbench.cut(cutter, documents, source_id, backlog=self._backlog)
+            prepared = await self._workbench.cut(cutter, documents, sources, backlog=self._backlog)
             self._report.warnings += prepared.warnings
             return [prepared]
         except InvalidInputError as error:
             if len(documents) == 1:
                 self._report.fail(documents[0].path, str(error))
                 return []
-        return [part for document in documents for part in await self._cut_each(cutter, [document], source_id)]
+        return [part for document in documents for part in await self._cut_each(cutter, [document], sources)]
 
     async def _embed(self) -> None:
         while (item := await self._cut.get()) is not None:

@@ -73,12 +73,16 @@ class StateReader:
         self._vector_store = vector_store
         self.pipeline = content_hash(splitter, str(ANALYSIS_VERSION))[:16]
 
-    def known(self, source: str, touched: Mapping[str, str]) -> Known:
+    def known(self, source: SourceInfo, touched: Mapping[str, str]) -> Known:
         """Return the callback that loaders ask about known documents; see :data:`libs.dataloader.Known`."""
+        source_id = self._client.id_of_source(source)
 
         async def known(uris: Sequence[str]) -> Mapping[str, KnownDocument]:
             by_id = {document_id(self._client.namespace, uri): uri for uri in uris}
-            rows = await self._stored([identifier for identifier in by_id if identifier not in touched], source)
+            rows = await self._client.document_states([key for key in by_id if key not in touched])
+            if any(row["source_id"] != source_id for row in rows):
+                await self._client.ensure_sources([source])
+                await self._add_to_sources(rows, dict.fromkeys(by_id, source_id))
             usable = [row for row in rows if self._current(row)]
             links = await self._links([row["id"] for row in usable if "sha256" not in row["fingerprint"]])
             return {
@@ -91,8 +95,7 @@ class StateReader:
     async def changed(
         self,
         documents: Sequence[Document],
-        ids: Sequence[str],
-        source: str,
+        sources: Mapping[str, str],
         touched: dict[str, str],
         *,
         repeated: bool = False,
@@ -101,18 +104,19 @@ class StateReader:
 
         Args:
             documents: Documents with distinct URIs.
-            ids: Their ids.
-            source: Id of their Source.
+            sources: The id of each, in the same order, with that of its Source, which is in the graph.
             touched: What this run writes, by id of the document; the stored versions of these may be about to change.
             repeated: Whether other sources of the run may have the same documents (recognising them needs a hash).
         """
-        stored = {row["id"]: row for row in await self._stored([i for i in ids if i not in touched], source)}
+        rows = await self._client.document_states([key for key in sources if key not in touched])
+        await self._add_to_sources(rows, sources)
+        stored = {row["id"]: row for row in rows}
         changed: list[Document] = []
         unchanged: list[str] = []
         again: list[str] = []
         replaced: set[str] = set()
         fingerprints: list[dict[str, Any]] = []
-        for identifier, document in zip(ids, documents, strict=True):
+        for identifier, document in zip(sources, documents, strict=True):
             row = stored.get(identifier)
             current = row is not None and self._current(row)
             state = _state(document) if current or repeated else ""
@@ -203,15 +207,14 @@ class StateReader:
     def _current(self, row: Mapping[str, Any]) -> bool:
         return row["pipeline"] == self.pipeline and self._vector_store in (row["embedded_in"] or ())
 
-    async def _stored(self, ids: Sequence[str], source: str) -> list[dict[str, Any]]:
-        """Return the state of the stored ones of the documents, after adding them to the source."""
-        if not ids:
-            return []
-        rows = await self._client.document_states(ids)
-        elsewhere = [row["id"] for row in rows if row["source_id"] != source]
-        if elsewhere:
-            await self._client.add_to_source(elsewhere, source)
-        return rows
+    async def _add_to_sources(self, rows: Sequence[Mapping[str, Any]], sources: Mapping[str, str]) -> None:
+        """Add stored documents to the sources in which they were found, where these are not the first ones."""
+        elsewhere: dict[str, list[str]] = {}
+        for row in rows:
+            if row["source_id"] != (source := sources[row["id"]]):
+                elsewhere.setdefault(source, []).append(row["id"])
+        for source, ids in elsewhere.items():
+            await self._client.add_to_source(ids, source)
 
     async def _links(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
         if not ids:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from core.rag.embedder.base import embed_long_texts, embed_texts
@@ -79,13 +79,15 @@ class Workbench:
         self._many_coming = len(documents) >= _WORTHWHILE_DOCUMENTS or chars >= _WORTHWHILE_CHARS
         self._documents, self._chars = -len(documents), -chars
 
-    async def cut(self, cutter: Cutter, documents: Sequence[Document], source_id: str, *, backlog: int = 0) -> Prepared:
+    async def cut(
+        self, cutter: Cutter, documents: Sequence[Document], sources: Mapping[str, str], *, backlog: int = 0
+    ) -> Prepared:
         """Cut documents, and find what their chunks mention. Calls may overlap.
 
         Args:
             cutter: Cuts them.
             documents: With different URIs.
-            source_id: Id of their Source.
+            sources: The id of the Source of each, by its own id.
             backlog: Number of parts of the run that this process has yet to write. If the worker has fewer requests
                 waiting, it makes the rows, too.
 
@@ -98,11 +100,11 @@ class Workbench:
             await self._move(cutter, documents)
             process = self._process
             if process is None:
-                return await asyncio.to_thread(cutter.prepare, documents, source_id, self._finder)
+                return await asyncio.to_thread(cutter.prepare, documents, sources, self._finder)
         try:
             try:
                 if process.waiting < backlog:
-                    prepared: Prepared = await process.call("prepare", cutter, documents, source_id)
+                    prepared: Prepared = await process.call("prepare", cutter, documents, sources)
                     return prepared
                 cuts: list[Cut] = await process.call("cut", cutter, documents)
             except UnsendableError as error:
@@ -110,8 +112,8 @@ class Workbench:
                 cuts = await self._cut_here(process, cutter, documents)
         except WorkerGoneError as error:
             await self._recover(process, error)
-            return await self.cut(cutter, documents, source_id)
-        return await asyncio.to_thread(cutter.rows, documents, cuts, source_id)
+            return await self.cut(cutter, documents, sources)
+        return await asyncio.to_thread(cutter.rows, documents, cuts, sources)
 
     async def embed(
         self, texts: Sequence[str], names: Sequence[str], *, backlog: int = 0, in_pieces: bool = False

@@ -11,7 +11,7 @@ import os
 import pickle
 import queue
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from core.rag.indexing.collecting import collected_seldom
@@ -58,9 +58,9 @@ class Worker:
         """Cut documents, and find what their chunks mention."""
         return cutter.cut(documents, self._finder)
 
-    def prepare(self, cutter: Cutter, documents: Sequence[Document], source_id: str) -> Prepared:
+    def prepare(self, cutter: Cutter, documents: Sequence[Document], sources: Mapping[str, str]) -> Prepared:
         """Cut documents, and make the rows to write."""
-        return cutter.prepare(documents, source_id, self._finder)
+        return cutter.prepare(documents, sources, self._finder)
 
     def mentioned(
         self, titles: Sequence[Title], chunks: Sequence[tuple[str, str, str]], namespace: str

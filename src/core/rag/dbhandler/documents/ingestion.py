@@ -34,7 +34,7 @@ class IngestOperations(VectorStoreOperations):
             documents: Rows; see :mod:`core.rag.dbhandler.documents.writing`.
             store: The vector store for their vectors.
             sources: Their sources, which are created again if another client has removed them, with their last
-                documents, since :meth:`ensure_source` returned them.
+                documents, since :meth:`ensure_sources` returned.
 
         Returns:
             The outcome. If it has ``missing_vectors``, nothing was written.
@@ -93,19 +93,23 @@ class IngestOperations(VectorStoreOperations):
             terms = {record.id: record.terms for document in documents for record in document.records}
         return sum(row["terms"] != terms.get(row["id"]) for row in stored)
 
-    async def ensure_source(self, source: SourceInfo) -> str:
-        """Return the Source node of this origin, creating it if missing.
+    async def ensure_sources(self, sources: Iterable[SourceInfo]) -> None:
+        """Create the missing ones of the Source nodes of these origins.
 
         This is a transaction of its own, so that documents written at the same time do not all wait for it.
-
-        Returns:
-            Its id.
         """
-        row = self._source_row(check_kind("source", source, SourceInfo))
-        if await self.read("MATCH (s:Source {id: $id}) RETURN s.id AS id", id=row["id"]):
-            return str(row["id"])
-        await self._write(partial(self._merge_sources, rows=[row]))
-        return str(row["id"])
+        rows = {row["id"]: row for row in map(self._source_row, sources)}
+        there = await self.read("UNWIND $ids AS i MATCH (s:Source {id: i}) RETURN s.id AS id", ids=list(rows))
+        if missing := list(rows.keys() - {row["id"] for row in there}):
+            await self._write(partial(self._merge_sources, rows=[rows[identifier] for identifier in sorted(missing)]))
+
+    def id_of_source(self, source: SourceInfo) -> str:
+        """Return the id of the Source node of this origin, which need not be there.
+
+        Raises:
+            InvalidInputError: on anything that is no SourceInfo, or one without a name.
+        """
+        return str(self._source_row(check_kind("source", source, SourceInfo))["id"])
 
     def _source_row(self, source: SourceInfo) -> Row:
         uri = standardize_resource_uri(source.uri)

@@ -125,7 +125,10 @@ class DocumentOperations(IngestOperations):
         given = {} if metadata is None else dict(check_mapping(f"The metadata of {path}", metadata))
         document = Document(path=path, content=content, title=title, metadata=given, mime_type=mime_type)
         store = await self._store_for(embedding) if embedding is not None else None
-        source_node = await self.ensure_source(source) if source is not None else None
+        source_node = None
+        if source is not None:
+            source_node = self.id_of_source(source)
+            await self.ensure_sources([source])
         row = document_row(document, namespace=self._namespace, source_id=source_node, chunks=[])
         if embedding is not None and store is not None and content.strip():
             chunk = DocumentChunk(path=path, content=content, start_char=0, end_char=len(content))
