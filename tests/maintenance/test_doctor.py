@@ -5,17 +5,20 @@ from __future__ import annotations
 import importlib.metadata
 import importlib.util
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 from tests.embedders import HashEmbedder
 from tests.graphs import orphans, snapshot
 from tests.maintenance.conftest import documents, opened
 
 from core.rag import KnowledgeBase
 from core.rag.dbhandler.store import Transaction
-from core.rag.errors import InvalidInputError
+from core.rag.errors import EmbeddingError, InvalidInputError
 from core.rag.maintenance.doctor import examine
 from core.rag.maintenance.environment import check_packages
 from core.rag.maintenance.findings import DoctorReport
@@ -229,6 +232,23 @@ async def test_without_a_model_missing_vectors_stay_and_the_advice_says_why(kb: 
     assert "words" in found["default: model"]
     assert "1 chunks have no vector of words" in found["default: embeddings"]
     assert any("MGRAG_EMBEDDING_MODEL=words" in check.advice for check in report.checks)
+
+
+async def test_a_model_that_does_not_answer_leaves_missing_vectors_and_the_rest_is_examined(
+    kb: KnowledgeBase, file: Path
+) -> None:
+    class Down(HashEmbedder):
+        async def get_embeddings(self, texts: Sequence[str], names: Sequence[str] | None = None) -> NDArray[np.float32]:
+            raise EmbeddingError("The provider is down.")
+
+    await damage(kb, FLAWS["a chunk without a vector"][0])
+    await kb.close()
+    async with opened(file, embedder=Down()) as other:
+        report = await other.doctor(repair=True)
+    assert problems(report)["default: embeddings"].endswith("only their words are searched. The provider is down.")
+    assert "indexes" in {check.name for check in report.checks}
+    async with opened(file) as kb:
+        assert (await kb.doctor(repair=True)).healthy
 
 
 async def test_all_namespaces_or_one(file: Path) -> None:

@@ -291,8 +291,12 @@ async def _check_vectors(client: MemGraphClient, embedder: EmbeddingService | No
             continue
         message = f"{len(missing)} {what} have no vector of {store.model}, so only their words are searched."
         if repair and embedder is not None and fits:
-            await give(client, embedder, store, missing, ReembedReport(store.model, store.dimension))
-            checks.append(_check(name, "mended", message))
+            try:
+                await give(client, embedder, store, missing, ReembedReport(store.model, store.dimension))
+            except EmbeddingError as error:  # what was embedded before is stored
+                checks.append(_check(name, level, f"{message} {error}", "Repeat mgrag doctor --repair later."))
+            else:
+                checks.append(_check(name, "mended", message))
         else:
             needed = (
                 f"Set MGRAG_EMBEDDING_MODEL={store.model} and {'repeat' if repair else 'run'} mgrag doctor --repair."
