@@ -36,6 +36,8 @@ def test_remember_recall_list_and_forget(tmp_path: Path, monkeypatch: pytest.Mon
     assert call(tmp_path, "list", "s")[1].strip() == "Nothing found."
     code, output = call(tmp_path, "forget")
     assert code == 2 and "--session, --memory, --user or --before" in output
+    code, output = call(tmp_path, "forget", "--before", "nonsense")
+    assert code == 2 and "'nonsense' is not a time" in output and "--yes" not in output
     call(tmp_path, "remember", "s", "The mill turns.")
     assert call(tmp_path, "forget", "--session", "s", "--yes")[1] == "Forgotten: 1 memory, 1 session, 0 users.\n"
     for what in (("--session", "s"), ("--memory", "nix"), ("--user", "nobody")):

@@ -8,7 +8,7 @@ import typer
 
 from mgrag.cli.options import Common, MetadataOption, YesOption, metadata_of, with_common
 from mgrag.cli.output import counted, print_either
-from mgrag.cli.runtime import EXIT_NOT_FOUND, confirm, objects_in, text_or_input, with_kb
+from mgrag.cli.runtime import EXIT_NOT_FOUND, confirm, objects_in, telling_errors, text_or_input, with_kb
 
 if TYPE_CHECKING:
     from core.rag.memory.records import Forgotten, Memory
@@ -182,6 +182,11 @@ def forget(
         *([f"of the user {user!r}"] if user is not None else []),
         *([f"said before {before}"] if before is not None else []),
     ]
+    if before is not None:
+        from core.rag.times import first_day, moment
+
+        with telling_errors():  # before anybody is asked
+            moment(first_day(before))
     if what and memory is None:
         confirm(f"Forget everything {' '.join(what)}?", yes=yes)
     gone = with_kb(chosen, lambda kb: kb.forget(session_id=session, memory_id=memory, user_id=user, before=before))

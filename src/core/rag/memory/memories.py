@@ -278,7 +278,7 @@ class Memories:
         check_optional(memory_id=memory_id)
         if memory_id is not None:
             if session_id is not None or user_id is not None or before is not None:
-                raise InvalidInputError("memory_id alone is enough: leave the other arguments of forget out.")
+                raise InvalidInputError("The id of a memory is enough: name nothing else to forget.")
             return await forgetting.forget_memory(self._client, memory_id)
         if before is not None:
             scope = await self._scope(session_id, user_id)
