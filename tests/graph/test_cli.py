@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import shlex
+import sys
 from pathlib import Path
 
 import networkx
@@ -143,6 +144,22 @@ def test_show(mgrag: Command) -> None:
     assert "There is more" in short.err
     assert mgrag("graph", "show", "TechCorp", "--html", "-").code == 2
     assert mgrag("graph", "show", "TechCorp", "--html", "nowhere/a.html").code == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limit for the size of a file")
+def test_a_picture_that_does_not_fit_on_the_disk_leaves_no_file(mgrag: Command) -> None:
+    import resource
+
+    (mgrag.folder / "old.html").write_text("as it was")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, before[1]))
+    try:
+        done = [mgrag("graph", "show", "TechCorp", "--html", name) for name in ("new.html", "old.html")]
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert [one.code for one in done] == [1, 1] and "new.html cannot be written: File too large." in done[0].err
+    assert not (mgrag.folder / "new.html").exists()
+    assert (mgrag.folder / "old.html").exists(), "it may be a pipe, or a file that others link to"
 
 
 def test_link_and_unlink(mgrag: Command) -> None:

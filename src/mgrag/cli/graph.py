@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mgrag.cli import graph_editing, graph_extract
-from mgrag.cli.options import AfterOption, AtOption, Common, target_file, with_common
+from mgrag.cli.options import AfterOption, AtOption, Common, target_file, with_common, write_file
 from mgrag.cli.output import counted, line, note, print_json, table
 from mgrag.cli.runtime import EXIT_FAILED, EXIT_NOT_FOUND, EXIT_USAGE, fail, with_kb
 
@@ -274,7 +274,7 @@ def _write(kind: str, target: Path, piece: Piece) -> None:
             line(part)
         return
     try:
-        target.write_text(text, encoding="utf-8")
+        write_file(target, text)
     except OSError as error:
         fail(f"{target} cannot be written: {error.strerror or error}.", EXIT_FAILED)
     note(f"mgrag: {target} written.")

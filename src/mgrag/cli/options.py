@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import update_wrapper
 from inspect import Parameter, Signature, signature
@@ -132,6 +134,22 @@ def target_file(name: str) -> Path:
     if folder:
         raise typer.BadParameter(f"{name} is a folder; name a file")
     return file
+
+
+def write_file(file: Path, text: str) -> None:
+    """Write a text to a file. A new file that cannot be written to its end, as on a full disk, is removed.
+
+    Raises:
+        OSError: if it cannot be written.
+    """
+    is_new = not os.path.lexists(file)
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError:
+        if is_new:
+            with suppress(OSError):
+                file.unlink()
+        raise
 
 
 def graph_uri(db: str) -> str:
