@@ -358,6 +358,18 @@ def test_show_prints_metadata_as_filters_take_it(mgrag: Command) -> None:
     assert mgrag("search", "mill", "--filter", "metadata.draft=true", "--json").json
 
 
+def test_metadata_that_no_document_has_is_told_where_nothing_is_found(mgrag: Command) -> None:
+    (mgrag.folder / "a.md").write_text("---\nauthor: Ann\nsite: {town: Hull}\n---\nThe mill.\n")
+    mgrag("ingest", "a.md")
+    told = "mgrag: No document has metadata.autor; there is metadata.author.\n"
+    for command in (("search", "mill"), ("search", "mill", "--json"), ("ask", "What is the mill?")):
+        assert mgrag(*command, "--filter", "metadata.autor=Ann").err.endswith(told)
+    assert mgrag("delete", "--filter", "metadata.autor=Ann", "--yes").err.startswith(told)
+    assert "metadata.site.town" in mgrag("search", "mill", "--filter", "metadata.town=Hull").err
+    for known in ("metadata.author=Bob", "metadata.site.town=Hull", "metadata.autor!=Ann", "path:nowhere"):
+        assert "No document has" not in mgrag("search", "mill", "--filter", known).err
+
+
 def test_show_by_what_a_document_is_called(mgrag: Command) -> None:
     for path, title in (("a/One.md", "The Tide Mill"), ("a/same.md", "Twins"), ("b/same.md", "Twins"), ("b/x.md", "x")):
         file = mgrag.folder / "in" / path

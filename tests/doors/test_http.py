@@ -96,6 +96,9 @@ async def test_markdown_and_html_are_read_as_such() -> None:
         as_elsewhere = await client.post("/db/default/chunks/search", json={"query": "sluice", "limit": 1})
         assert (await ok(as_elsewhere))["hits"] == hits
         assert hits[0]["heading"] == "Start"
+        misspelt = {"query": "sluice", "filters": {"metadata.buy": "Ada"}}
+        nothing = await ok(await client.post("/db/default/chunks/search", json=misspelt))
+        assert nothing["hits"] == [] and "there is metadata.by" in nothing["note"]
         body = {"start": "guide.md", "depth": 1, "edge_types": ["REFERENCES"]}
         linked = (await ok(await client.post("/db/default/graph/traverse", json=body)))["nodes"]
         assert [node["name"] for node in linked if node["distance"]] == ["plain.txt"]

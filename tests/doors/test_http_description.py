@@ -79,7 +79,7 @@ async def test_the_description_is_enough_for_a_generated_client() -> None:
         form = schemas["Body_documents_upload_files"]["properties"]["files"]
         assert form["items"] == {"type": "string", "format": "binary"}
         asked = schemas["ChunkSearch"]["properties"]
-        assert asked["query"]["pattern"] == r"\S" and asked["userId"]["anyOf"][0]["maxLength"] == 500
+        assert asked["query"]["pattern"] == r"\S" and asked["userId"]["anyOf"][0]["maxLength"] == 2000
         assert schemas["Recall"]["properties"]["since"]["anyOf"][0]["format"] == "date-time"
         assert "RELATED" in schemas["Walk"]["properties"]["edgeTypes"]["anyOf"][0]["items"]["enum"]
         of_records = operations["get", "/db/{namespace}/{collection}"]["parameters"][0]

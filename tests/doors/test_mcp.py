@@ -192,7 +192,7 @@ async def test_the_same_text_again_changes_nothing() -> None:
 
 async def test_the_graph_is_walked() -> None:
     async with with_notes() as agent:
-        assert (await agent("find_entities", query="lindqvist"))["entities"][0]["name"] == "Maria Lindqvist"
+        assert (await agent("find_entities", query="lindqvist"))["nodes"][0]["name"] == "Maria Lindqvist"
         facts = [{"subject": "Maria Lindqvist", "relation": "works_for", "object": "Kestrel Trust"}]
         assert await agent("add_facts", facts=facts) == {"stored": 1}
         changed = {"subject": "Maria Lindqvist", "relation": "lives_in", "object": "Hull"}
@@ -298,6 +298,14 @@ async def test_a_memory_is_corrected_in_place() -> None:
         assert (await agent("revise", memory_id=kept["memoryId"], tags="place"))["tags"] == ["place"]
         assert "no memory 'nope' in namespace 'default'" in await agent.fails("revise", memory_id="nope", content="x")
         assert "content, tags or metadata" in await agent.fails("revise", memory_id=kept["memoryId"])
+
+
+async def test_metadata_that_no_document_has_is_told() -> None:
+    async with with_notes() as agent:
+        await agent("add_document", path="a.md", content="The mill.", metadata={"author": "Ann"})
+        found = await agent("search", query="mill", filters="metadata.autor=Ann")
+        assert (found["hits"], found["note"]) == ([], "No document has metadata.autor; there is metadata.author.")
+        assert "note" not in await agent("search", query="mill", filters="metadata.author=Ann")
 
 
 async def test_a_document_is_rated_and_deleted() -> None:

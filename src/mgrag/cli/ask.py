@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mgrag.cli.options import Common, FilterOption, ModelOption, target_file, with_common
+from mgrag.cli.options import Common, FilterOption, ModelOption, target_file, with_common, write_file
 from mgrag.cli.output import clean, line, note, print_json, write_on
-from mgrag.cli.runtime import fail, open_kb, tell_if_empty, telling_errors, text_or_input, with_kb
+from mgrag.cli.runtime import fail, open_kb, tell_filter, tell_if_empty, telling_errors, text_or_input, with_kb
 
 if TYPE_CHECKING:
     import asyncio
@@ -205,6 +205,7 @@ async def _answer(
                     _write_diagram(diagram, event.mermaid)  # whoever reads the text may leave before its end
                 if isinstance(event, RetrievalEvent) and not event.passages:
                     await tell_if_empty(kb)
+                    await tell_filter(kb, options["filters"])
                 if isinstance(event, TokenEvent) and not chosen.json:
                     write_on(event.text)
                     begun = True
@@ -267,6 +268,6 @@ def _write_diagram(file: Path, diagram: str) -> None:
     if "\n" not in diagram.strip():  # no more than its first line
         note("mgrag: The diagram is empty: no entities or relations were found for this question.")
     try:
-        file.write_text((diagram or "graph LR") + "\n", encoding="utf-8")
+        write_file(file, (diagram or "graph LR") + "\n")
     except OSError as error:
         fail(f"The diagram cannot be written to {clean(str(file))}: {error.strerror}.", 1)

@@ -9,7 +9,7 @@ import typer
 
 from mgrag.cli.options import Common, FilterOption, YesOption, with_common
 from mgrag.cli.output import as_text, counted, line, minute, note, print_either, print_json, table
-from mgrag.cli.runtime import EXIT_NOT_FOUND, EXIT_USAGE, confirm, fail, with_kb
+from mgrag.cli.runtime import EXIT_NOT_FOUND, EXIT_USAGE, confirm, fail, tell_filter, with_kb
 from mgrag.cli.search import place
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def delete(
     if paths:
         result = with_kb(chosen, lambda kb: _delete_each(kb, list(dict.fromkeys(paths))))
     else:
-        found = with_kb(chosen, lambda kb: kb.matching(prefix=prefix, source=source, filters=filters))
+        found = with_kb(chosen, lambda kb: _matching(kb, prefix, source, filters))
         if not found:
             which = (
                 "whose path starts with this" if prefix else "of this source" if source else "that passes this filter"
@@ -143,6 +143,13 @@ def delete(
     print_either(chosen.json, result, f"Deleted: {counted(len(result['deleted']), 'document')}.")
     if result["missing"]:
         raise typer.Exit(EXIT_NOT_FOUND)
+
+
+async def _matching(kb: KnowledgeBase, prefix: str, source: str, filters: str | None) -> list[dict[str, Any]]:
+    found = await kb.matching(prefix=prefix, source=source, filters=filters)
+    if not found:
+        await tell_filter(kb, filters)
+    return found
 
 
 def _print_matching(chosen: Common, paths: list[str]) -> None:

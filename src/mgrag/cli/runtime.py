@@ -106,6 +106,12 @@ async def tell_if_empty(kb: KnowledgeBase) -> None:
         note(f"mgrag: Nothing is stored in the namespace {kb.namespace!r} (there: {named}). --namespace names another.")
 
 
+async def tell_filter(kb: KnowledgeBase, filters: str | None) -> None:
+    """Where nothing was found, say if that is because a filter names metadata that no document has."""
+    if told := await kb.explain_filter(filters):
+        note(f"mgrag: {told}")
+
+
 def run[T](work: Callable[[], Coroutine[Any, Any, T]]) -> T:
     """Run a command; see :func:`telling_errors`."""
     import asyncio

@@ -9,7 +9,7 @@ import typer
 
 from mgrag.cli.options import Common, FilterOption, ModelOption, with_common
 from mgrag.cli.output import Styled, line, note, print_json
-from mgrag.cli.runtime import tell_if_empty, with_kb
+from mgrag.cli.runtime import tell_filter, tell_if_empty, with_kb
 
 if TYPE_CHECKING:
     from core.rag import KnowledgeBase
@@ -73,6 +73,7 @@ def search(
         hits = await kb.search(query, k, mode.value, **options)
         if not hits:
             await tell_if_empty(kb)
+            await tell_filter(kb, filters)
         return corrected, hits
 
     corrected, hits = with_kb(chosen, find, embedding=True, model=model)

@@ -55,8 +55,11 @@ Words = Annotated[str, described(pattern=r"\S")]
 #: The name or id of an entity or another node.
 Name = Annotated[str, described(pattern=r"\S", maxLength=200)]
 
-#: An id, such as that of a user, or another text of a line: a role, a tag, a title.
+#: An id, such as that of a session, or another text of a line: a role, a tag, a title.
 Short = Annotated[str, described(pattern=r"\S", maxLength=500)]
+
+#: The id of a user.
+User = Annotated[str, described(pattern=r"\S", maxLength=2000)]
 
 #: A time, also without a zone, or a date. Not a datetime: to pydantic, "2020" is a second of the year 1970.
 Moment = Annotated[str, described(format="date-time")]

@@ -25,7 +25,19 @@ from core.rag.knowledge_base import KnowledgeBase
 from core.rag.retrieval.hits import SearchMode
 from libs.dataloader import Document
 from libs.dataloader.formats import FileData, UnreadableError, read_document
-from mgrag.http.bases import After, Body, Filters, Reading, Short, Words, Writing, bases_of, caller_of, check_model
+from mgrag.http.bases import (
+    After,
+    Body,
+    Filters,
+    Reading,
+    Short,
+    User,
+    Words,
+    Writing,
+    bases_of,
+    caller_of,
+    check_model,
+)
 from mgrag.http.details import ListedDocument, WholeDocument
 from mgrag.http.errors import body_of
 from mgrag.http.results import Deleted, DeletedDocuments, Documents, Ingested, Passages
@@ -98,7 +110,7 @@ class ChunkSearch(Body):
     conversation_id: Short | None = Field(
         default=None, description="It has to exist: its messages tell what the query refers to."
     )
-    user_id: Short | None = Field(default=None, description="Who searches: their own ratings count first.")
+    user_id: User | None = Field(default=None, description="Who searches: their own ratings count first.")
     rerank: bool = Field(default=True, description="False: leave the reranker out, if the server has one.")
 
 
@@ -116,7 +128,7 @@ class Question(Body):
     )
     filters: Filters | None = Field(default=None, description="Only passages of documents that pass.")
     conversation_id: Short | None = Field(default=None, description="Question and answer are recorded in it.")
-    user_id: Short | None = Field(default=None, description="Who asks, in a conversation of several people.")
+    user_id: User | None = Field(default=None, description="Who asks, in a conversation of several people.")
     record: bool = Field(default=True, description="False: the conversation has to exist, and is only read.")
     extracts: bool = Field(default=False, description="Answer with sentences of the passages, not by the model.")
     instructions: str | None = Field(default=None, description="What else the model is told about its answer.")
@@ -294,7 +306,8 @@ async def delete(kb: Writing, path: str) -> Deleted:
 async def search_chunks(kb: Reading, body: ChunkSearch) -> Passages:
     """Find passages, by words, by meaning, and through the graph."""
     corrected = await kb.corrections(body.query, body.mode, filters=body.filters)
-    return {"hits": await kb.search(**body.model_dump()), "corrected": corrected}
+    hits = await kb.search(**body.model_dump())
+    return {"hits": hits, "corrected": corrected, "note": "" if hits else await kb.explain_filter(body.filters)}
 
 
 async def _check_recording(kb: Reading, body: Question, request: Request) -> None:

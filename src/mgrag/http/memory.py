@@ -15,7 +15,7 @@ from core.rag.errors import NotFoundError
 from core.rag.memory.records import Forgotten
 from core.rag.memory.records import Memory as Recalled
 from core.rag.times import moment
-from mgrag.http.bases import After, Body, Filters, Moment, Reading, Short, Words, Writing, caller_of
+from mgrag.http.bases import After, Body, Filters, Moment, Reading, Short, User, Words, Writing, caller_of
 from mgrag.http.details import ListedConversation, ListedUser, PersonalData, View, WholeConversation
 from mgrag.http.results import (
     Anonymized,
@@ -61,7 +61,7 @@ class NewMemory(Body):
     content: Words = Field(description="What was said.")
     tags: list[Short] = Field(default_factory=list, description="Words by which to find it.")
     metadata: dict[str, Any] | None = Field(default=None, description="Values for the filters of recall.")
-    user_id: Short | None = Field(default=None, description="To recall it in other sessions.")
+    user_id: User | None = Field(default=None, description="To recall it in other sessions.")
     timestamp: _Time | None = Field(default=None, description=_WHEN)
 
 
@@ -88,7 +88,7 @@ class Recall(Body):
 
     query: str = Field(default="", description="Without one: what the rest says, the latest first.")
     limit: int = Field(default=5, ge=1, le=1000, description="Maximum number of memories.")
-    user_id: Short | None = Field(default=None, description="Only of this user.")
+    user_id: User | None = Field(default=None, description="Only of this user.")
     tags: list[Short] = Field(default_factory=list, description="Only what has all of these tags.")
     since: Moment | None = Field(
         default=None, description="Only what was said then or later (ISO 8601); a year or month: from its first day on."
@@ -137,7 +137,7 @@ class Feedback(Body):
     target: Words = Field(description="Id of a chunk, or path of a document.")
     value: float = Field(ge=-1, le=1, description="From -1 (wrong) to 1 (exactly right); 0 withdraws a rating.")
     query: str | None = Field(default=None, description="The question that it was found for.")
-    user_id: Short | None = Field(default=None, description="Who says so: for them, it counts more.")
+    user_id: User | None = Field(default=None, description="Who says so: for them, it counts more.")
 
 
 class Viewed(Body):
@@ -150,7 +150,7 @@ class NewConversation(Body):
     """A conversation to begin."""
 
     title: Short | None = Field(default=None, description="Without one, its first message stands for it in lists.")
-    user_id: Short | None = Field(default=None, description="Whose it is.")
+    user_id: User | None = Field(default=None, description="Whose it is.")
     conversation_id: Short | None = Field(default=None, description="Its id; without one, it gets a new one.")
 
 
@@ -159,7 +159,7 @@ class NewMessage(Body):
 
     content: str = Field(description="What was said.")
     role: Short = Field(default="user", description=_ROLE)
-    user_id: Short | None = Field(default=None, description="Who said it, in a conversation of several people.")
+    user_id: User | None = Field(default=None, description="Who said it, in a conversation of several people.")
     timestamp: _Time | None = Field(default=None, description=_WHEN)
     references: list[Words] = Field(default_factory=list, description="Documents or resources that it refers to.")
 
@@ -200,7 +200,7 @@ async def forget(
     kb: Writing,
     session_id: Annotated[Short | None, Query(validation_alias=_Session)] = None,
     memory_id: Annotated[Short | None, Query(validation_alias=AliasChoices("memoryId", "memory_id"))] = None,
-    user_id: Annotated[Short | None, Query(validation_alias=AliasChoices("userId", "user_id"))] = None,
+    user_id: Annotated[User | None, Query(validation_alias=AliasChoices("userId", "user_id"))] = None,
     before: Annotated[Moment | None, Query(description="ISO 8601.")] = None,
 ) -> Forgotten:
     """Forget a memory, a session, a user, or what is older than a time."""
@@ -300,7 +300,7 @@ async def forget_user(kb: Writing, user: str) -> Forgotten:
 @router.get("/conversations")
 async def list_conversations(
     kb: Reading,
-    user_id: Annotated[Short | None, Query(validation_alias=AliasChoices("userId", "user_id"))] = None,
+    user_id: Annotated[User | None, Query(validation_alias=AliasChoices("userId", "user_id"))] = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 50,
     after: After = "",
 ) -> Conversations:

@@ -69,10 +69,14 @@ class DeletedDocuments(TypedDict):
 
 
 class Passages(TypedDict):
-    """Passages, best first, and typing errors in the query with what was searched for instead."""
+    """Passages, best first, and typing errors in the query with what was searched for instead.
+
+    ``note`` says, where nothing was found, if no document has the metadata that the filter names.
+    """
 
     hits: list[Hit]
     corrected: dict[str, str]
+    note: str
 
 
 class InsertedRecords(TypedDict):

@@ -87,14 +87,15 @@ class ReadingTools:
         """Find passages of the documents, by words, by meaning, and by following names from one passage to the next.
 
         Each hit has its content, path, heading and score; "because" says what led to it. "corrected" has typing errors
-        in the query, with what was searched for instead.
+        in the query, with what was searched for instead. "note" says if no document has what the filters name.
         """
         async with self._lease.use() as kb:
             corrected = await kb.corrections(query, mode, filters=filters)
             hits = await kb.search(
                 query, k, mode, filters=filters, expand=expand, conversation_id=conversation_id, user_id=user_id
             )
-        return {"hits": [hit.to_dict() for hit in hits], "corrected": corrected}
+            note = "" if hits else await kb.explain_filter(filters)
+        return {"hits": [hit.to_dict() for hit in hits], "corrected": corrected} | ({"note": note} if note else {})
 
     async def ask(
         self,
@@ -242,7 +243,7 @@ class ReadingTools:
         """Find entities of the knowledge graph (people, organisations, products, terms …) by name."""
         async with self._lease.use() as kb:
             found = await kb.search_nodes(query, limit, type=type)
-        return {"entities": [node.to_dict() for node in found]}
+        return {"nodes": [node.to_dict() for node in found]}
 
     async def neighbors(
         self,

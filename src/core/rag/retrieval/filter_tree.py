@@ -222,6 +222,11 @@ def _lookup(row: Mapping[str, Any], field: str) -> list[Any]:
     return [item for item in flat if item is not None]
 
 
+def has_metadata(metadata: Mapping[str, Any], key: str) -> bool:
+    """Return whether there is a value for a key, as filters know it."""
+    return _metadata(metadata, key) is not None
+
+
 def _metadata(metadata: object, key: str) -> object:
     """Return the value of a key, which may contain dots or be a path through nested maps."""
     if isinstance(metadata, str):

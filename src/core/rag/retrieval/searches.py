@@ -100,6 +100,22 @@ class Searches:
             candidates=self._settings.rerank_candidates,
         )
 
+    async def explain_filter(self, filters: str | Mapping[str, Any] | None) -> str:
+        """Return a message about metadata in a filter that no document has, naming what is near.
+
+        It is for a search that found nothing; empty if the documents have all of it.
+
+        Args:
+            filters: See :func:`core.rag.retrieval.filters.parse_filter`.
+
+        Raises:
+            FilterError: if it does not parse.
+            StoreError: if the graph fails.
+        """
+        from core.rag.retrieval.filter_keys import unknown_keys
+
+        return await unknown_keys(self._client, filters)
+
     async def corrections(
         self,
         query: str,
