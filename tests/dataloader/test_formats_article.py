@@ -245,3 +245,18 @@ def test_entities_with_names_and_those_that_a_file_declares() -> None:
 )
 def test_other_xml_stays_as_it_is(text: str) -> None:
     assert (convert("a.xml", text).format, convert("a.xml", text).content) == ("code:xml", text)
+
+
+@pytest.mark.parametrize(
+    "author",
+    [
+        "<author>Ann Bold</author>",
+        "<author><persName>Ann Bold</persName></author>",
+        "<author><name>Ann Bold</name></author>",
+    ],
+)
+def test_the_author_of_an_edition_is_the_one_of_its_title(author: str) -> None:
+    text = TEI.replace("</titleStmt>", f"{author}<author>Ed Cole</author></titleStmt>").replace(
+        "<surname>Bold", "<surname>B."
+    )
+    assert convert("a.xml", text).metadata["author"] == "Ann Bold, Ed Cole"

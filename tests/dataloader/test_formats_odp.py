@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from filetools import convert, places, reason, targets
+from filetools import URI, convert, places, reason, targets
 from odftools import META, flat, packed, row, sheet
 
 
@@ -113,6 +113,9 @@ def test_links_charts_and_embedded_documents() -> None:
     read = convert("a.odp", packed("presentation", body, **parts))
     assert read.content == f"## Slide 1\n\nsee\n\n{table_shown}"
     assert sorted(targets(read)) == ["https://example.org/x", "https://example.org/y"]
+    files = page(link.replace("https://example.org/", "../"))  # out of the container, into the folder that it lies in
+    assert sorted(targets(convert("a.odp", packed("presentation", files)))) == [f"{URI}x", f"{URI}y"]
+    assert sorted(targets(convert("b/a.fodp", flat("presentation", files)))) == [f"{URI}x", f"{URI}y"]
     inline = page(f"<d:frame><d:object>{embedded}</d:object></d:frame>")
     assert convert("a.fodp", flat("presentation", inline)).content == f"## Slide 1\n\n{table_shown}"
     text = f"<t:p>Look:{shown.format(1)}</t:p><t:p>and at<d:custom-shape><t:p>a shape</t:p></d:custom-shape></t:p>"

@@ -125,6 +125,8 @@ def test_pages_and_properties() -> None:
     assert document.mime_type == "application/pdf"
     assert document.metadata["page_count"] == 3
     assert document.metadata["author"] == "Ann"
+    filled_in = pdf(["Page one."], title="untitled", author="(anonymous)", subject="(unspecified)")
+    assert {"title", "author", "subject"}.isdisjoint(convert("a.pdf", filled_in).metadata)
     assert document.metadata["created"][:2] == "20"
 
 

@@ -85,3 +85,14 @@ def test_rows_may_have_all_in_attributes() -> None:
 def test_what_is_no_list_stays_as_it_is(text: str) -> None:
     read = convert("a.xml", text)
     assert (read.format, read.content) == ("code:xml", text)
+
+
+@pytest.mark.parametrize("end", [1, 10, 14, 16, 24, 32])
+def test_a_list_that_is_cut_short_says_so(end: int) -> None:
+    """It was read as text without a word."""
+    rows = "<row><name>Ada</name><town>Ribe</town></row>\n"
+    cut = convert("a.xml", f"<rows>\n{rows * 3}{rows[:end]}")
+    assert cut.metadata["cut_short_in_line"] == 5 and "Ada" in cut.content
+    whole = f"<rows>\n{rows * 3}</rows>\n<!-- made by hand -->"
+    for text in (whole, whole.replace("</town>", "", 1), "no markup", "<a", "a < b"):
+        assert ("cut_short_in_line" in convert("a.xml", text).metadata) == (text == "<a")

@@ -12,7 +12,7 @@ class DocumentMetadata(dict[str, Any]):
 
     Loaders fill in what they find: ``author``, ``created``, ``modified``, ``language``, ``page_count`` …
     ``pages_without_text`` are the numbers of the pages of a PDF file that are images; ``cut_short_in_line`` is the last
-    line of a JSON file that ends in the middle of its data.
+    line of a JSON or XML file that ends in the middle of its data.
     """
 
 

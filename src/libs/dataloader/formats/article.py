@@ -242,12 +242,15 @@ def _metadata(header: _Element | None) -> dict[str, Any]:
 
 
 def _authors(header: _Element) -> Iterator[str]:
-    for node in header.iter("{*}contrib", "{*}author"):
+    # Of an edition, the source has an author, too, often by another form of the name.
+    of_text = header.findall(".//{*}titleStmt/{*}author")
+    for node in of_text or header.iter("{*}contrib", "{*}author"):
         if (attribute(node, "contrib-type") or "author") != "author":
             continue
         given = " ".join(flat_text(name) for name in node.iter("{*}given-names", "{*}firstname", "{*}forename"))
         surname = next((flat_text(name) for name in node.iter("{*}surname")), "")
-        whole = next((flat_text(name) for name in node.iter("{*}string-name", "{*}collab", "{*}personname")), "")
+        names = node.iter("{*}string-name", "{*}collab", "{*}personname", "{*}persName", "{*}name")
+        whole = next(map(flat_text, names), "" if len(node) else flat_text(node))
         if name := f"{given} {surname}".strip() or whole:
             yield name
 

@@ -71,6 +71,7 @@ class TextWriter:
         self._of_shapes = of_shapes
         self._chart_data = chart_data
         self._objects = _Objects(archive)
+        self._is_packed = archive is not None
         self._repeats = Repeats(_MAX_REPEAT, _MOST_REPEATED)
         self._numbers: dict[str | tuple[str, int], int] = {}  # where lists ended: by their id, by style and level
         self._latest: dict[int, tuple[str, int]] = {}  # of a shape: style and number of the latest item, by level
@@ -94,6 +95,11 @@ class TextWriter:
         self._latest.clear()
         self._in_list = False
         return text
+
+    def add_link(self, node: _Element, text: str = "") -> None:
+        """Collect a link; a relative one starts in the container (ODF 1.2, part 3): ``../a.md`` is beside it."""
+        target = attribute(node, "href") or ""
+        self.collector.add(target.removeprefix("../") if self._is_packed else target, text)
 
     def shape(self, node: _Element) -> None:
         """Write the text of a shape, or of what a frame or a group holds."""
@@ -286,7 +292,7 @@ class TextWriter:
             elif name == "a":
                 start = len(parts)
                 self._collect(item, parts, depth + 1)
-                self.collector.add(attribute(item, "href") or "", "".join(parts[start:]))
+                self.add_link(item, "".join(parts[start:]))
             elif name == "span" and attribute(item, "style-name") in self._styles.raising and depth < _MAX_DEPTH:
                 run: list[str] = []
                 self._collect(item, run, depth + 1)

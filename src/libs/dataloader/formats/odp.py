@@ -64,7 +64,7 @@ class _Slide:
                 self._comment(node)
             elif name in ("g", "a"):
                 if name == "a":
-                    writer.collector.add(attribute(node, "href") or "", "")
+                    writer.add_link(node)
                 waiting += reversed(node)
             elif attribute(node, "class") == "title" and self.title is None:
                 self.title = " ".join(self._shape(node).split()) or None

@@ -88,7 +88,7 @@ def read(file: FileData, _kind: Format) -> Content:
         metadata["pages_without_text"] = images
     for name, field in (("author", "Author"), ("subject", "Subject"), ("keywords", "Keywords")):
         value = clean_text(fields.get(field, "")).strip()
-        if value and (name != "author" or sensible_author(value)):
+        if value and value.strip("()") != "unspecified" and (name != "author" or sensible_author(value)):
             metadata[name] = value
     for name, field in (("created", "CreationDate"), ("modified", "ModDate")):
         if moment := _date(fields.get(field, "")):

@@ -39,6 +39,7 @@ _COMMENTED = 0.1
 #: Schemas, programs and pages.
 _CODE = re.compile(r"\{http://www\.w3\.org/(?:2001/XMLSchema|1999/XSL/|1999/xhtml|2000/svg)")
 _MARKUP = re.compile(r"</[a-zA-Z][a-zA-Z0-9]{0,15}>|<(?:br|p|img|hr)\b[^<>]{0,500}>", re.IGNORECASE)
+_OPENED = re.compile(r"<([^\W\d][\w.:-]*)")
 _AMPERSAND = re.compile(rb"&(?!#?[A-Za-z0-9]{1,20};)")
 _WORD = re.compile(r"[^\W\d_]{3}")
 _FEEDS = {"rss": "item", "RDF": "item", "feed": "entry"}
@@ -56,11 +57,14 @@ def read(file: FileData, kind: Format) -> Content:
 
     A list is what repeats below the root, or below an element that holds most of it, if the items have fields with
     words, and hardly any comments.
-    What is not well-formed, or declares entities, stays as it is.
+    What is not well-formed, or declares entities, stays as it is. If that is because the file was cut short, the
+    metadata ``cut_short_in_line`` says where.
     """
     root = _root(file.data)
-    items = _list(root) if root is not None else None
-    if root is None or items is None or not _are_data(items) or file.data.count(b"<!--") > _COMMENTED * len(items) + 1:
+    if root is None:
+        return _as_it_is(code.read(file, kind))
+    items = _list(root)
+    if items is None or not _are_data(items) or file.data.count(b"<!--") > _COMMENTED * len(items) + 1:
         return code.read(file, kind)
     return _content(root, items)
 
@@ -72,6 +76,13 @@ def _root(data: bytes) -> _Element | None:
     with suppress(UnreadableError):
         return parse_xml(_AMPERSAND.sub(b"&amp;", data))  # what programs forget most often
     return None
+
+
+def _as_it_is(content: Content) -> Content:
+    text = content.text.rstrip()
+    if (opened := _OPENED.search(text)) and f"</{opened[1]}" not in text:
+        content.metadata["cut_short_in_line"] = text.count("\n") + 1
+    return content
 
 
 def _content(root: _Element, items: Sequence[_Element]) -> Content:
