@@ -346,6 +346,9 @@ def test_show(mgrag: Command, graph: Path) -> None:
     missing = mgrag("show", "corpus/operation.md")
     assert missing.code == 4
     assert "corpus/operations.md" in missing.err, "what was perhaps meant"
+    for folder in ("corpus", "corpus/"):
+        missing = mgrag("show", folder)
+        assert missing.code == 4 and "mgrag delete --prefix corpus/\n" in missing.err
 
 
 def test_show_prints_metadata_as_filters_take_it(mgrag: Command) -> None:

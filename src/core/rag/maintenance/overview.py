@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -91,12 +92,17 @@ async def delete_namespace(client: MemGraphClient, name: str) -> int:
 
 
 async def not_found(client: MemGraphClient, path: str, what: str = "document") -> str:
-    """Return a message about a document that does not exist, suggesting similar paths."""
+    """Return a message about a document that does not exist, suggesting what is below it, or similar paths."""
     from rapidfuzz import fuzz, process
 
     check_text("A path", path)
     message = f"There is no {what} {path[:200]!r} in namespace {client.namespace!r}."
-    known = [row["path"] for row in (await client.document_paths())[:_COMPARED]]
+    paths = [row["path"] for row in await client.document_paths()]
+    folder = path.rstrip("/") + "/"
+    if below := sum(name.startswith(folder) for name in paths):
+        those = f"--prefix {shlex.quote(folder)}"
+        return f"{message} Documents below it: {below:,}; see mgrag list {those}, mgrag delete {those}"
+    known = paths[:_COMPARED]
     long = [name for name in known if len(name) >= min(len(path), _SHORTEST)]
     similar = process.extract(path[:1000], long, scorer=fuzz.WRatio, limit=_SIMILAR, score_cutoff=_SIMILAR_PERCENT)
     if similar:

@@ -75,7 +75,7 @@ class Upkeep:
         return await show(self._client, path)
 
     async def explain_missing(self, path: str) -> str:
-        """Return a message about a document that does not exist, suggesting similar paths."""
+        """Return a message about a document that does not exist, suggesting what is below it, or similar paths."""
         from core.rag.maintenance.overview import not_found
 
         return await not_found(self._client, path)
