@@ -154,7 +154,7 @@ async def test_a_wait_beyond_the_deadline_is_not_begun(
 
 
 async def test_a_server_that_stays_away(server: OpenAIServer, settings: MakeSettings, clock: Clock) -> None:
-    server.always = fail(500, "broken")
+    server.always = fail(500, "broken.")
     async with make(server, settings, clock) as embedder:
         with pytest.raises(EmbeddingError, match=r"does not answer: broken \(HTTP 500\), 6 times in a row"):
             await embedder.get_embedding("a")

@@ -63,7 +63,7 @@ class ApiFailure(Exception):  # noqa: N818 - callers turn it into an error of th
         times = f", {self.attempts} times in a row" if self.attempts > 1 else ""
         wait = self.retry_after or 0.0
         back = f"; it asks to come back in {span(wait)}" if wait >= 1 else ""
-        return f"{self.message}{status}{times}{back}"
+        return f"{self.message.removesuffix('.')}{status}{times}{back}"
 
 
 def failure_of_status(error: Any, redact: Callable[[str], str], now: float) -> ApiFailure:
