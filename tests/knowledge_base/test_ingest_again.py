@@ -247,6 +247,6 @@ async def test_documents_whose_files_are_gone_are_told_where_nothing_is_pruned(
     assert "--prune" in warning
     (tmp_path / "b.md").rename(tmp_path / "b2.md")
     (warning,) = (await kb.ingest(tmp_path)).warnings
-    assert "2 documents, among them a.md, have no file any more" in warning
+    assert "2 documents, among them a.md, have no file any more, but searches still find what was in them." in warning
     report = await kb.ingest(tmp_path, prune=True)
     assert (report.documents.deleted, report.warnings) == (2, [])

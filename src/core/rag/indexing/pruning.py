@@ -105,11 +105,12 @@ async def kept_though_gone(client: MemGraphClient, state: StateReader, read: Seq
         if gone:
             first = min(row["uri"] for row in gone).removeprefix(one.source.uri).lstrip("/")
             which = f"{len(gone):,} documents, among them {first}, have" if len(gone) > 1 else f"{first} has"
+            them = "them" if len(gone) > 1 else "it"
             way = "Ingest again with --prune (prune=True) to delete what is gone"
             if len(gone) >= _OTHERS and not one.seen:
                 way = _EMPTY.format(one.source.uri)
             notes.append(
-                f"Of {one.source.uri}, {which} no file any more, but searches still find what was in it. {way}."
+                f"Of {one.source.uri}, {which} no file any more, but searches still find what was in {them}. {way}."
             )
     return notes
 
