@@ -124,6 +124,7 @@ PARTS = "The dam holds the water back.\n\n## Sluice\n\nIt opens at dusk.\n\n## W
         ("README.md", PARTS.partition("\n\n")[2], "Sluice"),
         ("README.md", "[![build](b.svg)](https://example.org)\n<p><img src='a.png'></p>\n" + PARTS[31:], "Sluice"),
         ("The old mill.md", "---\ntitle: Mill\n---\n" + PARTS, "Mill"),
+        ("012_is-it-far.md", "---\nquestion: Is it far?\nsort: 12\n---\nNo, it is near.\n", "Is it far?"),
     ],
 )
 def test_a_text_without_a_heading_of_its_own_is_called_what_its_file_is(

@@ -157,6 +157,7 @@ def test_mail_with_both_kinds_of_text_and_attachments() -> None:
     mail.add_attachment(b"%PDF-1.4", maintype="application", subtype="pdf", filename="Übersicht.pdf")
     document = convert("a.eml", mail.as_bytes())
     assert document.content == (
+        "# Ann Müller, 2022-12-16\n\n"
         "From: Ann Müller <ann@example.org>\nTo: bob@example.org\nDate: Fri, 16 Dec 2022 17:04:16 -0500\n"
         "Subject: Grüße aus Köln\n\nHello,\n\nsee https://example.org/page.\n\n"
         "Attachments:\n- Übersicht.pdf (application/pdf)"
@@ -181,7 +182,7 @@ def test_mail_with_both_kinds_of_text_and_attachments() -> None:
 )
 def test_names_of_people_in_mail_begin_with_the_given_name(header: str, shown: str) -> None:
     document = convert("a.eml", f"From: {header}\nSubject: Lane, Ada <x@example.org>\n\nHello.\n")
-    assert document.content == f"From: {shown}\nSubject: Lane, Ada <x@example.org>\n\nHello."
+    assert document.content.endswith(f"\n\nFrom: {shown}\nSubject: Lane, Ada <x@example.org>\n\nHello.")
     assert document.metadata["author"] == shown
 
 
@@ -216,7 +217,7 @@ def test_a_message_whose_parts_are_not_told_apart_keeps_its_text() -> None:
 def test_mail_whose_lines_flow(kind: str, shown: str) -> None:
     body = "A paragraph \non two lines.\n> quoted \n> words\n-- \nAnn\n"
     content = convert("a.eml", f"Subject: Hello\nContent-Type: {kind}\n\n{body}").content
-    assert shown in content and content.endswith("\n> quoted \n> words\n-- \nAnn")
+    assert shown in content and content.endswith("\n> quoted \n> words\n\n-- \nAnn")
 
 
 def test_mail_whose_lines_flow_within_words() -> None:
@@ -244,8 +245,8 @@ def test_mail_in_mail_that_is_encoded() -> None:
         f"Content-Disposition: attachment\n\n{base64.encodebytes(inner).decode()}\n--x--\n"
     )
     assert convert("a.eml", text).content == (
-        "From: b@example.org\nSubject: Outer\n\nSee below.\n\nFrom: a@example.org\nSubject: Inner\n\n"
-        "We meet at the caf\u00e9.\n\nAttachments:\n- Inner (message/rfc822)"
+        "# b@example.org\n\nFrom: b@example.org\nSubject: Outer\n\nSee below.\n\n"
+        "From: a@example.org\nSubject: Inner\n\nWe meet at the caf\u00e9.\n\nAttachments:\n- Inner (message/rfc822)"
     )
 
 
@@ -293,7 +294,9 @@ def test_a_page_saved_with_its_images_is_a_page(name: str) -> None:
 def test_mail_with_images_and_styles_is_mail_without_the_styles() -> None:
     document = convert("a.eml", saved_page(To="bo@example.org"))
     assert document.mime_type == "message/rfc822"
-    assert document.content.startswith("From: <Saved by Blink>\nTo: bo@example.org\nSubject: The mill\n\n")
+    assert document.content.startswith(
+        "# Saved by Blink\n\nFrom: <Saved by Blink>\nTo: bo@example.org\nSubject: The mill\n\n"
+    )
     assert document.content.endswith("# The mill\n\nIt turns with the ebb.")
 
 
@@ -301,7 +304,7 @@ def test_mail_that_is_none() -> None:
     assert "not an e-mail message" in reason("a.eml", "just words")
     assert "in an unknown binary format" in reason("a.eml", bytes(range(256)) * 20)
     deep = b"From: a@b.c\n" + b"Content-Type: multipart/mixed; boundary=x\n\n--x\n" * 300 + b"\nwords\n"
-    assert convert("a.eml", deep).content.startswith("From: a@b.c")
+    assert convert("a.eml", deep).content.startswith("# a@b.c\n\nFrom: a@b.c")
 
 
 def test_a_mail_as_a_server_keeps_it_is_told_without_an_ending() -> None:
@@ -413,10 +416,10 @@ def test_an_archive_of_mail_has_all_of_its_messages(name: str) -> None:
         "From cy@example.org Mon Jan  1 12:00:00 2024\nFrom: Cy <cy@example.org>\n\nNothing to say.\n",
     )
     assert document.content == (
-        "# Die Mühle\n\nFrom: Ann <ann@example.org>\n\nDie Mühle steht still.\n\n"
-        "# Wheel\n\nFrom: Bo <bo@example.org>\n\nSee https://example.org/wheel.\n\nFrom the dam it is near.\n\n"
-        "From here it is far.\n\n## A note\n\n"
-        "# (no subject)\n\nFrom: Cy <cy@example.org>\n\nNothing to say.\n"
+        "# Die Mühle\n\n## Ann\n\nFrom: Ann <ann@example.org>\n\nDie Mühle steht still.\n\n"
+        "# Wheel\n\n## Bo\n\nFrom: Bo <bo@example.org>\n\nSee https://example.org/wheel.\n\n"
+        "From the dam it is near.\n\nFrom here it is far.\n\n### A note\n\n"
+        "# (no subject)\n\n## Cy\n\nFrom: Cy <cy@example.org>\n\nNothing to say.\n"
     )
     assert (document.title, document.format) == (None, "markdown")
     assert targets(document) == ["https://example.org/wheel"]

@@ -273,7 +273,7 @@ def test_letters_that_are_written_in_ascii_are_letters(name: str, data: str, tex
         ("page", "<!DOCTYPE html><html><body><p>words</p></body></html>", "markdown"),
         ("data", '[{"a": 1}, {"a": 2}]', "records"),
         ("script", "#!/usr/bin/env python3\nprint(1)\n", "code:python"),
-        ("mail", "From: a@b.c\nSubject: Hi\nDate: Mon, 1 Jan 2024 00:00:00 +0000\n\nbody", "text"),
+        ("mail", "From: a@b.c\nSubject: Hi\nDate: Mon, 1 Jan 2024 00:00:00 +0000\n\nbody", "markdown"),
         ("a.unknown", "words in an unknown format", "text"),
         ("feed", "<?xml version='1.0'?><rss><item>words</item></rss>", "code:xml"),
     ],

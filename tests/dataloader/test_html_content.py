@@ -138,6 +138,37 @@ def test_accordions_are_text(part: str) -> None:
     assert around(part).endswith("### How?\n\nSo.")
 
 
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "<div><button aria-expanded='false'>{}</button><div hidden>{}</div></div>",
+        "<div><div><button aria-controls='x'><span>{}</span></button></div><div style='display:none'>{}</div></div>",
+        "<div><button data-bs-target='#x'>{}</button></div><div class='collapse'>{}</div>",
+        "<details><summary>{}</summary>{}</details>",
+    ],
+)
+def test_labels_of_an_accordion_are_headings(entry: str) -> None:
+    part = entry.format("How?", "So.<h3>And</h3>More.") + entry.format("Why?", "Because.")
+    assert around(f"<h2>Help</h2>{part}").endswith(
+        "## Help\n\n### How?\n\nSo.\n\n### And\n\nMore.\n\n### Why?\n\nBecause."
+    )
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "<button aria-expanded='false'>Gone</button><p>So.</p>",
+        "<button aria-expanded='false'>Gone</button><p>More.</p><button aria-expanded='false'>Gone</button><p>So.</p>",
+        "<button>Gone</button><p>More.</p><button>Gone, too</button><p>So.</p>",
+        "<div><button aria-expanded='false'>Gone</button><button aria-expanded='false'>Gone, too</button></div>So.",
+        "<form><button aria-expanded='false'>Gone</button><button aria-controls='x'>too</button></form><p>So.</p>",
+    ],
+)
+def test_other_buttons_are_no_headings(part: str) -> None:
+    content = around(part)
+    assert content.endswith("So.") and "Gone" not in content
+
+
 def test_details_are_text() -> None:
     assert around("<details><summary><button>More</button></summary>So.</details>").endswith("More\n\nSo.")
 

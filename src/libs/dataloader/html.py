@@ -122,12 +122,13 @@ def html_to_document(
     from libs.dataloader.html_generators import as_plain_html
     from libs.dataloader.html_markdown import html_to_markdown
     from libs.dataloader.html_notation import write_notation
-    from libs.dataloader.html_panels import unwrap_titles
+    from libs.dataloader.html_panels import head_panels, unwrap_titles
     from libs.dataloader.html_prints import repeats_others
     from libs.dataloader.html_sheets import join_sheets
     from libs.dataloader.html_titles import heading_of_title, join_subtitles, put_heading, without_site
 
     unwrap_titles(tree)
+    head_panels(tree)
     join_subtitles(tree)
     told = next((href for node in tree.iter("base") if (href := node.get("href"))), None)
     base = resolve_base(told, base_url, root_url) if told else base_url

@@ -13,7 +13,13 @@ if TYPE_CHECKING:
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 # What Bootstrap hides (d-none) may be shown on larger screens: "d-none d-md-block".
 _SHOWN = re.compile(r"\bd-(?:sm|md|lg|xl|xxl)-(?!none)")
-_TITLES = ("h1", "h2", "h3", "h4", "h5", "h6", "summary", "dt", "legend")
+_HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+#: Attributes of a button that opens and closes something, by accessibility and by Bootstrap.
+_OPENING = ("aria-expanded", "aria-controls", "data-bs-target", "data-target")
+_FEWEST = 2
+#: What has buttons of its own: menus, and headings that are read as such already.
+_NO_BOXES = frozenset(("nav", "header", "form", "pre", *_HEADINGS))
+_TITLES = (*_HEADINGS, "summary", "dt", "legend")
 
 
 def is_panel(node: HtmlElement) -> bool:
@@ -41,6 +47,50 @@ def unwrap_titles(root: HtmlElement) -> None:
         if buttons and _size(title) == sum(_size(button) for button in buttons):
             for button in buttons:
                 button.drop_tag()
+
+
+def head_panels(root: HtmlElement) -> None:
+    """Turn the labels of an accordion (``<button aria-expanded>``, ``<summary>``) into headings of what they open.
+
+    On many pages these are the questions. As controls, buttons would be left out, and what they hide, too. A single
+    one ("Show more"), or several of the same name, name nothing.
+    """
+    opened = {label: panel for label in root.iter("button", "summary") if (panel := _opened(label)) is not None}
+    if len({" ".join(label.text_content().split()) for label in opened}) < max(len(opened), _FEWEST):
+        return
+    within = {heading for panel in opened.values() for heading in panel.iter(*_HEADINGS)}
+    level = 1
+    for node in list(root.iter(*_HEADINGS, "button", "summary")):
+        if node in opened:
+            node.tag = f"h{min(level + 1, 6)}"
+            for name in ("hidden", "style"):
+                opened[node].attrib.pop(name, None)
+        elif node.tag in _HEADINGS and node not in within:
+            level = int(node.tag[1])
+
+
+def _opened(label: HtmlElement) -> HtmlElement | None:
+    """Return what a label opens: what stands beside it; ``None`` for other buttons, and if it is a menu or the page."""
+    size = _size(label)
+    if not size or label.get("role") == "tab" or any(node.tag in _NO_BOXES for node in label.iterancestors()):
+        return None
+    if label.tag == "summary":
+        panel, own = label.getparent(), size
+    else:
+        panel, own = _beside(label, size) if any(label.get(name) for name in _OPENING) else None, 0
+    if panel is None or panel.tag in ("button", "main") or panel.find(".//main") is not None:
+        return None
+    return panel if _size(panel) - own > 2 * sum(map(_size, panel.iter("a"))) else None
+
+
+def _beside(label: HtmlElement, size: int) -> HtmlElement | None:
+    """Return the element behind a label, or behind the box that holds nothing else."""
+    box: HtmlElement | None = label
+    while box is not None and _size(box) == size:
+        if (following := box.getnext()) is not None:
+            return following
+        box = box.getparent()
+    return None
 
 
 def label_panels(root: HtmlElement) -> None:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from email import message_from_bytes, policy
 from email.message import Message
-from email.utils import parsedate_to_datetime
+from email.utils import parseaddr, parsedate_to_datetime
 from typing import Any
 
 from libs.dataloader.encodings import bom_encoding, decode_bytes, looks_binary
@@ -55,19 +55,17 @@ def read(file: FileData, kind: Format) -> Content:
     if (saved := _saved_page(message)) is not None:
         return saved
     collector = LinkCollector(None)
-    text = clean_text(_message(message, collector))
-    if attached := "".join(_attached(message, Attachments(file, collector))):
-        text = closed(_SIGNATURE.sub("\n\n", text))
+    text = _text(message, collector, Attachments(file, collector), _SHOWN)
     metadata: dict[str, Any] = {}
     for header, name in (("From", "author"), ("To", "to"), ("Cc", "cc"), ("Message-ID", "message_id")):
         if value := _header(message, header):
             metadata[name] = value
-    with contextlib.suppress(ValueError, TypeError, IndexError, OverflowError):  # no date, or no understandable one
-        metadata["created"] = parsedate_to_datetime(_header(message, "Date")).isoformat()
+    if created := _created(message):
+        metadata["created"] = created
     if names := [name for name, _ in _attachments(message)]:
         metadata["attachments"] = names
     title = _header(message, "Subject") or None
-    return Content(text + attached, "markdown" if attached else "text", title, metadata, collector.links())
+    return Content(text, "markdown", title, metadata, collector.links())
 
 
 def _saved_page(message: Message[str, str]) -> Content | None:
@@ -97,15 +95,31 @@ def _archive(file: FileData, data: bytes, places: Sequence[tuple[int, int]]) -> 
     )
     text = join_lines(
         f"# {clean_text(_header(message, 'Subject')) or '(no subject)'}\n\n"
-        f"{lowered(_of_archive(message, collector, attachments))}\n"
+        f"{lowered(_text(message, collector, attachments, _SHOWN[:-1]))}\n"
         for message in messages
     )
     return Content(text, "markdown", None, {"message_count": len(places)}, collector.links())
 
 
-def _of_archive(message: Message[str, str], collector: LinkCollector, attachments: Attachments) -> str:
-    text = clean_text(_message(message, collector, _SHOWN[:-1])).strip()
-    return closed(_SIGNATURE.sub("\n\n", text)) + "".join(_attached(message, attachments))
+def _text(message: Message[str, str], collector: LinkCollector, attachments: Attachments, shown: Sequence[str]) -> str:
+    """Return a message as Markdown, below who wrote it and when, and what is attached to it."""
+    text = closed(_SIGNATURE.sub("\n\n", clean_text(_message(message, collector, shown)).strip()))
+    if heading := _heading(message):
+        text = f"# {heading}\n\n{lowered(text)}"
+    return text + "".join(_attached(message, attachments))
+
+
+def _heading(message: Message[str, str]) -> str:
+    """Return who wrote a message and on which day: what a passage from its middle cannot tell by itself."""
+    name, address = parseaddr(_header(message, "From"))
+    return ", ".join(filter(None, (" ".join((name or address).split()), _created(message)[:10])))
+
+
+def _created(message: Message[str, str]) -> str:
+    """Return when a message was written, in ISO 8601; empty if it has no date, or none that can be understood."""
+    with contextlib.suppress(ValueError, TypeError, IndexError, OverflowError):
+        return parsedate_to_datetime(_header(message, "Date")).isoformat()
+    return ""
 
 
 def _attached(message: Message[str, str], attachments: Attachments) -> Iterator[str]:

@@ -105,7 +105,7 @@ def read(file: FileData, _kind: Format) -> Content:
     prose = _without_blocks(text)
     if (barred := with_outer_bars(text, prose)) != text:
         text, prose = barred, _without_blocks(barred)
-    title = next((value for name, value in fields.items() if name.lower() == "title"), None)
+    title = next((fields[name] for name in fields if name.lower() == "title"), None) or fields.get("question")
     visible = _without_spans(prose)
     for href, words in find_links(text, visible):
         collector.add(href, words)
