@@ -282,6 +282,14 @@ def test_markdown_is_cut_along_headings() -> None:
     ]
 
 
+def test_headings_in_items_of_a_list_count() -> None:
+    text = "## Gates\n\n1. ### How do I open one?\n\n    Turn it.\n\n2. ### And close?\n\n    Push.\n\n- # 12\n- #13\n"
+    assert headings(split(text, 1000, format="markdown"))[:2] == [
+        ("Gates > How do I open one?", "## Gates\n\n1. ### How do I open one?\n\n    Turn it.\n\n"),
+        ("Gates > And close?", "2. ### And close?\n\n    Push.\n\n"),
+    ]
+
+
 def test_what_is_folded_in_has_what_is_shown_of_it_as_its_heading() -> None:
     text = (
         "# Help\n\nWelcome.\n\n<details>\n\n<summary>Is it **open**?</summary>\n\nYes.\n\n</details>\n\n"
@@ -570,6 +578,12 @@ def test_a_long_row_of_a_sheet_is_named_below_its_sheet() -> None:
         (f"text: {LONG}\nfullName: Ada Brown", "Ada Brown"),
         (f"id: 7\ntext: {LONG}", "id: 7"),
         (f"Meeting about salt\nwhere: {LONG}", "Meeting about salt"),
+        (
+            f"Summary: Gate stuck\nIssue key: WEB-12\nIssue id: 10265\nProject name: Web\nDescription: {LONG}",
+            "WEB-12: Gate stuck",
+        ),
+        (f"key: WEB-12\nfields.status.name: Open\nfields.summary: Gate stuck\nfields.x: {LONG}", "WEB-12: Gate stuck"),
+        (f"number: 7\ntitle: Gate stuck\nlabels[1].name: bug\nbody: {LONG}", "7: Gate stuck"),
     ],
 )
 def test_a_record_longer_than_a_chunk_names_all_its_parts(record: str, name: str) -> None:

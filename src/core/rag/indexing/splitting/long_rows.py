@@ -17,11 +17,14 @@ from libs.dataloader.tables import BAR, row_cells, table_row
 
 #: What fields are called that say what a record is about.
 _NAMING = """
-name fullname title label subject headline question
+name fullname title label subject headline question summary
 titel bezeichnung betreff frage titre nom intitulé sujet título nombre asunto nome titolo oggetto naam onderwerp tytuł
 nazwa название заголовок имя 名前 件名 タイトル 标题 名称 姓名 제목 이름
 """
 _NAMES = frozenset(_NAMING.split())
+#: What people refer to a record of a tracker by, and the last words of what such a field is called.
+_CODE = re.compile(r"[A-Z][A-Z\d]{1,9}-\d{1,6}")
+_CODES = frozenset(("key", "id", "number"))
 _LONGEST_NAME = 100  # characters
 _BLANK = re.compile(r"\s*")
 _OPENING = re.compile(r"\s*\|")
@@ -121,14 +124,24 @@ def _cells(header: str, row: str) -> list[tuple[str, str]]:
 def _name_of(fields: Iterable[tuple[str, str]]) -> str:
     """Return what a record is called: by a field that names it, else its first field; empty if that is a text."""
     read = [(_INDEX.sub("", key).strip(), plain_title(value, atx=False)) for key, value in fields]
-    for names in (_is_name, _begins_with_name, _ends_with_name):
+    for names in (_is_name, _begins_with_name, _has_name, _ends_with_name):
         for key, value in read:
             if names(key) and _is_short(value):
-                return value
+                return f"{number}: {value}" if (number := _number_of(read)) else value
     key, value = read[0] if read else ("", "")
     if not _is_short(value):
         return ""
     return value if not key or any(map(str.isalpha, value)) else f"{key}: {value}"
+
+
+def _number_of(read: Iterable[tuple[str, str]]) -> str:
+    """Return what people refer to a record by: ``Issue key: WEB-12``, ``number: 7``; empty if it has no such field."""
+    for key, value in read:
+        if key == "number" and value.isdecimal():
+            return value
+        if _CODE.fullmatch(value) and (words := _WORD.findall(key)) and words[-1].casefold() in _CODES:
+            return value
+    return ""
 
 
 def _is_name(key: str) -> bool:
@@ -137,6 +150,10 @@ def _is_name(key: str) -> bool:
 
 def _begins_with_name(key: str) -> bool:
     return key.partition(".")[0].casefold() in _NAMES  # name.common
+
+
+def _has_name(key: str) -> bool:
+    return key.count(".") == 1 and key.rpartition(".")[2].casefold() in _NAMES  # fields.summary
 
 
 def _ends_with_name(key: str) -> bool:

@@ -29,6 +29,7 @@ _LINE = re.compile(
     r"|(?P<comment><!--)"
     r"|(?P<summary>(?:<details\b[^<>\n]*>\s*)?<summary\b[^<>\n]*>)"
     r"|(?P<folded></details[ \t]*>)"
+    r"|(?:[-*+]|\d{1,9}[.)])[ \t]++(?P<item>#{1,6})(?=[ \t])"  # "12. ### How do I …?"
     r")|[ \t]+(?P<deep>`{3,}|~{3,})(?P<deep_info>[^\n]*))",
     re.MULTILINE | re.IGNORECASE,
 )
@@ -72,9 +73,9 @@ def outline(text: str) -> Outline:
     while (match := _LINE.search(text, position)) is not None:
         line_end = _line_end(text, match.start())
         position = line_end
-        if match["atx"]:
+        if mark := match["atx"] or match["item"]:
             title = text[match.end() : line_end]
-            found.headings.append(Heading(match.start(), line_end, len(match["atx"]), plain_title(title, atx=True)))
+            found.headings.append(Heading(match.start(), line_end, len(mark), plain_title(title, atx=True)))
         elif match["fence"]:
             mark, info = match["fence"], match["info"]
             if mark[0] == "`" and "`" in info:
