@@ -738,6 +738,31 @@ async def test_what_is_said_of_a_version_comes_with_what_it_is_said_of(
 
 
 @pytest.mark.parametrize(
+    ("question", "line"),
+    [
+        (
+            "In which version was the wheel made of oak?",
+            "- Changes > Version 3.1.0 > Changed: The wheel is made of oak from the forest of Harrow now, which the "
+            "trust bought for it in the year before. [1]",
+        ),
+        ("What is the wheel made of?", "- The wheel is made of oak from the forest of Harrow now, which the"),
+        ("Who wrote that the dam is broken?", "- The dam > Ann Hale, 2024-05-07: The dam is broken. [2]"),
+        ("Who wrote that the gate is open?", "- The gate is open. ["),
+    ],
+)
+async def test_headings_are_said_where_the_question_asks_for_them(question: str, line: str) -> None:
+    changes = (
+        "# Changes\n\n## Version 3.1.0\n\n### Changed\n\n- The wheel is made of oak from the forest of Harrow "
+        "now, which the trust bought for it in the year before.\n\n"
+        "## Version 3.0.0\n\n### Changed\n\n- The valves are new.\n"
+    )
+    mail = "# Ann Hale, 2024-05-07\n\nBo wrote:\n> The gate is open.\n\nThe dam is broken.\n"
+    passages = [_passage(1, changes, "Changes"), _passage(2, mail, "The dam")]
+    text, _ = await extract(question, "factual", passages, None)
+    assert any(said.startswith(line) for said in text.split("\n")), text
+
+
+@pytest.mark.parametrize(
     ("question", "item"),
     [
         ("When was Turbine 3.0 released?", "- Version 3.0.0: Released 2023-09-30 ["),

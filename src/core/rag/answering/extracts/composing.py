@@ -165,7 +165,8 @@ def _runs(passage: Passage, taken: Sequence[Sentence], asked: Collection[str]) -
         if run and not run[-1].listed and sum(len(one.text) for one in (*run, shown_as)) <= LONGEST_EXTRACT:
             run.append(shown_as)
         else:
-            shown_as.text = whole if introduced else under(one.subject, whole, passage, one.place)
+            of = one.subject
+            shown_as.text = whole if introduced else under(of, whole, passage, one.place, asked_for=one.asked_for)
             runs.append([shown_as])
     return runs
 

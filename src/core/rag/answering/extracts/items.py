@@ -68,7 +68,7 @@ def said_by(passage: Passage, place: Span, asked: Collection[str] = ()) -> str:
     return said if not of or of in line else f"{of}: {said.removeprefix('… ')}"
 
 
-def under(subject: str, said: str, passage: Passage, place: Span) -> str:
+def under(subject: str, said: str, passage: Passage, place: Span, *, asked_for: bool = False) -> str:
     """Return a short statement below what it is about, if it does not say so itself: "Version 3.0: Released in May".
 
     Args:
@@ -76,14 +76,16 @@ def under(subject: str, said: str, passage: Passage, place: Span) -> str:
         said: The statement as displayed.
         passage: The passage that has it. Source code, blocks of code and rows of tables say what they are about.
         place: Where it is there.
+        asked_for: Whether the question asks for the subject: then longer ones are shown below it, too.
     """
     text = passage.hit.content
-    if not subject or len(said) > _SHORT or is_code(passage.hit.path):
+    last = last_heading(subject)
+    if not subject or (len(said) > _SHORT and not asked_for) or is_code(passage.hit.path):
         return said
     if (
         is_in_block(text, place.start)
         or is_row(text, place.start, passage.hit.table_header)
-        or said.startswith(subject)
+        or said.startswith((subject, f"{last}: ", f"{last}("))
     ):
         return said
     return f"{subject}: {said.removeprefix('… ')}"

@@ -27,6 +27,7 @@ from core.rag.answering.extracts.kinds import Kind, asks_when, kind_asked
 from core.rag.answering.extracts.lives import Lives
 from core.rag.answering.extracts.readable import readable_spans
 from core.rag.answering.extracts.sentence_ends import ASKS, STATES
+from core.rag.answering.extracts.subjects import asks_for_heading
 from core.rag.answering.extracts.substance import only_points, substance
 from core.rag.answering.extracts.table_rows import is_row, with_head
 from core.rag.answering.prose import names_code
@@ -87,6 +88,7 @@ class Sentence:
             a passage that the graph led to, which need not have a word of the question.
         points: Whether it only says where to read on.
         subject: What it is about, as a heading or the title says, if it shares no word with it itself.
+        asked_for: Whether the question asks for that: then these are all headings above it.
         headed: Whether it is the heading of a list.
     """
 
@@ -98,6 +100,7 @@ class Sentence:
     about: float = 0.0
     points: bool = False
     subject: str = ""
+    asked_for: bool = False
     headed: bool = False
 
 
@@ -185,6 +188,7 @@ def _rated(
     statement = _STATEMENT if names_code(question) else _UNNAMED_STATEMENT
     name, defined = asked_name(question), set(asked_words(question))
     wanted_of_code = _wanted_of_code(question, sources, sentences, defined)
+    of_heading = asks_for_heading(question)
     rated = []
     for one, meant in zip(sentences, alike, strict=True):
         source = sources[one.passage]
@@ -201,10 +205,12 @@ def _rated(
         elif name and not defined.isdisjoint(defined_words(one.text, name)):
             score += _DEFINES
         of_kind = _OF_KIND if kind is not None and kind(one.text) else 0.0
-        subject = source.headings.subject(one.place.start, one.text, one.words, wanted)
+        path = source.headings.path(one.place.start) if of_heading else ""
+        subject = path or source.headings.subject(one.place.start, one.text, one.words, wanted)
         is_led_to = source.passage.hit.scores.get("graph", 0.0) >= _LED
         about = score + of_kind if is_led_to else score
-        rated.append(replace(one, score=part * (score + of_kind), about=part * about, points=points, subject=subject))
+        one = replace(one, score=part * (score + of_kind), about=part * about, points=points)
+        rated.append(replace(one, subject=subject, asked_for=bool(path)))
     return rated
 
 

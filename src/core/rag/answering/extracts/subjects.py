@@ -11,10 +11,28 @@ from core.rag.analysis import analyze
 from core.rag.answering.extracts.sentence_ends import STATES
 from core.rag.answering.markers import is_in_block
 from core.rag.answering.types import Passage
-from core.rag.headings import headings_of
+from core.rag.headings import heading_path, headings_of
 from core.rag.indexing.splitting.markdown import plain_title
 
 _HEADING = re.compile(r"^[ \t]{0,3}(#{1,6})[ \t]+([^\n]*?)[ \t#]*$", re.MULTILINE)
+
+#: Questions that a heading answers: who wrote what stands below it, in which version or chapter it stands.
+_ASKS_FOR_HEADING = re.compile(
+    r"\b(?:in|since|from|with|by) (?:which|what) (?:version|release|edition|chapter|section|article|message)\b"
+    r"|\b(?:which|what) (?:version|release) (?:added|changed|fixed|fixes|introduced|removed|deprecated)\b"
+    r"|\bwho (?:wrote|writes|said|says|asked|asks|suggested|proposed|reported|mentioned|announced|commented)\b"
+    r"|\b(?:in|seit|ab|mit) welche[rmn] (?:version|kapitel|abschnitt|artikel|nachricht|mail|sitzung)\b"
+    r"|\bwer (?:schrieb|sagte?|fragte?|meinte?)\b|\bwer hat\b.{1,300}\bge(?:schrieben|sagt|fragt|meint|meldet)\b"
+    r"|\b(?:dans|depuis) quelle version\b|\bqui a (?:écrit|dit|demandé|proposé)\b"
+    r"|\b(?:en|desde) qué versión\b|\bquién (?:escribió|dijo|preguntó|propuso)\b"
+    r"|\b(?:in|da) quale versione\b|\bchi ha (?:scritto|detto|chiesto|proposto)\b",
+    re.IGNORECASE,
+)
+
+
+def asks_for_heading(question: str) -> bool:
+    """Return whether the answer is what stands above a sentence: "In which version was the wheel changed?"."""
+    return _ASKS_FOR_HEADING.search(question) is not None
 
 
 class Headings:
@@ -51,16 +69,37 @@ class Headings:
                 return name if own.isdisjoint(words) else ""
         return ""
 
+    def path(self, start: int) -> str:
+        """Return the title and all headings above a place; empty if it is in what a mail quotes."""
+        text = self._passage.hit.content
+        if text.startswith(">", text.rfind("\n", 0, start) + 1):
+            return ""
+        parts = list(dict.fromkeys((*self._title(), *self._outside())))
+        within = self._above_within(start)
+        if within and (first := self._within[0][2]) in parts:
+            parts = parts[: parts.index(first)]
+        return heading_path((*parts, *within))
+
     def _above(self, start: int) -> list[str]:
         """Return the headings above a place, innermost first; the title, if it is not that of the file, for none."""
+        return (self._above_within(start) or self._outside())[::-1] or self._title()
+
+    def _title(self) -> list[str]:
+        path, title = PurePosixPath(self._passage.hit.path), self._passage.hit.title.strip()
+        return [title] * (title not in {"", path.name, path.stem})
+
+    def _outside(self) -> list[str]:
+        """Return the headings above the passage, outermost first."""
+        return [name for name in map(str.strip, headings_of(self._passage.hit.heading)) if name]
+
+    def _above_within(self, start: int) -> list[str]:
+        """Return the headings in the passage above a place, outermost first."""
         above: dict[int, str] = {}
         for place, level, name in self._within:
             if place >= start:
                 break
             above = {upper: other for upper, other in above.items() if upper < level} | {level: name}
-        names = [*above.values()] or [name.strip() for name in headings_of(self._passage.hit.heading) if name.strip()]
-        path, title = PurePosixPath(self._passage.hit.path), self._passage.hit.title.strip()
-        return names[::-1] or [title] * (title not in {"", path.name, path.stem})
+        return [*above.values()]
 
     @cached_property
     def _within(self) -> list[tuple[int, int, str]]:
