@@ -178,6 +178,13 @@ def test_hidden_parts_and_controls_are_not() -> None:
     assert around(part).endswith("## Heading")
 
 
+def test_what_a_wiki_sorts_the_rows_of_a_table_by_is_hidden() -> None:
+    cell = "<td><span class='sortkey'>Lane, Ada</span><span class='vcard'>Ada Lane</span></td>"
+    assert around(f"<table><tr><th>Name</th><th>Age</th></tr><tr>{cell}<td>36</td></tr></table>").endswith(
+        "| Name | Age |\n| --- | --- |\n| Ada Lane | 36 |"
+    )
+
+
 def test_a_title_may_be_a_button() -> None:
     assert html_to_document("<body><h1><button>How?</button></h1><p>So.</p></body>", BASE).title == "How?"
 

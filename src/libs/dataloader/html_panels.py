@@ -29,12 +29,14 @@ def is_panel(node: HtmlElement) -> bool:
 
 
 def is_hidden(node: HtmlElement) -> bool:
-    """Return whether an element is not shown, by its attribute, style or Bootstrap's name; panels count as shown."""
+    """Return whether an element is not shown, by its attribute, style or class; panels count as shown."""
     if is_panel(node):
         return False
     if node.get("hidden") is not None and node.get("hidden") != "until-found":
         return True
     if "d-none" in (name := node.get("class", "")) and _SHOWN.search(name) is None and "d-none" in name.split():
+        return True
+    if "sortkey" in name and "sortkey" in name.split():  # MediaWiki's, in cells: "Lyons, Joseph" before "Joseph Lyons"
         return True
     style = node.get("style")
     return style is not None and _HIDDEN.search(style) is not None
