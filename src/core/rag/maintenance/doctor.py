@@ -12,7 +12,7 @@ from core.rag.dbhandler.embedded.opening import is_there
 from core.rag.dbhandler.embedded.store import EmbeddedStore
 from core.rag.dbhandler.vectors import BUILDING
 from core.rag.embedder.base import known_dimension
-from core.rag.errors import ConfigurationError, StoreError
+from core.rag.errors import ConfigurationError, EmbeddingError, StoreError
 from core.rag.maintenance import environment
 from core.rag.maintenance.conversations import ConversationSoundness
 from core.rag.maintenance.findings import Check, DoctorReport, Level
