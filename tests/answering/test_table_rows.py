@@ -125,6 +125,45 @@ async def test_a_row_far_down_a_table_is_answered_with_the_names_of_its_columns(
     assert "\n| town | mills | wheels |\n|---|---|---|\n| Town 1" in answer.context
 
 
+METERS = """Meters of the mill:
+
+| Meter | Kind | Default step | Meaning |
+|---|---|---|---|
+| counter | sync | 10 s | Counts the turns of the wheel |
+| async counter | async | 30 s | Counts the turns, when it is asked |
+| gauge | sync | 10 s | Tells the height of the water |
+| flow_rate | async | 5 s | Default for the flow, in litres |
+| wheel | sync | 60 s | Tells whether the wheel turns |
+"""
+
+
+@pytest.mark.parametrize(
+    "question, meters",
+    [
+        ("What is the default step of the gauge meter?", ["gauge"]),
+        ("What is the default step of the async counter?", ["async counter"]),
+        ("What does flow_rate mean?", ["flow_rate"]),
+        ("What is the default step of flow rate and gauge?", ["flow_rate", "gauge"]),
+        ("Which meters have a default step of 10 s?", ["counter", "gauge"]),
+    ],
+)
+async def test_of_a_table_the_rows_are_said_that_a_question_names(question: str, meters: list[str]) -> None:
+    text, _ = await extract(question, "factual", [passage(1, METERS)])
+    assert sorted(re.findall(r"Meter: ([^|]*) \|", text)) == meters
+
+
+async def test_beside_the_row_that_others_are_compared_with_these_are_said() -> None:
+    text, _ = await extract("Which meter has a longer default step than gauge?", "factual", [passage(1, METERS)])
+    assert len(re.findall("Meter: ", text)) > 1
+
+
+async def test_of_a_wide_row_a_cell_is_not_asked_for_that_the_question_has_itself() -> None:
+    film = {"Year": "2011", "Film": "Ebb", "Made by": "Ada Vane", "Notes": "It was shown at the weir. " * 12}
+    rows = "\n".join("|".join(["", *cells, ""]) for cells in (film, ["-"] * 4, film.values()))
+    text, _ = await extract("Who directed the film Ebb?", "factual", [passage(1, rows)])
+    assert "- Year: 2011 | Film: Ebb | Made by: Ada Vane | Notes: It was" in text
+
+
 WIDE = {"name": "Ebbland", "code": "EB", "languages": "Ebbish, Flow"}
 WIDE |= {f"translation{number}": f"the Republic of Ebb in language {number}" for number in range(9)}
 WIDE |= {"capital": "Tidemouth", "area": "1234"}

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import re
+from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from core.rag.analysis import analyze, asked_name, asked_words, defined_words, query_terms
 from core.rag.analysis.filler_phrases import without_phrases
@@ -29,7 +30,7 @@ from core.rag.answering.extracts.readable import readable_spans
 from core.rag.answering.extracts.sentence_ends import ASKS, STATES
 from core.rag.answering.extracts.subjects import asks_for_heading
 from core.rag.answering.extracts.substance import only_points, substance
-from core.rag.answering.extracts.table_rows import is_row, with_head
+from core.rag.answering.extracts.table_rows import is_row, named_cells, row_at, with_head
 from core.rag.answering.prose import names_code
 from core.rag.answering.relevance.joined_words import Together
 from core.rag.answering.types import Passage
@@ -45,6 +46,8 @@ if TYPE_CHECKING:
 _STATEMENT = 0.7
 #: The same if the question names nothing of the code.
 _UNNAMED_STATEMENT = 0.4
+#: What a row keeps beside another one of its table that the question names, if it has no more of the question.
+_BESIDE = 0.5
 #: What a word of the question counts that the title or heading of a passage has: every sentence below is about it.
 _GIVEN = 0.2
 #: What a word counts that was said before the question.
@@ -57,6 +60,8 @@ _OF_KIND = 0.25
 _DEFINES = 0.5
 #: that it is the heading of steps, if a way to do something is asked,
 _STEPS = 0.5
+#: what share of the question it names with whole cells of a row of a table: "Flow" is not "Flow rate",
+_CELLS = 0.5
 #: and that one of so many best sentences of other passages names what its passage is about.
 _NAMED = 0.2
 _NAMING = 4
@@ -189,8 +194,9 @@ def _rated(
     name, defined = asked_name(question), set(asked_words(question))
     wanted_of_code = _wanted_of_code(question, sources, sentences, defined)
     of_heading = asks_for_heading(question)
+    rows = _rows(question, sources, sentences, wanted)
     rated = []
-    for one, meant in zip(sentences, alike, strict=True):
+    for one, meant, row in zip(sentences, alike, rows, strict=True):
         source = sources[one.passage]
         last = not source.text[one.place.end :].strip()
         points = one.place.said and only_points(question, one.text, last=last)
@@ -200,6 +206,10 @@ def _rated(
         if is_entitled[one.passage] and one.place.said:
             asked = 1.0 - _GIVEN + _GIVEN * asked
         score = asked + _MEANING * max(meant, 0.0)
+        if row.named:
+            score += _CELLS * math.fsum(own[term] for term in row.named & own.keys()) / totals[one.passage]
+        elif any(one.words & wanted <= beside for beside in row.beside):
+            part *= _BESIDE
         if (one.passage, one.place) in wanted_of_code:
             score, part = score + _DEFINES, 1.0
         elif name and not defined.isdisjoint(defined_words(one.text, name)):
@@ -212,6 +222,34 @@ def _rated(
         one = replace(one, score=part * (score + of_kind), about=part * about, points=points)
         rated.append(replace(one, subject=subject, asked_for=bool(path)))
     return rated
+
+
+class _Row(NamedTuple):
+    """What a question names of a table.
+
+    Attributes:
+        named: The words of the cells of this row that it names.
+        beside: What each row of the table that it names has of the question.
+    """
+
+    named: frozenset[str]
+    beside: Sequence[frozenset[str]]
+
+
+def _rows(question: str, sources: Sequence[Source], sentences: Sequence[Sentence], wanted: set[str]) -> list[_Row]:
+    """Return what the question names of each sentence that is a row, and of its table; of others, nothing."""
+    hits = [sources[one.passage].passage.hit for one in sentences]
+    rows = [row_at(hit.content, one.place.start, hit.table_header) for hit, one in zip(hits, sentences, strict=True)]
+    names = named_cells(question, [cells for _, cells in rows])
+    made: list[_Row] = []
+    beside: dict[tuple[str, str], list[frozenset[str]]] = defaultdict(list)
+    for one, hit, (head, cells), named in zip(sentences, hits, rows, names, strict=True):
+        table = beside[hit.document_id, head] if cells else []
+        words = wanted.intersection(analyze(" ".join(named), sources[one.passage].language)) if named else set()
+        if words:
+            table.append(one.words & wanted)
+        made.append(_Row(frozenset(words), table))
+    return made
 
 
 def _wanted_of_code(

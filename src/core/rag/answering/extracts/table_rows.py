@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from itertools import zip_longest
 
+from core.rag.answering.extracts.showing import shown
 from core.rag.answering.markers import is_in_block
+from core.rag.extraction.words import normalize_name, normalized_words
 from libs.dataloader.tables import BAR, row_cells
 
 #: What the rule below a head is made of.
 _RULE = frozenset("|-: \t")
+#: Links, tags and characters by name; other markup is no part of the words.
+_MARKUP = re.compile(r"[\[<&]")
+#: A question that names a row in order to ask for others: "Which plans cost more than Basic?"
+_OTHERS = re.compile(
+    r"\b(?:than|als)\b|\b(?:plus|moins|más|menos|mayor|menor)\b.{0,200}\bqu(?:e\b|['’])", re.IGNORECASE
+)
 
 
 def is_head(text: str, start: int) -> bool:
@@ -43,13 +53,39 @@ def with_head(text: str, start: int, end: int, head: str = "") -> str:
         end: Where it ends.
         head: The head of the table that the passage begins within; empty if there is none.
     """
-    row = _line(text, start)
-    if not is_row(text, start, head) or is_head(text, start) or is_in_block(text, start):
-        return text[start:end]
-    named = zip_longest(row_cells(_head_above(text, start, head)), row_cells(row), fillvalue="")
+    above, cells = row_at(text, start, head)
+    named = zip_longest(row_cells(above), cells, fillvalue="") if cells else ()
     return (
         " | ".join(f"{name.rstrip(':')}: {cell}" if name else cell for name, cell in named if cell) or text[start:end]
     )
+
+
+def row_at(text: str, start: int, head: str = "") -> tuple[str, list[str]]:
+    """Return the head of a table and the cells of its row at a place; none if there is no row, or it is the head."""
+    if not is_row(text, start, head) or is_head(text, start) or is_in_block(text, start):
+        return "", []
+    return _head_above(text, start, head), row_cells(_line(text, start))
+
+
+def named_cells(question: str, rows: Sequence[Sequence[str]]) -> list[list[str]]:
+    """Return the cells of each row that a question names in full, as the row of Flow that "What is Flow?" asks for.
+
+    Of nested names it is the longest: who asks for "Async Counter" does not name the row "Counter".
+
+    Args:
+        question: The question.
+        rows: The cells of each row.
+
+    Returns:
+        The cells of each row, normalised; none if the question compares, and so asks for other rows than it names.
+    """
+    if _OTHERS.search(question) is not None:
+        return [[] for _ in rows]
+    asked = f" {' '.join(normalized_words(question))} "
+    names = [[normalize_name(shown(cell) if _MARKUP.search(cell) else cell) for cell in row] for row in rows]
+    named = {name for row in names for name in row if name and f" {name} " in asked}
+    named -= {name for name in named if any(name != other and f" {name} " in f" {other} " for other in named)}
+    return [[name for name in row if name in named] for row in names]
 
 
 def _head_above(text: str, start: int, first: str) -> str:

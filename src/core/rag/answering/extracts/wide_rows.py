@@ -23,8 +23,9 @@ def narrowed(row: str, asked: Collection[str], language: str, *, begins: bool) -
 
     That is done if a cell has such a name: of "capital: Canberra | cioc: AUS", the first is what "What is the capital
     of Australia?" asks for. Names with most of its words come first, those with fewer only if there is but one word:
-    "Senior Programmer" is asked for, and "Programmer" is not. Or else if the row mentions what is asked, but is not
-    about it: its first cell has no word of the question. In other rows, any cell may be the answer.
+    "Senior Programmer" is asked for, and "Programmer" is not; nor is "film: Ebb" if the question is who directed the
+    film Ebb. Or else if the row mentions what is asked, but is not about it: its first cell has no word of the
+    question, and no cell is nothing but words of it. In other rows, any cell may be the answer.
 
     Args:
         row: The cells, each with its name where it has one: ``Team: Blues | Won: 1``.
@@ -38,12 +39,13 @@ def narrowed(row: str, asked: Collection[str], language: str, *, begins: bool) -
     cells = row.split(BETWEEN)
     if len(row) <= _WIDE or len(cells) < _FEWEST:
         return row
-    named = [_words_of_name(cell, asked, language) for cell in cells]
+    given = [_is_given(cell, asked, language) for cell in cells]
+    named = [0 if has else _words_of_name(cell, asked, language) for cell, has in zip(cells, given, strict=True)]
     fits = [
         _ASKED if words else _MENTIONS if _mentions(cell, asked, language) else _OTHER
         for cell, words in zip(cells, named, strict=True)
     ]
-    mentioned = begins and fits[0] == _OTHER and _MENTIONS in fits
+    mentioned = begins and fits[0] == _OTHER and _MENTIONS in fits and not any(given)
     if _ASKED not in fits[1:] and not mentioned:
         return row
     most = max(named[1:])
@@ -60,6 +62,16 @@ def _words_of_name(cell: str, asked: Collection[str], language: str) -> int:
     """Return how many words of the question the name of a cell has."""
     name, colon, _ = cell.partition(": ")
     return len(set(analyze(name, language)).intersection(asked)) if colon else 0
+
+
+def _is_given(cell: str, asked: Collection[str], language: str) -> bool:
+    """Return whether the value of a cell is nothing but words of the question: what that says, not what it asks for.
+
+    Not a number: it may be in the question for something else.
+    """
+    name, colon, value = cell.partition(": ")
+    words = set(analyze(value if colon else name, language))
+    return words.issubset(asked) and not all(map(str.isdecimal, words))
 
 
 def _mentions(cell: str, asked: Collection[str], language: str) -> bool:
