@@ -109,6 +109,7 @@ class Run:
         self._progress = progress
         self._touched: dict[str, str] = {}
         self._sources: dict[str, SourceInfo] = {}
+        self._there: set[str] = set()  # those of them that are in the graph
         self._several = False
         self._counted: set[str] = set()
         self._failed: set[tuple[str, str]] = set()
@@ -267,7 +268,9 @@ class Run:
             if self._leaves_batch():
                 self._on_the_way -= 1
                 continue
-            await self._client.ensure_sources(self._sources[one] for one in dict.fromkeys(batch.sources.values()))
+            if new := set(batch.sources.values()) - self._there:
+                await self._client.ensure_sources(self._sources[identifier] for identifier in new)
+                self._there |= new
             changed = await batch.tools.state.changed(
                 batch.documents, batch.sources, self._touched, repeated=self._several
             )
