@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from tests.embedders import HashEmbedder
 from tests.graphs import orphans
 from tests.knowledge_base.notes import document, text
 
-from core.rag import KnowledgeBase
+from core.rag import KnowledgeBase, MemGraphClient
 from core.rag.errors import NotFoundError, SourceError
 from libs.dataloader import Known, LoadResult, SourceInfo
 from libs.dataloader.walk import Found, Walker
@@ -367,3 +368,38 @@ async def test_files_that_are_named_one_by_one_share_transactions(kb: KnowledgeB
     assert (report.documents.updated, report.documents.unchanged) == (1, 59)
     assert {len(one["sources"]) for one in await kb.documents()} == {2}
     assert not any((await orphans(kb.client)).values())
+
+
+async def test_a_file_that_is_written_while_its_other_source_asks_for_it_is_counted_once(
+    kb: KnowledgeBase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.md").write_text(text(1))
+    asked, written = asyncio.Event(), asyncio.Event()
+    ensure, states, write = (
+        MemGraphClient.ensure_sources,
+        MemGraphClient.document_states,
+        MemGraphClient.write_documents,
+    )
+
+    async def late_ensure(self: MemGraphClient, sources: Iterable[SourceInfo]) -> None:
+        await asyncio.wait_for(asked.wait(), 30)  # what comes behind this marks the file as one that the run writes
+        await ensure(self, sources)
+
+    async def slow_states(self: MemGraphClient, ids: Sequence[str]) -> list[dict[str, Any]]:
+        if len(ids) == 1 and not asked.is_set():
+            asked.set()
+            await asyncio.wait_for(written.wait(), 30)
+        return await states(self, ids)
+
+    async def noted_write(self: MemGraphClient, *given: Any) -> Any:
+        outcome = await write(self, *given)
+        written.set()
+        return outcome
+
+    monkeypatch.setattr(MemGraphClient, "ensure_sources", late_ensure)
+    monkeypatch.setattr(MemGraphClient, "document_states", slow_states)
+    monkeypatch.setattr(MemGraphClient, "write_documents", noted_write)
+    report = await kb.ingest([tmp_path, tmp_path / "a.md"])
+    assert (report.documents.added, report.documents.updated, report.documents.unchanged) == (2, 0, 0)
+    assert sorted(row["type"] for row in (await kb.show("a.md"))["sources"]) == ["file", "folder"]

@@ -83,7 +83,8 @@ class StateReader:
             if any(row["source_id"] != source_id for row in rows):
                 await self._client.ensure_sources([source])
                 await self._add_to_sources(rows, dict.fromkeys(by_id, source_id))
-            usable = [row for row in rows if self._current(row)]
+            # Meanwhile, this run may have come to write some of them, or even have written them.
+            usable = [row for row in rows if row["id"] not in touched and self._current(row)]
             links = await self._links([row["id"] for row in usable if "sha256" not in row["fingerprint"]])
             return {
                 by_id[row["id"]]: KnownDocument(from_json(row["fingerprint"]), links.get(row["id"], ()))
