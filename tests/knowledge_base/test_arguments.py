@@ -248,7 +248,7 @@ CALLS: dict[str, tuple[Callable[[Any], Awaitable[object]], str]] = {
     "the type of edges": (lambda kb: kb.client.degree("Entity", "x", 3), "edges must be a sequence of texts, not int"),
     "how many": (lambda kb: kb.client.symbols_called("f", "3"), "limit is '3', but has to be a whole number from 0"),
     "ids of a read": (lambda kb: kb.client.documents_by_id(3), "ids must be a sequence of texts, not int"),
-    "ids of lines": (lambda kb: kb.client.document_states("ab"), r"use \['ab'\]"),
+    "ids of lines": (lambda kb: kb.client.document_states("ab", "", ""), r"use \['ab'\]"),
     "ids of a write": (lambda kb: kb.client.remove_from_source("note", "s"), r"use \['note'\]"),
     "an alias": (lambda kb: kb.client.merge_entity(3, "x"), "Each of the ids of entities must be text, not int"),
     "a name": (lambda kb: kb.client.make_entity(3), "The name of an entity must be text, not int"),

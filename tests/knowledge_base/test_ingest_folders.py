@@ -386,11 +386,11 @@ async def test_a_file_that_is_written_while_its_other_source_asks_for_it_is_coun
         await asyncio.wait_for(asked.wait(), 30)  # what comes behind this marks the file as one that the run writes
         await ensure(self, sources)
 
-    async def slow_states(self: MemGraphClient, ids: Sequence[str]) -> list[dict[str, Any]]:
+    async def slow_states(self: MemGraphClient, ids: Sequence[str], *now: str) -> list[dict[str, Any]]:
         if len(ids) == 1 and not asked.is_set():
             asked.set()
             await asyncio.wait_for(written.wait(), 30)
-        return await states(self, ids)
+        return await states(self, ids, *now)
 
     async def noted_write(self: MemGraphClient, *given: Any) -> Any:
         outcome = await write(self, *given)

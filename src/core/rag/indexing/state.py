@@ -79,12 +79,12 @@ class StateReader:
 
         async def known(uris: Sequence[str]) -> Mapping[str, KnownDocument]:
             by_id = {document_id(self._client.namespace, uri): uri for uri in uris}
-            rows = await self._client.document_states([key for key in by_id if key not in touched])
+            rows = await self._states([key for key in by_id if key not in touched])
             if any(row["source_id"] != source_id for row in rows):
                 await self._client.ensure_sources([source])
                 await self._add_to_sources(rows, dict.fromkeys(by_id, source_id))
             # Meanwhile, this run may have come to write some of them, or even have written them.
-            usable = [row for row in rows if row["id"] not in touched and self._current(row)]
+            usable = [row for row in rows if row["id"] not in touched and row["current"]]
             links = await self._links([row["id"] for row in usable if "sha256" not in row["fingerprint"]])
             return {
                 by_id[row["id"]]: KnownDocument(from_json(row["fingerprint"]), links.get(row["id"], ()))
@@ -109,7 +109,7 @@ class StateReader:
             touched: What this run writes, by id of the document; the stored versions of these may be about to change.
             repeated: Whether other sources of the run may have the same documents (recognising them needs a hash).
         """
-        rows = await self._client.document_states([key for key in sources if key not in touched])
+        rows = await self._states([key for key in sources if key not in touched])
         await self._add_to_sources(rows, sources)
         stored = {row["id"]: row for row in rows}
         changed: list[Document] = []
@@ -119,7 +119,7 @@ class StateReader:
         fingerprints: list[dict[str, Any]] = []
         for identifier, document in zip(sources, documents, strict=True):
             row = stored.get(identifier)
-            current = row is not None and self._current(row)
+            current = row is not None and row["current"]
             state = _state(document) if current or repeated else ""
             written = f"{self.pipeline} {state}"
             if state and touched.get(identifier) == written:
@@ -205,8 +205,8 @@ class StateReader:
         below = await self._client.documents_below(folder)
         return [row for row in below if row["id"] not in seen and not is_file(row["uri"])]
 
-    def _current(self, row: Mapping[str, Any]) -> bool:
-        return row["pipeline"] == self.pipeline and self._vector_store in (row["embedded_in"] or ())
+    async def _states(self, ids: Sequence[str]) -> list[dict[str, Any]]:
+        return await self._client.document_states(ids, self.pipeline, self._vector_store)
 
     async def _add_to_sources(self, rows: Sequence[Mapping[str, Any]], sources: Mapping[str, str]) -> None:
         """Add stored documents to the sources in which they were found, where these are not the first ones."""

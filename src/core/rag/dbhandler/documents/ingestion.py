@@ -132,15 +132,27 @@ class IngestOperations(VectorStoreOperations):
         there = {row["id"] for row in found}
         await self._merge_sources(tx, [row for identifier, row in rows.items() if identifier not in there])
 
-    async def document_states(self, ids: Sequence[str]) -> list[dict[str, Any]]:
-        """Return what decides whether documents changed, for those of the ids that exist."""
+    async def document_states(self, ids: Sequence[str], pipeline: str, vector_store: str) -> list[dict[str, Any]]:
+        """Return what decides whether documents changed, for those of the ids that exist.
+
+        Args:
+            ids: Ids of documents.
+            pipeline: How documents are split and read now.
+            vector_store: Id of the vector store that has to hold vectors of every chunk.
+
+        Returns:
+            For each its ``id``, ``source_id``, ``state_hash`` and ``fingerprint``, and whether it is ``current``: made
+            in this way, and embedded there.
+        """
         return [
             row
             for lines in packed(ids)
             for row in await self.read(
-                f"{EACH_ID}MATCH (d:Document {{id: i}}) RETURN d.id AS id, d.state_hash AS state_hash, "
-                "d.pipeline AS pipeline, d.embedded_in AS embedded_in, d.fingerprint AS fingerprint, "
-                "d.source_id AS source_id",
+                f"{EACH_ID}MATCH (d:Document {{id: i}}) RETURN d.id AS id, d.source_id AS source_id, "
+                "d.state_hash AS state_hash, d.fingerprint AS fingerprint, "
+                "d.pipeline = $pipeline AND $vector_store IN d.embedded_in AS current",
+                pipeline=pipeline,
+                vector_store=vector_store,
                 **lines,
             )
         ]
