@@ -314,4 +314,7 @@ def test_empty_files() -> None:
         assert reason(f"a{ending}", b"") == "it is empty"
     for name in ("a.txt", "a.md", "a.html", "a.csv", "a.json", "a"):
         assert reason(name, " \n\t \r\n") == "it has no text"
+    assert "built by scripts in the browser" in reason(
+        "a.html", "<title>Acme</title><div id='root'></div><script src='/a.js'>"
+    )
     assert "image" in reason("a.svg", "<svg/>")

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 #: Characters of text that make a page that refreshes to another one a page of its own.
 LONG_ENOUGH = 200
 
+#: Why a page is not read that has no text.
+NO_TEXT = "it has no text (a page that is built by scripts in the browser has none)"
+
 _META_CHARSET = re.compile(rb"""<meta[^>]{0,500}?charset\s*=\s*(?:["']\s*)?([A-Za-z0-9_:.\-]+)""", re.IGNORECASE)
 _XML_DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
 _REFRESH = re.compile(r"""^\s*\d+(?:\.\d*)?\s*[;,]\s*(?:url\s*=)?\s*["']?(.*?)["']?\s*$""", re.IGNORECASE)

@@ -132,7 +132,7 @@ def conditions(known: KnownDocument | None, url: str) -> dict[str, str]:
 
 
 def _html(url: str, headers: httpx.Headers, body: bytes) -> Page:
-    from libs.dataloader.html import html_to_document, refresh_target
+    from libs.dataloader.html import NO_TEXT, html_to_document, refresh_target
 
     page = html_to_document(body, url, encoding=_charset(headers))
     links = _normalized(page.page_links, url)
@@ -155,7 +155,7 @@ def _html(url: str, headers: httpx.Headers, body: bytes) -> Page:
         refresh=_refresh(page, url, refresh_target(headers.get("refresh", ""))),
         orders=page.robots,
         trace=_trace([page.title or "", page.markdown], page.page_links, url),
-        problem=None if page.markdown else "it has no text (a page that is built by scripts in the browser has none)",
+        problem=None if page.markdown else NO_TEXT,
         frames=() if page.markdown else tuple(_normalized(map(Link, page.frames), url)),
         is_listing=is_listing,
         repeats_others=page.repeats_others,

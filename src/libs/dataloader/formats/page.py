@@ -5,7 +5,7 @@ from __future__ import annotations
 from libs.dataloader.encodings import bom_encoding
 from libs.dataloader.formats.base import Content, FileData, UnreadableError
 from libs.dataloader.formats.registry import Format
-from libs.dataloader.html import LONG_ENOUGH, html_to_document
+from libs.dataloader.html import LONG_ENOUGH, NO_TEXT, html_to_document
 
 
 def read(file: FileData, _kind: Format) -> Content:
@@ -25,4 +25,6 @@ def read(file: FileData, _kind: Format) -> Content:
         raise UnreadableError("it only leads to another page", gone=True)
     if page.repeats_others and file.root_uri is not None:  # a file that is named itself is wanted
         raise UnreadableError("it repeats the pages beside it, for printing, as a frame or as an index", gone=True)
+    if data.strip() and not page.markdown.strip():
+        raise UnreadableError(NO_TEXT)
     return Content(page.markdown, "markdown", page.title, dict(page.metadata), page.links)
