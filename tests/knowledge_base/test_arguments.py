@@ -236,7 +236,7 @@ CALLS: dict[str, tuple[Callable[[Any], Awaitable[object]], str]] = {
     "show": (lambda kb: kb.show(None), "id of a document must be text, not NoneType"),
     "delete": (lambda kb: kb.delete(Path("note")), "id of a document must be text, not PosixPath"),
     "export": (lambda kb: kb.export("x.jsonl", namespaces="default"), r"use \['default'\]"),
-    "no sources": (lambda kb: kb.ingest({}), "A dict is not a source: give paths"),
+    "no sources": (lambda kb: kb.ingest({}), "A source cannot be of type dict: give paths"),
     "a vector store": (lambda kb: kb.client.count_vectors("default"), "store must be a VectorStoreInfo, not str"),
     "what is searched": (lambda kb: kb.client.match_terms({"mill": 1}, 5, "Chunk"), "label must be a Label, not str"),
     "what is indexed": (lambda kb: kb.client.text_label("Chunk"), "label must be a Label, not str"),

@@ -88,7 +88,8 @@ def loaders_for(sources: Source | Iterable[Source], settings: Settings, **option
             loaders.append(IterableLoader(cast("Iterable[Document] | AsyncIterable[Document]", source)))
         else:
             raise InvalidInputError(
-                f"A {type(source).__name__} is not a source: give paths, URLs, loaders, or iterables of Document."
+                f"A source cannot be of type {type(source).__name__}: give paths, URLs, loaders, or iterables of"
+                " Document."
             )
     if loose:
         loaders.append(IterableLoader(loose))
