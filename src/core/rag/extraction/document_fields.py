@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from email.utils import parseaddr
 from typing import Any, Final
 
 from core.rag.extraction.records import DEEPEST, FIELD_HINTS, texts_of, type_of_field, type_of_path
+from libs.dataloader.addresses import first_address
 
 #: Types of fields that name the document itself, which its title does, and those that name no subject of it.
 _ITSELF: Final = frozenset({"name", "title", "email"})
@@ -113,7 +113,7 @@ def _names(text: str, kind: str) -> list[str]:
     if len(text) > _LONGEST * _MOST:
         return []
     parts = _parts(" ".join(text.split()), kind)
-    names = [parseaddr(part)[0] or part if "@" in part else _ADDRESS.sub("", part) for part in parts]
+    names = [first_address(part)[0] or part if "@" in part else _ADDRESS.sub("", part) for part in parts]
     return [
         name for name in names if len(name) <= _LONGEST and any(map(str.isalnum, name)) and name.lower() not in _NOBODY
     ]

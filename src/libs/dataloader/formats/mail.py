@@ -8,9 +8,10 @@ import re
 from collections.abc import Iterator, Sequence
 from email import message_from_bytes, policy
 from email.message import Message
-from email.utils import parseaddr, parsedate_to_datetime
+from email.utils import parsedate_to_datetime
 from typing import Any
 
+from libs.dataloader.addresses import first_address
 from libs.dataloader.encodings import bom_encoding, decode_bytes, looks_binary
 from libs.dataloader.formats.attachments import Attachments
 from libs.dataloader.formats.base import Content, FileData, UnreadableError, closed, join_lines, lowered
@@ -111,7 +112,7 @@ def _text(message: Message[str, str], collector: LinkCollector, attachments: Att
 
 def _heading(message: Message[str, str]) -> str:
     """Return who wrote a message and on which day: what a passage from its middle cannot tell by itself."""
-    name, address = parseaddr(_header(message, "From"))
+    name, address = first_address(_header(message, "From"))
     return ", ".join(filter(None, (" ".join((name or address).split()), _created(message)[:10])))
 
 
