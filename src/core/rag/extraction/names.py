@@ -54,7 +54,7 @@ _CALLED: Final = re.compile(r"(?:function|method|constructor|macro|delegate) ([\
 #: A name as only products have it: PowerShell, GitHub.
 _HUMP: Final = re.compile(r"[^\W\d_][a-z]+[A-Z]")
 #: The dot that a name begins with: .NET, .NET Framework.
-_DOT: Final = re.compile(r"(?<![^\s(\[\"'/])\.(?=[A-Z])")
+_DOT: Final = re.compile(r"\.(?=[A-Z])(?<![^\s(\[\"'/].)")
 _SIGNS: Final = frozenset(".-")
 #: What follows names, and nothing else, in Turkish: Norveç'ten.
 _ENDING: Final = re.compile(r"['’][^\W\d_A-Z]")
@@ -99,7 +99,8 @@ def names_in(text: str, heading: str = "") -> dict[str, Found]:
     if not rest.isupper():
         _Capitalised(rest, language, found).find()
     if years := list(patterns.years_in(rest)):
-        written = set(patterns.years_in(text))  # with the names of fields, which are blanked out in the rest
+        # With the names of fields, which are blanked out in the rest.
+        written = set(years if rest == text else patterns.years_in(text))
         for year in filter(written.__contains__, years):
             _add(found, year)
     last = _headline(last_heading(heading), text)

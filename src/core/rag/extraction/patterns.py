@@ -1,4 +1,8 @@
-"""The regular expressions behind :mod:`core.rag.extraction.names`."""
+"""The regular expressions behind :mod:`core.rag.extraction.names`.
+
+Those that look through whole texts begin with a character or a set of them, and look behind from there: a search for
+anything else takes several times as long.
+"""
 
 from __future__ import annotations
 
@@ -73,8 +77,8 @@ HEADING: Final = re.compile(r"^#{1,6}[ \t]+([^\n]{1,60})$", re.MULTILINE)
 
 #: Quoted terms: group 1 between marks that have a direction, group 2 between plain ones; wiki links are such, too.
 QUOTED: Final = re.compile(
-    r"(?:[“„«]|\[\[)\s?([^“”„«»\"\n\[\]|]{2,80}?)\s?(?:[”“»]|\]\]|\|[^\]\n]{0,80}\]\])"
-    r"|\"\s?([^\"“”\n]{2,80}?)\s?\""
+    r"[\"“„«\[](?:(?:(?<=[“„«])|(?<=\[)\[)\s?([^“”„«»\"\n\[\]|]{2,80}?)\s?(?:[”“»]|\]\]|\|[^\]\n]{0,80}\]\])"
+    r"|(?<=\")\s?([^\"“”\n]{2,80}?)\s?\")"
 )
 
 _INWARD: Final = re.compile(r"(?:^|[\s(\[])»(?=\w)|(?<=\w)«(?=[\s.,;:!?)\]]|$)", re.MULTILINE)
@@ -86,7 +90,7 @@ _TURN: Final = str.maketrans("«»", "»«")
 QUOTED_IN_EAST_ASIA: Final = re.compile(r"[《〈「『]\s?([^《》〈〉「」『』\n。！？，、]{2,30}?)\s?[》〉」』]")
 
 #: How a word in kanji is read: 王子《おうじ》.
-READING: Final = re.compile(r"(?<=[\u3005\u3400-\u9fff])[《〈]\s?[\u3041-\u30ff]{1,20}\s?[》〉]")
+READING: Final = re.compile(r"[《〈](?<=[\u3005\u3400-\u9fff].)\s?[\u3041-\u30ff]{1,20}\s?[》〉]")
 
 #: A year of the second or third millennium, alone, or before the sign for a year of East Asia; words of scripts without
 #: spaces may stand before it.
@@ -152,7 +156,7 @@ _SECTION: Final = re.compile(r"[0-9]{1,3}(?:\.|(?:\.[0-9]{1,3})+\.?)[ \t]+(?=[^\
 PREFIX: Final = re.compile(r"(?<![\w.,:/–-])[0-9]{1,3}-\Z")
 
 #: A sign of ``camelCase``.
-HUMP: Final = re.compile(r"[a-z][A-Z]")
+HUMP: Final = re.compile(r"[A-Z](?<=[a-z].)")
 
 #: A name in capitals only, such as an acronym: NASA, U.S.
 ACRONYM: Final = re.compile(r"(?:[A-Z][A-Z0-9&-]{1,7}|(?:[A-Z]\.){2,})")
