@@ -72,3 +72,9 @@ def test_the_title_of_a_command_is_found_where_it_is_marked_as_code() -> None:
     }
     assert found == {"add": 1, "tide mill": 1, "yesterday": 2}
     assert not mentions_of("We had to add a lock yesterday.", "", titles)
+
+
+def test_a_title_that_is_a_usual_heading_is_not_looked_for() -> None:
+    titles = sought(["introduction", "index", "quiet hours"])
+    text = "The introduction of quiet hours is in the index."
+    assert [name for name, _, _ in mentions_of(text, "", titles)] == ["quiet hours"]

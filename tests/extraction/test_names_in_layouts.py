@@ -186,3 +186,31 @@ def test_how_a_word_in_kanji_is_read_is_no_name() -> None:
         "三国志演義",
         "銀河鉄道の夜",
     }
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            'They were like "Oh, this is it." And I said "Well, Ada Lane does it better than we do."',
+            {"Ada Lane"},
+        ),
+        ("He said, “Look here, that is not mine,” and “Okay, so be it.”", set()),
+        ("He cried, “Holmes, where are you?” But Holmes was not there.", {"Holmes"}),
+        ("They met at the “Northumberland Hotel” and read the “Times” there.", {"Northumberland Hotel", "Times"}),
+        ("**Ann:** \\[01:12:10.29\\] Well, that is it. [laughs] Okay, we go to Whitby.", {"Whitby"}),
+        ("So we go; You're right. They say -- Don’t you ask -- it is in Whitby.", {"Whitby"}),
+        (":::tip Note\nThis is in Whitby.\n:::\n\n::: warning\nThat is not.\n:::", {"Whitby"}),
+    ],
+)
+def test_what_is_said_begins_a_sentence(text: str, expected: set[str]) -> None:
+    assert {found.text for found in names_in(text).values()} == expected
+
+
+def test_the_number_of_an_issue_is_no_year() -> None:
+    assert list(names_in("Fixed in [#1614](https://tracker.test/1614), and #1700, which is of 1999.")) == ["1999"]
+
+
+def test_a_link_to_a_part_of_a_note_names_the_note() -> None:
+    text = "See [[Quiet hours#Sundays]], [[Quiet hours#Rules|the rules]] and [[C#]]."
+    assert {name: found.count for name, found in names_in(text).items()} == {"quiet hours": 2, "c#": 1}

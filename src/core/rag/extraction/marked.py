@@ -26,6 +26,9 @@ _ENDS_SPEECH: Final = frozenset(".,;:?-–—…")
 #: In reStructuredText, where a link leads, after what it says: `Jinja <https://…>`_, :doc:`here <page>`.
 _TARGET: Final = re.compile(r"\s*<[^<>]*>$")
 
+#: The part of a note that a link of a wiki leads to: [[Meetings#Ada]], not [[C#]].
+_PART: Final = re.compile(r"(?<=.)#[^\s#/].*")
+
 
 def without_marked(text: str, add: Callable[[str], None]) -> str:
     """Add the names that are marked as terms.
@@ -46,6 +49,8 @@ def without_marked(text: str, add: Callable[[str], None]) -> str:
         text = patterns.CODE.sub(terms.code, text)
     if "#" in text:
         text = patterns.HEADING.sub(_heading, text)
+    if ":::" in text:
+        text = patterns.CONTAINER.sub(_colons, text)
     if "</" in text or "/>" in text:
         text = patterns.COMPONENTS.sub(_blank, text)
     if text.count("$") > 1:
@@ -68,6 +73,10 @@ def without_marked(text: str, add: Callable[[str], None]) -> str:
 
 def _blank(match: re.Match[str]) -> str:
     return MASK * len(match[0])
+
+
+def _colons(match: re.Match[str]) -> str:
+    return ":" * len(match[0])  # what follows is the title of a note, which begins like a sentence
 
 
 def _heading(match: re.Match[str]) -> str:
@@ -102,6 +111,8 @@ class _Terms:
     def quoted(self, match: re.Match[str]) -> str:
         term = (match[1] or match[2]).strip("*_ ")
         directed = match[1] is not None
+        if match[0].startswith("[["):
+            term = _PART.sub("", term)
         if MASK in term or len(term) < 2:
             return match[0]
         few = term.count(" ") < (4 if directed else 6)

@@ -13,10 +13,11 @@ from core.rag.extraction.matching import NameTable
 from core.rag.extraction.names import Found, names_in
 from core.rag.extraction.openers import may_command, opens_sentence
 from core.rag.extraction.patterns import without_symbols
+from core.rag.extraction.unnamed import is_usual_heading
 from core.rag.extraction.words import normalize_name, normalized_words
 
 #: Counts up whenever the same text gives other names, so that documents are looked at again.
-EXTRACTION_VERSION: Final = 26
+EXTRACTION_VERSION: Final = 27
 
 _PARENTHESIS: Final = re.compile(r"\s*[(（][^()（）]*[)）]\s*$")
 #: The number of a document before its title: "PEP 8 – Style Guide", "RFC 2119: Key words".
@@ -137,7 +138,10 @@ def is_sought(name: str) -> bool:
 
     Single letters and function words are not, nor are words that begin commands or sentences: ``add``, which has a page
     of its own, and ``Yesterday`` are found by rule, where they have a capital within a sentence or are marked as code.
+    What many documents have as a heading (``Introduction``, ``Index``) names none of them.
     """
+    if is_usual_heading(name):
+        return False
     if " " in name:
         return True
     common = name in stop_words("english") or may_command(name) or opens_sentence(name, "english")

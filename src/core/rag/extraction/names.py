@@ -23,7 +23,7 @@ from core.rag.extraction.long_forms import long_forms, without_form
 from core.rag.extraction.marked import MASK, without_marked
 from core.rag.extraction.openers import begins_title, is_key
 from core.rag.extraction.phrases import MAX_WORDS, Phrase, function_words, phrase_of
-from core.rag.extraction.places import begins_link, begins_sentence
+from core.rag.extraction.places import begins_link, begins_sentence, follows_dash
 from core.rag.extraction.shouting import without_shouts
 from core.rag.extraction.unnamed import heads_no_thing, is_literal, names_nothing
 from core.rag.extraction.words import is_unspaced, normalize_name
@@ -222,7 +222,7 @@ class _Capitalised:
         elif phrase.command and begins_sentence(text, start):
             self._commanded.append((phrase.text.split(maxsplit=1)[1], phrase))
         elif phrase.led:
-            if begins_sentence(text, start):
+            if begins_sentence(text, start) or follows_dash(text, start):
                 self._led.append(phrase)
             else:
                 _add(self._found, phrase.led)

@@ -18,7 +18,7 @@ afterwards already also although currently earlier eventually finally formerly f
 instead lastly later likewise meanwhile moreover nevertheless nowadays occasionally originally presently previously
 recently shortly similarly simultaneously sometimes soon subsequently thereafter today tomorrow traditionally typically
 unfortunately usually yesterday
-amid besides dear despite following hello hey hi perhaps regarding several thanks throughout unless unlike
+ah amid besides dear despite following hello hey hi oh okay perhaps regarding several thanks throughout unless unlike
 whereas
 added choose click deprecated disable enable improved install navigate refactored removed renamed uninstall updated
 using verify ensure fix improve

@@ -17,7 +17,8 @@ from core.rag.extraction.words import UNSPACED
 #: Small words that may stand inside a name: Bank of England, Vasco da Gama, Ludwig van Beethoven.
 JOINERS: Final = (
     "of the|of|the|de la|de las|de los|de|du|des|da|das|do|dos|del|della|delle|degli|dei|di|la|le|les|von der|von dem|"
-    "von|van der|van den|van|zu|zur|zum|ter|ten|bin|ibn|al|el|y|e|af|av|ap|op de|op|sur|für|im|am|&"
+    "von|van der|van den|van|(?<=V[ao]n )de[rnm]?|zu|zur|zum|ter|ten|bin|ibn|al|el|y|e|af|av|ap|op de|op|sur|für|im|am"
+    "|&"
 )
 # What joins names in texts of other languages (Ramón y Cajal, Frankfurt am Main) is an everyday word in its own: it
 # stands between two names (Madrid y Barcelona) or, where all nouns have capitals, two nouns (Treffen am Montag).
@@ -72,6 +73,9 @@ COMPONENTS: Final = re.compile(
     re.MULTILINE,
 )
 
+#: The beginning of a note in VuePress, Docusaurus and MyST: ``:::tip Title``, ``:::{note}``.
+CONTAINER: Final = re.compile(r"^[ \t>]*:{3,}[ \t]*\{?\w+\}?", re.MULTILINE)
+
 #: Headings of Markdown, short ones.
 HEADING: Final = re.compile(r"^#{1,6}[ \t]+([^\n]{1,60})$", re.MULTILINE)
 
@@ -95,7 +99,7 @@ READING: Final = re.compile(r"[《〈](?<=[\u3005\u3400-\u9fff].)\s?[\u3041-\u30
 #: A year of the second or third millennium, alone, or before the sign for a year of East Asia; words of scripts without
 #: spaces may stand before it.
 YEAR: Final = re.compile(
-    rf"[12](?<!(?:[^\W{UNSPACED}]|[.,/-]).)(?:(?<=1)[0-9]{{3}}|(?<=2)0[0-9]{{2}})(?:(?=[年년])|(?![\w/]|[.,-]\d))",
+    rf"[12](?<!(?:[^\W{UNSPACED}]|[.,/#-]).)(?:(?<=1)[0-9]{{3}}|(?<=2)0[0-9]{{2}})(?:(?=[年년])|(?![\w/]|[.,-]\d))",
     re.DOTALL,
 )
 

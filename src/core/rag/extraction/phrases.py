@@ -11,6 +11,7 @@ from core.rag.analysis.stopwords import stop_words
 from core.rag.extraction import patterns
 from core.rag.extraction.acronyms import is_behind_article, leads_name, may_be_acronym
 from core.rag.extraction.dates import CALENDAR, SHORT, is_date, is_written_date, named_by_date
+from core.rag.extraction.german_nouns import behind_nouns
 from core.rag.extraction.openers import elided_article, is_adjective, may_command, may_lead_name, opens_sentence
 from core.rag.extraction.unnamed import is_description, is_of_name, names_nothing
 from core.rag.extraction.words import normalize_name
@@ -18,7 +19,18 @@ from core.rag.extraction.words import normalize_name
 #: A longer phrase is a sentence.
 MAX_WORDS: Final = 8
 #: Small words that the lists of function words lack.
-_SMALL_WORDS: Final = "mr mrs ms dr herr herrn frau i'm i've i'll i'd i’m i’ve i’ll i’d"
+_SMALL_WORDS: Final = "mr mrs ms dr herr herrn frau"
+#: What is written together, with the apostrophe of a typewriter or a printer: You're, Don’t.
+_CONTRACTIONS: Final = frozenset(
+    f"{word}{apostrophe}{rest}"
+    for words, rests in (
+        ("i you we they he she it that there what who where how", "m re ve ll d"),
+        ("ain aren can couldn didn doesn don hadn hasn haven isn mustn shouldn wasn weren won wouldn", "t"),
+    )
+    for word in words.split()
+    for rest in rests.split()
+    for apostrophe in "'’"
+)
 #: Function words that are nouns, too, and with a capital begin names: Stati Uniti, Stato Pontificio.
 _NOUNS: Final = {"italian": frozenset({"stato", "stati"})}
 #: Function words of languages with their own script, which are not words of any other language.
@@ -86,6 +98,9 @@ def phrase_of(found: str, language: str) -> Phrase | None:
             return phrase_of(words[-1], language)  # of SVG-Dateien, that is
         if is_of_name(own) and _is_mere_noun(own[:1]):
             return phrase_of(" ".join(own[2:]), language)
+        nouns, named = behind_nouns(own) if len(own) > 1 else (0, False)
+        if nouns:
+            return _behind_noun(own[nouns:], language, named=named)
     phrase = _without_small_words(text, words, language)
     if phrase is not None and words[0] in patterns.UNITS:
         phrase = phrase._replace(unit=words[0])
@@ -94,6 +109,15 @@ def phrase_of(found: str, language: str) -> Phrase | None:
     if len(words) > 1 and (dated := named_by_date(words, stop)):
         return (phrase or Phrase("", "", sure=False))._replace(dated=dated)
     return phrase
+
+
+def _behind_noun(words: Sequence[str], language: str, *, named: bool) -> Phrase | None:
+    """Return the name behind German nouns, which stands within a sentence; if it is ``named``, a single word is one."""
+    text = " ".join(words)
+    if named and len(words) == 1 and text.isalpha() and text.lower() not in function_words(language):
+        return Phrase(text, normalize_name(text), sure=True)
+    behind = phrase_of(text, language)
+    return behind and behind._replace(opener=False, command=False, sure=behind.sure or len(words) > 1)
 
 
 def _without_small_words(text: str, words: list[str], language: str) -> Phrase | None:
@@ -179,4 +203,4 @@ def _is_distinct(word: str) -> bool:
 def function_words(language: str) -> frozenset[str]:
     """Return the words of a language that are not names by themselves, with those of English and parts of dates."""
     native = stop_words(language) - _NOUNS.get(language, frozenset[str]())
-    return stop_words("english") | native | _OTHER_SCRIPTS | set(_SMALL_WORDS.split()) | CALENDAR
+    return stop_words("english") | native | _OTHER_SCRIPTS | set(_SMALL_WORDS.split()) | _CONTRACTIONS | CALENDAR
