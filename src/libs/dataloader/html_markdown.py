@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from libs.dataloader.formats.base import fenced
 from libs.dataloader.html_tables import data_rows
 from libs.dataloader.html_text import BLOCKS, HEADINGS, INVISIBLE, SKIPPED, inline_text, texts_of
-from libs.dataloader.tables import markdown_table
+from libs.dataloader.table_heads import data_table
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -100,7 +100,7 @@ class _Writer:
                 caption = node.find("caption")
                 if caption is not None and (text := inline_text(caption)):
                     self._emit(text)
-                self._emit(markdown_table(rows))
+                self._emit(data_table(rows))
                 return False
         elif tag == "tr" and self._row is None and _is_short_row(node):
             self._row = node

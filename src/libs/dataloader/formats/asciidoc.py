@@ -13,7 +13,7 @@ from libs.dataloader.formats.base import Content, FileData, fenced
 from libs.dataloader.formats.outline_lines import Lines, converted, without_last
 from libs.dataloader.formats.registry import Format
 from libs.dataloader.links import LinkCollector
-from libs.dataloader.tables import markdown_table
+from libs.dataloader.table_heads import data_table
 
 _HEADING = re.compile(r"(={1,6}|#{1,6})[ \t]+(\S.*)")
 _UNDERLINE = re.compile(r"([=\-~^+])\1{3,}[ \t]*$")
@@ -174,6 +174,6 @@ def _table(inside: list[str], columns: int, named: bool | None, inline: Inline) 
     if rows := rows_of(inside, columns):
         if not (begins_with_header(inside, len(rows[0])) if named is None else named):
             rows = [[""] * len(rows[0]), *rows]  # Markdown has no tables without a row of names
-        yield markdown_table([[inline.plain(cell) for cell in row] for row in rows])
+        yield data_table([[inline.plain(cell) for cell in row] for row in rows])
     else:
         yield from ("|===", *map(inline.plain, inside), "|===")

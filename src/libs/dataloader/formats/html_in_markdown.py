@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from libs.dataloader.tables import markdown_table
+from libs.dataloader.table_heads import data_table
 
 _OPENS = re.compile(r"^ {0,3}<table\b", re.MULTILINE | re.IGNORECASE)
 #: What the target of a link is put in angle brackets for.
@@ -97,4 +97,4 @@ def _plain(table: str) -> str:
             link.text = f"[{link.text or ''}"
             link.tail = f"]({f'<{href}>' if _ODD.search(href) else href}){link.tail or ''}"
     rows = data_rows(element[0])
-    return markdown_table(rows) if rows else ""
+    return data_table(rows) if rows else ""

@@ -25,7 +25,7 @@ from libs.dataloader.formats.latex_names import (
 from libs.dataloader.formats.markdown import first_heading
 from libs.dataloader.formats.registry import Format
 from libs.dataloader.links import LinkCollector
-from libs.dataloader.tables import markdown_table
+from libs.dataloader.table_heads import data_table
 from libs.dataloader.text import raised
 
 _TOKEN = re.compile(
@@ -53,6 +53,7 @@ _DEEPEST = 20
 _LEAST_SHOWN = 0.3
 _MOST_EXPANDED = 1_000_000  # characters that commands of the file's own may add to a text
 _LEVEL = "\ue002"  # of a list within a list, at the beginning of a line
+_TRIMMED = re.compile(r"\([\w.{}]{0,40}\)")  # at its ends, a rule: ``(lr)``, ``(l{2pt})``
 _CAPTION = re.compile("\ue003([^\ue003]*)\ue003")  # in a table
 _FONT = re.compile(r"\\[A-Za-z]{2,20}[ \t]*\{([^{}]{0,500})\}")  # of the name of an item
 _ITEM = re.compile(r"[ \t]*(?:\n[ \t]*)?(?!\n)")
@@ -199,6 +200,8 @@ class _Reader:
             return place
         while option:
             place, option = option.end(), _OPTION.match(self._source, option.end())
+        if name == "cmidrule" and (trimmed := _TRIMMED.match(self._source, place)):
+            place = trimmed.end()
         if name in DROPPED:
             return self._after_arguments(place, DROPPED[name])
         if (end := self._ends.get(place)) is None:
@@ -220,6 +223,11 @@ class _Reader:
             if name == "url" or end + 1 not in self._ends:
                 self._out.append(address)
             return end + 1
+        elif name == "multicolumn":
+            inside = self._after_arguments(end + 1, 1)
+            if self._in_table() and not self._nested and argument.isdecimal() and inside in self._ends:
+                self._at_end[self._ends[inside]] = "\x1f" * (int(argument[:2]) - 1)
+            return inside + (inside in self._ends)
         elif name == "bibitem":
             self._out.append(f"\n- [{argument}] ")
             return end + 1
@@ -367,7 +375,7 @@ class _Reader:
         text = _CAPTION.sub("", text)
         rows = [[cell.strip() for cell in row.split("\x1f")] for row in text.split("\x1e") if row.strip("\x1f \t\n")]
         if rows:
-            self._out.append(f"\n\n{markdown_table(rows)}\n\n")
+            self._out.append(f"\n\n{data_table(rows)}\n\n")
 
 
 def _unescaped(match: re.Match[str]) -> str:

@@ -35,7 +35,7 @@ DROPPED = {
         (1, "pagestyle thispagestyle pagenumbering index color textcolor hypersetup cline cmidrule graphicspath newif"),
         (1, "texorpdfstring captionsetup geometry addbibresource usetheme usetikzlibrary hyphenation bibliography"),
         (2, "newcommand renewcommand providecommand def gdef let setlength setcounter addtocounter rule markboth"),
-        (2, "DeclareMathOperator newtheorem multicolumn multirow fontsize"),
+        (2, "DeclareMathOperator newtheorem multirow fontsize"),
         (3, "addcontentsline newenvironment renewenvironment NewDocumentCommand RenewDocumentCommand"),
     )
     for name in names.split()

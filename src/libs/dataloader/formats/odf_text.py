@@ -10,7 +10,8 @@ from libs.dataloader.formats.odf import Repeats, number
 from libs.dataloader.formats.odf_styles import Styles
 from libs.dataloader.links import LinkCollector
 from libs.dataloader.mathml import formula
-from libs.dataloader.tables import join_symbols, markdown_table, rectangular
+from libs.dataloader.table_heads import data_table
+from libs.dataloader.tables import join_symbols, rectangular
 from libs.dataloader.text import raised
 
 if TYPE_CHECKING:
@@ -260,7 +261,7 @@ class TextWriter:
             rows += [texts] * (self._repeats.of(row, "number-rows-repeated", len(texts)) if any(texts) else 1)
         rows = join_symbols(rectangular(rows))
         if len(rows) > 1 and len(rows[0]) > 1:
-            self._add(markdown_table(rows))
+            self._add(data_table(rows))
             return
         for cell in cells:  # a table around text: a frame, not data
             self.blocks(cell, depth + 1)

@@ -17,7 +17,8 @@ from libs.dataloader.formats.registry import Format
 from libs.dataloader.formats.rst_inline import ANONYMOUS, LONGEST_LINE, TARGET, Inline
 from libs.dataloader.formats.rst_tables import SIMPLE, csv_rows, dedented, grid_rows, indent, list_rows, simple_rows
 from libs.dataloader.links import LinkCollector
-from libs.dataloader.tables import join_symbols, markdown_table
+from libs.dataloader.table_heads import data_table
+from libs.dataloader.tables import join_symbols
 
 _ADORNMENT = re.compile(r"^([!-/:-@\[-`{-~])\1{2,}[ \t]*$")
 _DIRECTIVE = re.compile(r"^(\s*)\.\.[ \t]+(?:\|([^|]+)\|[ \t]+)?([\w:+-]+?)::(?:[ \t]+(.*))?$")
@@ -250,7 +251,7 @@ class _Converter:
             out += ["", self._inline.convert(argument), ""]
             rows = csv_rows(body, options) if name == "csv-table" else list_rows(body) if name == "list-table" else []
             if rows and len(rows) * max(map(len, rows)) <= _MOST_CELLS:
-                out += [markdown_table([[self._cell(cell) for cell in row] for row in rows]), ""]
+                out += [data_table([[self._cell(cell) for cell in row] for row in rows]), ""]
                 return after
         elif name == "only" or (name in _CLASSES and (name != "class" or _STYLE.fullmatch(argument))):
             out.append("")  # what it names are the formats that show the body, or how they do
@@ -331,7 +332,7 @@ class _Converter:
         rows = join_symbols([[self._inline.convert(cell) for cell in row] for row in rows])
         if len(rows) < 2:
             return 0
-        out += ["", markdown_table(rows), ""]
+        out += ["", data_table(rows), ""]
         self._no_table_until = end
         return end
 

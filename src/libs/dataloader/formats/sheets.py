@@ -178,7 +178,7 @@ def _grouped_header(rows: Sequence[Row], used: Sequence[int]) -> list[str] | Non
     if _is_above_names(*rows[:3]):
         both = Row(rows[0].number, rows[0].columns[:1], [" ".join(rows[0].cells)])
         return joined_header([both.under(used), rows[1].under(used)])
-    if not rows[0].spans or any(map(is_number, (*rows[0].cells, *rows[1].cells))):
+    if not rows[0].spans or any(is_number(cell) and not is_year(cell) for cell in (*rows[0].cells, *rows[1].cells)):
         return None
     groups = dict(zip(rows[0].columns, rows[0].cells, strict=True))
     if len(groups) < 2:

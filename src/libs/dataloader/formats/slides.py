@@ -15,7 +15,7 @@ from libs.dataloader.formats.slide_comments import comment_authors, slide_commen
 from libs.dataloader.formats.slide_text import slide_text
 from libs.dataloader.formats.symbols import shown
 from libs.dataloader.links import LinkCollector
-from libs.dataloader.tables import markdown_table
+from libs.dataloader.table_heads import data_table
 from libs.dataloader.text import clean_text, raised
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ class _Slide:
                     cells.append(text)
                 rows.append(cells)
             if any(any(row) for row in rows):
-                self._blocks.append(markdown_table(rows))
+                self._blocks.append(data_table(rows))
         for chart in children(data, "chart"):
             relation = self._relations.get(_relation_id(chart))
             if relation is not None and (root := self._archive.take(relation[1])) is not None:

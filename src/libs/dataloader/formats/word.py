@@ -35,7 +35,7 @@ from libs.dataloader.formats.registry import Format
 from libs.dataloader.formats.symbols import shown, symbol
 from libs.dataloader.formats.word_styles import Styles, is_on, value_of
 from libs.dataloader.links import LinkCollector
-from libs.dataloader.tables import markdown_table
+from libs.dataloader.table_heads import data_table
 from libs.dataloader.text import clean_text, raised
 
 if TYPE_CHECKING:
@@ -221,7 +221,7 @@ class _Reader:
             if any(texts):
                 rows.append(texts)
         if len(rows) > 1 and max(map(len, rows)) > 1:
-            out.append(Block(markdown_table(rows)))
+            out.append(Block(data_table(rows)))
             return
         self._drawings.clear()  # they are met again
         for cell in cells:  # a table around text: a frame, not data
