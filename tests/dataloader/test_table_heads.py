@@ -6,7 +6,7 @@ import io
 from collections.abc import Callable
 
 import pytest
-from filetools import convert, records
+from filetools import convert, places, records
 from odftools import flat
 
 GROUPED = (
@@ -136,6 +136,21 @@ def test_years_below_merged_cells_of_a_workbook_are_names() -> None:
         "Profit 2020": "7",
         "Profit 2021": "5",
     }
+
+
+def test_a_csv_file_has_names_of_groups_too() -> None:
+    rows = "".join(f"{','.join(row)}\n" for row in ROWS)
+    document = convert("a.csv", f"Firms\n\nFirm,Revenue,,Profit,\n,2020,2021,2020,2021\n{rows}")
+    assert document.content == f"Firms\n\n{GROUPED}"
+    assert records(document)[0]["Profit 2021"] == "4"
+    assert places(document, "row") == [(5, "| Acme | 12 | 14 | 3 | 4 |"), (6, "| Brix | 90 | 80 | 7 | 5 |")]
+    # A column without a name is no group, nor is one below which rows begin.
+    for text in ("id,name,,town\n1,Ann,x,\n2,Ben,y,Ulm\n", ",name,,town\n0,Ann,x,\n1,Ben,y,Ulm\n"):
+        assert convert("a.csv", text).content.endswith("| name |  | town |\n" + "| --- " * 4 + "|\n" + _rows(text))
+
+
+def _rows(text: str) -> str:
+    return "\n".join(f"| {line.replace(',', ' | ')} |" for line in text.splitlines()[1:])
 
 
 def page(*rows: str) -> str:

@@ -27,9 +27,18 @@ def data_table(rows: Sequence[Sequence[str]]) -> str:
     title, cells = "", rectangular(rows)
     if _has_title(cells):
         title, cells = " ".join(cells[0][0].split()), cells[1:]
-    if _has_groups(cells):
-        cells = [joined_header([_spread(cells[0], cells[1]), cells[1]]), *cells[2:]]
+    if names := grouped_names(cells):
+        cells = [names, *cells[2:]]
     return "\n\n".join(filter(None, (title, markdown_table(cells))))
+
+
+def grouped_names(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the names of the columns if the first row names groups of those that the second one names; else none.
+
+    Args:
+        rows: The cells; rows of the same length, at least three of them.
+    """
+    return joined_header([_spread(rows[0], rows[1]), rows[1]]) if _has_groups(rows) else []
 
 
 def _has_title(rows: Sequence[Sequence[str]]) -> bool:
@@ -72,6 +81,8 @@ def _has_groups(rows: Sequence[Sequence[str]]) -> bool:
     if any(len(first[place]) > _LONGEST_GROUP for place in members):
         return False
     if any(first[place] and second[place] and first[place] != second[place] for place in others):
+        return False
+    if any(not first[place] and is_number(second[place]) for place in others):
         return False
     return 2 * sum(_is_amount(second[place]) for place in members) < len(members)
 

@@ -14,6 +14,8 @@ from libs.dataloader.formats.base import Content, FileData, TextBuilder
 from libs.dataloader.formats.csv_rows import CsvRows, with_doubled_quotes
 from libs.dataloader.formats.registry import Format
 from libs.dataloader.formats.rows import Records, column_names, has_header, is_wide, split_captions, write_table
+from libs.dataloader.table_heads import grouped_names
+from libs.dataloader.tables import rectangular
 
 _DELIMITERS = ",;\t|"
 _TOLD = re.compile(r'"?sep=([^\w\s"]|\t)"?', re.IGNORECASE)  # Excel's first line, which it does not show
@@ -65,7 +67,9 @@ class _Table:
         captions = [*filter(None, (_COMMENT.sub("", line).rstrip(_DELIMITERS) for line in self._comments)), *captions]
         if not head:
             return Content("")
-        named = has_header(head)
+        if names := grouped_names(rectangular(head[:3])):
+            head, skipped = [names, *head[2:]], skipped + 1
+        named = bool(names) or has_header(head)
         self._names = column_names(head[0] if named else [], max(map(len, head)))
         if max(map(len, self._names)) > _LONGEST_NAME or (named and len(head) == 1):
             return Content("\n".join("\n".join(cell for cell in row.cells if cell.strip()) for row in self._rows))
