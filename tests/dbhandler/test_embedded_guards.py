@@ -25,6 +25,7 @@ from core.rag.errors import (
     StoreError,
     StoreFullError,
     StoreReadOnlyError,
+    StoreTimeoutError,
     StoreUnavailableError,
 )
 from dbhandler.children import names, put
@@ -311,6 +312,7 @@ async def test_a_conflict_that_the_work_swallows_is_repeated_all_the_same(store:
     ("text", "kind"),
     [
         ("GRAFEO-T001: Write conflict: Write-write conflict on entity Node(NodeId(0))", StoreConflictError),
+        ("GRAFEO-Q003: timeout error: Query exceeded the 30s timeout.", StoreTimeoutError),
         ("GRAFEO-Q006: edge 7 does not exist, or the writer does not see it", StoreConflictError),
         ("GRAFEO-Q006: division by zero: 1 / 0", QueryError),
         ("GRAFEO-T009: the commit could not be written: No space left on device (os error 28)", StoreFullError),

@@ -19,6 +19,7 @@ from core.rag.errors import (
     StoreFullError,
     StoreLockedError,
     StoreReadOnlyError,
+    StoreTimeoutError,
     StoreUnavailableError,
 )
 
@@ -39,6 +40,11 @@ def map_error(error: BaseException, what: str) -> StoreError:
     match error_code(error):
         case "T001":
             return StoreConflictError(f"{what} met a concurrent write: {line}.")
+        case "Q003":
+            return StoreTimeoutError(
+                f"{what} took longer than the engine allows: {line}. Ask for less at once, or repeat it when this"
+                " machine has less to do."
+            )
         case "Q006" if "the writer does not see it" in text:
             return StoreConflictError(f"{what} met a concurrent write: {line}.")
         case "T009" | "X003" | "S001" if _NO_SPACE.search(text):
