@@ -25,6 +25,7 @@ from core.rag.answering.extracts.headed import (
     words_asked,
 )
 from core.rag.answering.extracts.kinds import Kind, asks_when, kind_asked
+from core.rag.answering.extracts.labelled import named_lines
 from core.rag.answering.extracts.lives import Lives
 from core.rag.answering.extracts.readable import readable_spans
 from core.rag.answering.extracts.sentence_ends import ASKS, STATES
@@ -195,8 +196,9 @@ def _rated(
     wanted_of_code = _wanted_of_code(question, sources, sentences, defined)
     of_heading = asks_for_heading(question)
     rows = _rows(question, sources, sentences, wanted)
+    lines = named_lines([(sources[one.passage], one.place) for one in sentences], wanted)
     rated = []
-    for one, meant, row in zip(sentences, alike, rows, strict=True):
+    for one, meant, row, line in zip(sentences, alike, rows, lines, strict=True):
         source = sources[one.passage]
         last = not source.text[one.place.end :].strip()
         points = one.place.said and only_points(question, one.text, last=last)
@@ -205,6 +207,10 @@ def _rated(
         asked = math.fsum(own[term] for term in one.words & own.keys()) / totals[one.passage]
         if is_entitled[one.passage] and one.place.said:
             asked = 1.0 - _GIVEN + _GIVEN * asked
+        if line:  # what stands above it is as good as said in it
+            full = {term: value / (_GIVEN if term in source.names else 1.0) for term, value in own.items()}
+            share = math.fsum(full[term] for term in line & full.keys()) / (sum(full.values()) or 1.0)
+            asked = max(asked, share) + _CELLS * share
         score = asked + _MEANING * max(meant, 0.0)
         if row.named:
             score += _CELLS * math.fsum(own[term] for term in row.named & own.keys()) / totals[one.passage]

@@ -69,6 +69,10 @@ class Headings:
                 return name if own.isdisjoint(words) else ""
         return ""
 
+    def over(self, start: int) -> str:
+        """Return the innermost heading above a place, or the title, if it is not that of the file; empty if none."""
+        return next(iter(self._above(start)), "")
+
     def path(self, start: int) -> str:
         """Return the title and all headings above a place; empty if it is in what a mail quotes."""
         text = self._passage.hit.content
