@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 import pytest
 from tests.servers.ports import HOST, free_port
 
+from core.rag.dbhandler.bolt import greeting
 from core.rag.dbhandler.store import GraphStore, open_store
 from core.rag.errors import ConfigurationError, StoreAuthError, StoreUnavailableError
 from dbhandler.kit import bolt_engine, make_settings
@@ -67,6 +68,14 @@ async def test_a_service_that_never_answers(scheme: str) -> None:
         with pytest.raises(StoreUnavailableError, match="does not answer"):
             await connect(f"{scheme}://{HOST}:{port}")
         assert time.monotonic() - started < 5
+
+
+async def test_a_connection_that_the_driver_gives_up_too_late(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a machine that is busy: it is a connection that failed, not a query that asked for too much."""
+    monkeypatch.setattr(greeting, "GRACE_SECONDS", -0.9)
+    async with service(None) as port:
+        with pytest.raises(StoreUnavailableError, match=r"does not answer.*MGRAG_CONNECT_TIMEOUT"):
+            await connect(f"bolt://{HOST}:{port}")
 
 
 @pytest.mark.parametrize("scheme", ["bolt", "neo4j"])

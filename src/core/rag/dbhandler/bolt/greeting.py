@@ -6,11 +6,11 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from core.rag.dbhandler.bolt.errors import not_a_cluster, other_database, wrong_product, wrongly_forced
+from core.rag.dbhandler.bolt.errors import failure, not_a_cluster, other_database, wrong_product, wrongly_forced
 from core.rag.dbhandler.bolt.memgraph import MemgraphDialect
 from core.rag.dbhandler.bolt.neo4j import Neo4jDialect
 from core.rag.dbhandler.bolt.work import GRACE_SECONDS, RetryableError, answered, attempts, cancellable
-from core.rag.errors import ConfigurationError, QueryError, StoreUnavailableError
+from core.rag.errors import ConfigurationError, QueryError, StoreTimeoutError, StoreUnavailableError
 
 if TYPE_CHECKING:
     from core.rag.dbhandler.bolt.address import Address
@@ -111,7 +111,13 @@ async def _ask_without_routing(drivers: Drivers, seconds: float) -> None:
 async def _agent(drivers: Drivers, seconds: float) -> str:
     driver = await drivers.driver()
     # The driver enforces the limit itself; if it were cancelled, it would leave a socket open.
-    return (await answered(driver.get_server_info(), "Connecting", seconds + GRACE_SECONDS, drivers.address)).agent
+    try:
+        return (await answered(driver.get_server_info(), "Connecting", seconds + GRACE_SECONDS, drivers.address)).agent
+    except RetryableError as error:
+        if not isinstance(error.failed.error, StoreTimeoutError):
+            raise
+        # On a busy machine the driver comes too late with its own error: this is a connection, and no query.
+        raise RetryableError(failure(TimeoutError(), "Connecting", drivers.address)) from error
 
 
 def _engine(agent: str) -> str:
