@@ -283,6 +283,15 @@ async def test_a_limit_that_is_none_is_refused(kb: KnowledgeBase, limit: object)
     assert [memory.content for memory in await kb.memories("s", limit=2)] == ["Remark 1.", "Remark 2."]
 
 
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [({"user_id": "a" * 2001}, "user_id has 2001"), ({"timestamp": "0001-01-01T00:00:00+14:00"}, r"^0001-01-01T00:00")],
+)
+async def test_errors_name_what_the_caller_gave(kb: KnowledgeBase, arguments: dict[str, Any], named: str) -> None:
+    with pytest.raises(InvalidInputError, match=named):
+        await kb.remember("s", "user", "The tide was late.", **arguments)
+
+
 @pytest.mark.parametrize("content", ["", " ", "\0", " \0\n", "\u200b", None, 5])
 async def test_what_nothing_is_left_of_is_not_remembered(kb: KnowledgeBase, content: object) -> None:
     with pytest.raises(InvalidInputError):

@@ -39,7 +39,7 @@ def moment(timestamp: datetime | date | str | None, *, utc: bool = False) -> str
     try:
         return iso(time)
     except (OverflowError, ValueError, OSError) as error:
-        raise InvalidInputError(f"{time!r} cannot be stored as a time in UTC.") from error
+        raise InvalidInputError(f"{time.isoformat()} cannot be stored as a time in UTC.") from error
 
 
 def day_there(timestamp: datetime | date | str | None) -> str:

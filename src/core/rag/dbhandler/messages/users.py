@@ -43,7 +43,8 @@ class UserOperations(DocumentOperations):
             InvalidInputError: if the id is empty, too long, or not text.
         """
         existing = await self.find_user(user_id)
-        properties = merge_properties({"name": name}, external_id=user_id)
+        properties = merge_properties({"name": name}, user_id=user_id)
+        properties["external_id"] = properties.pop("user_id")
         if existing is not None and (name is None or existing["name"] == name):
             return str(existing["id"])
         identifier = existing["id"] if existing else self._user_node(user_id)
