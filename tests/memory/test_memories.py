@@ -170,6 +170,16 @@ async def test_of_facts_that_changed_the_latest_comes_first(
     assert found == sorted(found, key=lambda memory: -(memory.relevance or 0))
 
 
+async def test_only_the_beginning_of_a_very_long_question_counts(kb: KnowledgeBase) -> None:
+    memory = await kb.remember("s", "user", "The cat sleeps.", timestamp="2026-04-08T12:00:00Z")
+
+    async def by_words(query: str) -> list[str]:
+        return [one.id for one in await kb.recall("s", query) if one.because and one.because.reason == "words"]
+
+    assert await by_words("What was it? " * 100 + "I mean 8 April.") == [memory]
+    assert await by_words("What was it? " * 2_000 + "I mean 8 April.") == []
+
+
 async def test_what_is_said_in_many_sessions_takes_one_place(kb: KnowledgeBase) -> None:
     asked = "What should I cook tonight?"
     for day in range(1, 9):

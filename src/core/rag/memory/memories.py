@@ -143,7 +143,8 @@ class Memories:
 
         Args:
             session_id: Only memories of this session.
-            query: The question. Without one, what the other arguments name is listed.
+            query: The question, of which the first 20,000 characters count. Without one, what the other arguments
+                name is listed.
             limit: Maximum number to return, 1 to 1,000.
             user_id: Only what this user said, including messages without a speaker in this user's sessions. Without a
                 session and a user, the whole namespace is searched.
@@ -172,9 +173,10 @@ class Memories:
         from core.rag.memory.period import period_of
         from core.rag.memory.ranking import Ranked
         from core.rag.memory.recall import latest, recaller_of, said_once
+        from core.rag.retrieval.as_read import as_read
         from core.rag.times import utc_now
 
-        check_text("A query", query)
+        query = as_read(check_text("A query", query))
         check_flags(touch=touch)
         tags, asked = checked_tags(tags), bool(query.strip())
         wanted_metadata = memory_filter(filters)
