@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
@@ -108,12 +109,16 @@ async def _summary_of(
     if summarizer is not None:
         text = (await summarizer.summarize([f"{message['role']}: {message['content']}" for message in old])).strip()
     else:
-        text = text_of(central_sentences(sentences_of([message["content"] for message in old]), count))
+        text = await asyncio.to_thread(_central, [message["content"] for message in old], count)
     if not text:
         raise InvalidInputError("The summary is empty; nothing was replaced.")
     tags = list(dict.fromkeys(tag for message in old for tag in message["tags"]))[:MAX_TAGS]
     said = max(message["last_said_at"] for message in old)
-    return message_properties(text, "summary", timestamp=said, tags=tags, user_id=speaker)
+    return await asyncio.to_thread(message_properties, text, "summary", timestamp=said, tags=tags, user_id=speaker)
+
+
+def _central(texts: Sequence[str], count: int) -> str:
+    return text_of(central_sentences(sentences_of(texts), count))
 
 
 class Summarizer(Protocol):

@@ -67,7 +67,8 @@ class Memories:
         """
         from core.rag.memory.remembering import memory_properties
 
-        properties = memory_properties(role, content, tags, metadata, user_id, timestamp)
+        # The analysis of a long text takes seconds, in which a server shall answer others.
+        properties = await asyncio.to_thread(memory_properties, role, content, tags, metadata, user_id, timestamp)
         return (await self._client.remember_messages(session_id, [properties]))[0]
 
     async def remember_all(
@@ -89,7 +90,6 @@ class Memories:
         """
         from core.rag.memory.remembering import properties_of_all
 
-        # The analysis of a long session takes seconds, in which a server shall answer others.
         properties = await asyncio.to_thread(properties_of_all, messages, user_id)
         return await self._client.remember_messages(session_id, properties)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -174,7 +175,10 @@ class People:
                 themselves = message["role"] == "user" and message["user_id"] in {"", *ids}
                 anonymizer.learn(message["content"], speaker if themselves else "")
 
-        learn([*(message for _, messages in talks for message in messages), *elsewhere.values()])
+        # Long conversations take seconds, in which a server shall answer others; so does rewriting them below.
+        await asyncio.to_thread(
+            learn, [*(message for _, messages in talks for message in messages), *elsewhere.values()]
+        )
 
         def naming(text: str) -> str:
             words = {anonymizer.word_for(name) for name in own_names} - {""}
@@ -195,7 +199,7 @@ class People:
             known = {message.new_id for message in rewritten}
             late = [message for message in await client.get_conversation_messages(talk) if message["id"] not in known]
             if late:
-                learn(late)
+                await asyncio.to_thread(learn, late)
                 await client.rewrite_messages(talk, await rewritten_in(late))
             new.append(talk)
         changed = 0
@@ -238,11 +242,16 @@ class People:
             if (anonymous := naming(title)) != title:
                 await client.rename_conversation(conversation["id"], anonymous)
         await client.rewrite_rated_questions(naming)
-        found: dict[str, list[str]] = {}
-        for row in await client.message_contents():
-            written = [row["content"], row["tags"], row["metadata"]]
-            if row["id"] in said or in_texts(written, naming) != written:
-                found.setdefault(row["session_id"], []).append(row["id"])
+
+        def by_session(rows: Sequence[Row]) -> dict[str, list[str]]:
+            found: dict[str, list[str]] = {}
+            for row in rows:
+                written = [row["content"], row["tags"], row["metadata"]]
+                if row["id"] in said or in_texts(written, naming) != written:
+                    found.setdefault(row["session_id"], []).append(row["id"])
+            return found
+
+        found = await asyncio.to_thread(by_session, await client.message_contents())
         for session, ids in found.items():
             messages = await client.messages_by_id(ids)
             parts = ([messages[i] for i in ids if i in said], [messages[i] for i in ids if i not in said])
@@ -259,8 +268,8 @@ class People:
         from core.rag.memory.anonymizing import in_texts
 
         resources = await self._client.resources_of_messages([message["id"] for message in messages])
-        result = []
-        for message in messages:
+
+        def rewritten(message: dict[str, Any]) -> Rewritten:
             properties = message_properties(
                 rewrite(message["content"]),
                 message["role"],
@@ -271,12 +280,11 @@ class People:
             )
             kept = {key: message[key] for key in ("count", "summary", "last_said_at", "last_accessed_at")}
             kept["compacted_into"] = message["compacted_into"] or ""
-            result.append(
-                Rewritten(
-                    message["id"],
-                    {**properties, **kept},
-                    searched=not message["compacted_into"],
-                    cut=[uri for uri in resources.get(message["id"], ()) if rewrite(uri) != uri],
-                )
+            return Rewritten(
+                message["id"],
+                {**properties, **kept},
+                searched=not message["compacted_into"],
+                cut=[uri for uri in resources.get(message["id"], ()) if rewrite(uri) != uri],
             )
-        return result
+
+        return await asyncio.to_thread(lambda: [rewritten(message) for message in messages])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date, datetime
@@ -130,8 +131,9 @@ class ConversationOperations(MessageReading):
         check_length(content)
         if message_id is not None:
             check_text("The id of a message", message_id)
-        properties = message_properties(
-            content, role, timestamp=timestamp, tags=tags, metadata=metadata, user_id=user_id
+        # The analysis of a long text takes seconds, in which a server shall answer others.
+        properties = await asyncio.to_thread(
+            message_properties, content, role, timestamp=timestamp, tags=tags, metadata=metadata, user_id=user_id
         )
         identifier = (
             uuid.uuid4().hex
