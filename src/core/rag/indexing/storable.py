@@ -15,7 +15,7 @@ _TEXTS = ("path", "content", "format", "title", "uri", "mime_type")
 _OR_NONE = ("title", "uri", "mime_type")
 _TEXT_OR_NONE = frozenset({str, type(None)})
 _MAPPINGS = ("metadata", "locations", "fingerprint")
-_MAPPING: frozenset[type] = frozenset((dict, DocumentMetadata))
+_MAPPING_TYPES: frozenset[type] = frozenset((dict, DocumentMetadata))
 
 
 def storable(document: Document) -> Document:
@@ -94,7 +94,7 @@ def no_text_in(document: Document) -> str | None:
 def _is_bare(document: Document) -> bool:
     """Return whether a document has nothing but its texts, as most have, so that no other field needs a look."""
     return (
-        type(document.metadata) in _MAPPING
+        type(document.metadata) in _MAPPING_TYPES
         and type(document.locations) is dict
         and type(document.fingerprint) is dict
         and type(document.links) is tuple

@@ -85,6 +85,11 @@ def is_year(text: str) -> bool:
     return text.isdecimal() and int(text[:6]) in _YEARS
 
 
+def is_amount(text: str) -> bool:
+    """Return whether a cell contains a number that is no year, which may be the name of a column."""
+    return is_number(text) and not is_year(text)
+
+
 def is_number(text: str) -> bool:
     """Return whether a cell contains a number, or an amount of money with the sign of its currency."""
     text = text.strip().strip(_SIGNS).replace(" ", "").replace(",", "").replace("_", "")

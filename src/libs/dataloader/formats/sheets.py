@@ -14,9 +14,9 @@ from libs.dataloader.formats.rows import (
     Records,
     column_names,
     has_header,
+    is_amount,
     is_number,
     is_wide,
-    is_year,
     split_captions,
     write_table,
 )
@@ -151,7 +151,7 @@ def _fields(rows: Sequence[Row]) -> str:
     if len(set(names)) < len(names) or not all(map(_may_name, names)):
         return ""
     first = rows[0].cells[1].strip()
-    is_value = (is_number(first) and not is_year(first)) or _DATE.fullmatch(first) is not None
+    is_value = is_amount(first) or _DATE.fullmatch(first) is not None
     if not is_value and (first.endswith(":") or 2 * sum(name.endswith(":") for name in names) <= len(names)):
         return ""
     lines = (f"{name.rstrip(': ')}: {' '.join(row.cells[1].split())}" for name, row in zip(names, rows, strict=True))
@@ -178,7 +178,7 @@ def _grouped_header(rows: Sequence[Row], used: Sequence[int]) -> list[str] | Non
     if _is_above_names(*rows[:3]):
         both = Row(rows[0].number, rows[0].columns[:1], [" ".join(rows[0].cells)])
         return joined_header([both.under(used), rows[1].under(used)])
-    if not rows[0].spans or any(is_number(cell) and not is_year(cell) for cell in (*rows[0].cells, *rows[1].cells)):
+    if not rows[0].spans or any(map(is_amount, (*rows[0].cells, *rows[1].cells))):
         return None
     groups = dict(zip(rows[0].columns, rows[0].cells, strict=True))
     if len(groups) < 2:
