@@ -7,11 +7,17 @@ import re
 from pathlib import Path
 from typing import Any
 
+import httpx
+from tests.pages.blocks import blocks_of, run
+
 from core.rag import KnowledgeBase
 from doors.kit import ALICE, KEY, NOTES, access, ok, serving
 from libs.dataloader import Document
 from mgrag.http.names import RESERVED
 
+PAGE = (Path(__file__).parents[2] / "docs" / "http.md").read_text(encoding="utf-8")
+#: What the page says once for all lists.
+PAGED = {"limit", "after"}
 LINKING = {"path": "notes/links.md", "content": "# Links\n\nSee [Heron](heron.md) and <https://example.org/>.\n"}
 
 
@@ -24,16 +30,68 @@ async def test_the_description_names_every_route() -> None:
             "/db/{namespace}/answer/stream",
         } <= set(paths)
         assert {path.split("/")[3] for path in paths if path.count("/") > 2} == RESERVED | {"{collection}"}
-        docs = (Path(__file__).parents[2] / "docs" / "http.md").read_text(encoding="utf-8")
         for path, methods in paths.items():
             for method in methods:
-                told = f"`{method.upper()} {re.sub('[{}]|:path', '', path.replace('{namespace}', 'NAME'))}`"
-                assert told in docs, told
+                assert route(method, path) in PAGE
+
+
+def route(method: str, path: str) -> str:
+    """How the page writes a route of the description."""
+    return f"`{method.upper()} {re.sub('[{}]|:path', '', path.replace('{namespace}', 'NAME'))}`"
+
+
+def fields_of(schema: Any, schemas: dict[str, Any]) -> set[str]:
+    """The names of the fields of a request, in snake_case."""
+    if "$ref" in schema:
+        return fields_of(schemas[schema["$ref"].rpartition("/")[2]], schemas)
+    parts = [*schema.get("anyOf", ()), *([schema["items"]] if "items" in schema else ())]
+    return {snake_case(name) for name in schema.get("properties", ())}.union(*(fields_of(p, schemas) for p in parts))
+
+
+def snake_case(name: str) -> str:
+    return re.sub("[A-Z]", lambda capital: f"_{capital[0].lower()}", name)
+
+
+async def test_the_page_tells_every_field_and_parameter_of_a_route() -> None:
+    async with serving() as client:
+        described = await ok(await client.get("/openapi.json"))
+    rows = [line.split(" | ", 1) for line in PAGE.splitlines() if line.startswith("| `")]
+    for path, methods in described["paths"].items():
+        for method, operation in methods.items():
+            (said,) = [text for routes, text in rows if route(method, path) in routes]
+            if said.startswith("the same"):  # as a row above
+                continue
+            fields = {snake_case(one["name"]) for one in operation.get("parameters", ()) if one["in"] == "query"}
+            fields -= PAGED if method == "get" else set()
+            for content in operation.get("requestBody", {}).get("content", {}).values():
+                fields |= fields_of(content["schema"], described["components"]["schemas"])
+            assert fields <= {snake_case(word) for word in re.findall(r"\w+", said)}, (method, path)
+
+
+async def test_the_commands_of_the_page_store_and_ask() -> None:
+    commands = re.findall(r"localhost:8000(/\S+) \\\n  -d '(.*?)'$", PAGE, re.MULTILINE)
+    assert [path.rpartition("/")[2] for path, _ in commands] == ["documents", "answer"]
+    async with serving() as client:
+        told = [await ok(await client.post(path, json=json.loads(body))) for path, body in commands]
+    assert told[0]["documents"]["added"] == 1
+    assert [citation["path"] for citation in told[1]["citations"]] == ["notes/mill.md"]
+
+
+async def test_an_application_of_ones_own_serves_the_graph() -> None:
+    (block,) = blocks_of("docs/http.md")
+    opened = block.replace("bolt://localhost:7687", "embedded::memory:")
+    asked = re.sub(r"await uvicorn\.Server\(.*\)\.serve\(\)", "answered = await call(app)", opened)
+    assert len({block, opened, asked}) == 3
+
+    async def call(app: Any) -> httpx.Response:
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost") as client:
+            return await client.get("/health")
+
+    assert (await run(asked, {"call": call}))["answered"].status_code == 200
 
 
 async def test_the_description_has_every_status_of_the_documentation() -> None:
-    docs = (Path(__file__).parents[2] / "docs" / "http.md").read_text(encoding="utf-8")
-    table = docs.partition("| status | meaning |")[2].partition("\n\n")[0]
+    table = PAGE.partition("| status | meaning |")[2].partition("\n\n")[0]
     told = {status for row in re.findall(r"^\| ([\d, ]+) \|", table, re.MULTILINE) for status in row.split(", ")}
     async with serving() as client:
         paths = (await ok(await client.get("/openapi.json")))["paths"]

@@ -6,6 +6,7 @@ import asyncio
 import inspect
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -481,6 +482,13 @@ async def test_a_relative_path_counts_from_an_allowed_folder(tmp_path: Path, mon
 async def test_addresses_of_this_machine_are_not_fetched() -> None:
     async with serving("embedded::memory:") as agent:
         assert "only public addresses" in await agent.fails("ingest", source="http://127.0.0.1:9/admin")
+
+
+def test_the_page_lists_the_tools() -> None:
+    table = (Path(__file__).parents[2] / "docs" / "mcp.md").read_text(encoding="utf-8").split("\n## ")[1]
+    listed = [name for row in re.findall(r"^\| (`.*?`) \|", table, re.MULTILINE) for name in re.findall(r"\w+", row)]
+    assert len(listed) == len(set(listed))
+    assert set(listed) == READING | WRITING
 
 
 async def test_an_agent_that_may_only_read(tmp_path: Path) -> None:

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncGenerator, Sequence
-from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from tests.blocks import blocks_of
 
 from core.rag import CustomLanguageModel, KnowledgeBase, LanguageModel, Message
 from core.rag.answering.understanding.analysis import QueryAnalysis
@@ -134,32 +131,3 @@ async def test_a_model_that_leaves_schemas_to_others_is_read_as_far_as_possible(
             assert "only-text was asked for a PassageFacts" in "".join(failed.values())
     assert analysed == [False, True]
     assert "core.rag.CustomLanguageModel follows schemas" in caplog.text
-
-
-async def test_the_models_of_the_page_answer_from_a_graph(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    scored: list[str] = []
-
-    async def call_my_model(dialogue: list[tuple[Any, str]]) -> str:
-        return said_to([Message(role, text) for role, text in dialogue])
-
-    async def embed_with_mine(texts: Sequence[str]) -> list[Any]:
-        return [np.eye(384)[len(text) % 384] for text in texts]
-
-    async def score_with_mine(query: str, texts: Sequence[str]) -> list[float]:
-        scored.extend(texts)
-        return [float("mill" in text) for text in texts]
-
-    (block,) = [block for block in blocks_of("docs/integrations.md") if "CustomLanguageModel" in block]
-    names: dict[str, Any] = {
-        "call_my_model": call_my_model,
-        "embed_with_mine": embed_with_mine,
-        "score_with_mine": score_with_mine,
-    }
-    exec(compile(block, "docs/integrations.md", "exec"), names)
-    async with names["kb"] as kb:
-        await kb.ingest([MILL, BREAD])
-        assert [hit.path for hit in await kb.search("When does it turn?")] == ["mill", "bread"]
-        answer = await kb.ask("When does the tide mill turn?")
-    assert scored
-    assert [citation.path for citation in answer.citations] == ["mill"]

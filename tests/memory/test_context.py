@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -126,22 +125,6 @@ async def test_yesterday_finds_what_was_said_yesterday(engine: Engine) -> None:
             await kb.remember("s", "user", f"I ran {days} miles along the river.", timestamp=said)
         [first, *_] = await kb.recall("s", "How many miles did I run yesterday?")
         assert first.content == "I ran 1 miles along the river."
-
-
-async def test_the_agent_of_the_guide_remembers() -> None:
-    guide = (Path(__file__).parents[2] / "docs" / "memory.md").read_text(encoding="utf-8")
-
-    async def call_your_model(recent: list[Any], recalled: list[Any], passages: list[Any], text: str) -> str:
-        return f"{len(recent)} {[memory.content for memory in recalled]} {text}"
-
-    names: dict[str, Any] = {"call_your_model": call_your_model}
-    exec(compile(guide.split("```python\n")[1].split("```")[0], "memory.md", "exec"), names)
-    async with KnowledgeBase.open("embedded::memory:", embedder=HashEmbedder()) as kb:
-        await names["answer"](kb, "monday", "ann", "I like tea.")
-        await names["answer"](kb, "monday", "bob", "I like milk.")
-        said = await names["answer"](kb, "tuesday", "ann", "What do I like?")
-        assert "'I like tea.'" in said
-        assert "milk" not in said
 
 
 def model(server: OpenAIServer) -> OpenAICompatibleModel:

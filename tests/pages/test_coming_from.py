@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.blocks import blocks_of, run
+from tests.pages.blocks import blocks_of, run
 
 from answering.models import talking
 from core.rag import KnowledgeBase

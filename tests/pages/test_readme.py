@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.blocks import ROOT, blocks_of, run
+from tests.pages.blocks import ROOT, blocks_of, run
 
 from core.rag import KnowledgeBase
 

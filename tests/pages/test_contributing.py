@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.test_floors import FLOORS
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 CODE = re.findall(r"`([^`\n]+)`", TEXT)
 
