@@ -268,7 +268,7 @@ async def test_deleting_a_conversation_leaves_the_others_as_they_were(client: Me
 async def test_a_message_in_the_middle_is_removed_and_the_chain_stays_whole(client: MemGraphClient) -> None:
     talk = await client.create_conversation()
     ids = [await client.add_message(talk, f"text {n}", "user") for n in range(6)]
-    assert await client.delete_messages(talk, [ids[1], ids[2], ids[5], "other"]) == 3
+    assert await client.remove_with_summaries(talk, [ids[1], ids[2], ids[5], "other"]) == 3
     ids = [ids[0], ids[3], ids[4]]
     assert await chain(client, talk) == ids
     ids.append(await client.add_message(talk, "last", "user"))
@@ -335,7 +335,7 @@ async def test_conversations_without_a_title_are_listed_with_the_beginning_of_th
     found = {row["id"]: row["beginning"] for row in await client.list_conversations()}
     assert found == {talk: "When did the mill stand still?", titled: "", empty: "", long: "水" * 60 + " …"}
     message, second = await client.get_conversation_messages(talk)
-    await client.delete_messages(talk, [message["id"]])
+    await client.remove_with_summaries(talk, [message["id"]])
     assert (await client.list_conversations())[0]["beginning"] == second["content"]
 
 

@@ -145,9 +145,9 @@ CALLS: dict[str, tuple[Callable[[Any], Awaitable[object]], str]] = {
         lambda kb: talking(kb, lambda talk: kb.client.recent_messages(talk, limit="3")),
         "limit is '3', but has to be a whole number from 0 up",
     ),
-    "delete_messages": (
-        lambda kb: talking(kb, lambda talk: kb.client.delete_messages(talk, "abc")),
-        r"message_ids must be a sequence of texts, not one text: use \['abc'\]",
+    "remove_with_summaries": (
+        lambda kb: talking(kb, lambda talk: kb.client.remove_with_summaries(talk, "abc")),
+        r"ids must be a sequence of texts, not one text: use \['abc'\]",
     ),
     "a prefix": (lambda kb: kb.documents(prefix=3), "prefix must be text, not int"),
     "the prefix of a list": (lambda kb: kb.client.list_documents(prefix=3), "prefix must be text, not int"),

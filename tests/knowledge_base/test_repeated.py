@@ -96,7 +96,7 @@ async def write_everything(kb: KnowledgeBase, folder: Path) -> list[list[str]]:
         lambda: kb.reembed(),
         lambda: kb.delete("n/2"),
         lambda: kb.forget(session_id="s2"),
-        lambda: _delete_first_message(kb),
+        lambda: kb.forget(memory_id="m-3"),
         lambda: client.delete_conversation("c2"),
         lambda: client.delete_everything(),
         lambda: kb.import_(folder / "export.jsonl"),
@@ -136,10 +136,6 @@ async def _remember_more(kb: KnowledgeBase) -> None:
     await kb.client.create_conversation(conversation_id="c2")
     await kb.client.add_message("c2", "One.", "user", message_id="m-3")
     await kb.client.add_message("c2", "Two.", "user", message_id="m-4")
-
-
-async def _delete_first_message(kb: KnowledgeBase) -> None:
-    await kb.client.delete_messages("c2", [(await kb.client.get_conversation_messages("c2"))[0]["id"]])
 
 
 async def _forget_first(kb: KnowledgeBase) -> None:

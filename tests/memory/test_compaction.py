@@ -274,15 +274,3 @@ async def test_the_order_of_a_session_is_that_of_storing_and_recall_goes_by_time
         await kb.remember("s", "user", str(day), timestamp=f"2025-01-0{day}")
     await kb.compact("s", keep=2, summarizer=Joined())
     assert await check_order(kb) == ["I live in Jena.", "3", "(I live in Jena. 3)", "2", "1"]
-
-
-async def test_what_a_summary_stood_for_is_back_when_the_message_is_deleted(kb: KnowledgeBase) -> None:
-    """It was neither a memory nor found until a doctor repaired it."""
-    await say(kb, *range(1, 7))
-    summary = await kb.compact("s", keep=3, summarizer=Joined())
-    assert summary is not None
-    first = (await kb.client.get_conversation_messages("s"))[0]["id"]
-    assert await kb.client.delete_messages("s", [first, summary]) == 2
-    assert await live(kb) == ["2", "3", "4", "5", "6"]
-    assert await check_order(kb) == ["2", "3", "4", "5", "6"]
-    assert (await kb.doctor()).healthy

@@ -38,12 +38,12 @@ class Analysis:
 
     @property
     def extracted_entities(self) -> list[str]:
-        """``entities`` as a list."""
+        """``entities`` as a list: their name in the state of a flow."""
         return list(self.entities)
 
     @property
     def query_intent(self) -> Intent:
-        """``intent``."""
+        """``intent``: its name in the state of a flow."""
         return self.intent
 
 
@@ -298,10 +298,10 @@ class Answer(Plain):
 
     @property
     def final_message(self) -> str:
-        """``text``."""
+        """``text``: its name in the result of a flow."""
         return self.text
 
     @property
     def mermaid_diagram(self) -> str:
-        """``mermaid``."""
+        """``mermaid``: its name in the result of a flow."""
         return self.mermaid

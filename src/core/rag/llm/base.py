@@ -50,11 +50,6 @@ class Usage:
     cost: float | None = None
     seconds: float = 0.0
 
-    @property
-    def total_tokens(self) -> int:
-        """Tokens sent and received."""
-        return self.prompt_tokens + self.completion_tokens
-
     def __add__(self, other: Usage) -> Usage:
         """Return the sum; its cost is that of the calls with a known cost."""
         costs = [cost for cost in (self.cost, other.cost) if cost is not None]

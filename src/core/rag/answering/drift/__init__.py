@@ -11,7 +11,7 @@ from core.rag.answering.drift.paths import Edge, InferredConnection, KnowledgeGa
 from core.rag.answering.drift.response import DRIFTResponse
 from core.rag.answering.drift.result import DRIFTResult
 from core.rag.answering.drift.scoring import path_score
-from core.rag.answering.drift.validation import is_valid, problems_of
+from core.rag.answering.drift.validation import problems_of
 
 __all__ = [
     "DRIFTRAG",
@@ -28,7 +28,6 @@ __all__ = [
     "Node",
     "Path",
     "TraversalStats",
-    "is_valid",
     "path_score",
     "preset",
     "problems_of",

@@ -40,11 +40,6 @@ def problems_of(inference: InferredConnection, known_ids: Collection[str] | None
     return problems
 
 
-def is_valid(inference: InferredConnection, known_ids: Collection[str] | None = None) -> bool:
-    """Return whether nothing is wrong with it; see :func:`problems_of`."""
-    return not problems_of(inference, known_ids)
-
-
 def valid_only(
     inferences: Iterable[InferredConnection], known_ids: Collection[str] | None = None
 ) -> list[InferredConnection]:

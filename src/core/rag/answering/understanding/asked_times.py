@@ -91,10 +91,9 @@ def times_asked(question: str, now: datetime | None = None) -> dict[str, tuple[s
     return found
 
 
-def periods_asked(question: str, now: datetime | None = None) -> list[AskedTime]:
+def periods_asked(question: str) -> list[AskedTime]:
     """Return the times in a question in order, as :func:`times_asked`; behind "since" and "after" without an end."""
-    now = here_and_now() if now is None else now
-    return list(_meant(question, list(_named(question, now)), LAST))
+    return list(_meant(question, list(_named(question, here_and_now())), LAST))
 
 
 def _named(question: str, now: datetime) -> Iterator[AskedTime]:

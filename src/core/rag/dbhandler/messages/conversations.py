@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date, datetime
 from typing import Any
 
-from core.rag.arguments import check_text, check_texts
+from core.rag.arguments import check_text
 from core.rag.dbhandler.messages.interactions import (
     Indexes,
     InteractionRow,
@@ -16,7 +16,7 @@ from core.rag.dbhandler.messages.interactions import (
     refer,
 )
 from core.rag.dbhandler.messages.reading import MessageReading
-from core.rag.dbhandler.messages.removal import remove_conversation, remove_messages
+from core.rag.dbhandler.messages.removal import remove_conversation
 from core.rag.dbhandler.messages.rows import check_length, checked_name, message_properties, retrieved_rows
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.dbhandler.vector_checks import check_vector
@@ -165,22 +165,6 @@ class ConversationOperations(MessageReading):
             raise NotFoundError(f"There is no message {message_id[:200]!r} in namespace {self._namespace!r}.")
         message = InteractionRow(message_id, {}, retrieved=retrieved_rows(hits))
         await self._write(lambda tx: refer(tx, [message], namespace=self._namespace, now=utc_now()))
-
-    async def delete_messages(self, conversation_id: str, message_ids: Sequence[str]) -> int:
-        """Remove messages from a conversation, and link the messages before and after them.
-
-        What a removed summary stood for is found again, by its words (``mgrag doctor --repair`` adds the vectors).
-
-        Returns:
-            How many of them existed.
-
-        Raises:
-            NotFoundError: if there is no such conversation.
-            InvalidInputError: on a single string instead of several ids, and on anything that is not text.
-        """
-        ids = check_texts("message_ids", message_ids)
-        row = await self._require_conversation(conversation_id)
-        return await self._write(lambda tx: remove_messages(tx, row["node_id"], ids, utc_now()))
 
     async def append_interactions(
         self, conversation: str, messages: Sequence[InteractionRow], *, embedding: Sequence[float] | None = None
