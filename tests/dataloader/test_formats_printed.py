@@ -17,7 +17,7 @@ def page(number: int, *lines: str, foot: bool = True) -> str:
     )
 
 
-WORDS = "gates sluices boats keepers locks tolls dredgers".split()  # noqa: SIM905
+WORDS = "gates sluices boats keepers locks tolls dredgers".split()
 
 
 def printed(count: int) -> str:

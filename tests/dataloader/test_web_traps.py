@@ -12,7 +12,7 @@ from webserver import Reply, Request, WebServer, crawl, page
 from libs.dataloader import WebLoader
 from libs.dataloader.crawl.traps import Trace, TrapDetector, endless_shape, group_of, has_date
 
-WORDS = "river stone cloud amber forest copper violet harbor winter candle meadow thunder".split()  # noqa: SIM905
+WORDS = "river stone cloud amber forest copper violet harbor winter candle meadow thunder".split()
 
 
 def prose(seed: str) -> str:

@@ -120,7 +120,7 @@ class DocumentLoader:
             from libs.dataloader.llama import checked_readers
 
             readers = checked_readers(readers, self._given)
-        self._place = os.path.abspath(self._given)  # noqa: PTH100 - resolves ".." but not links, like the URIs
+        self._place = os.path.abspath(self._given)  # resolves ".." but not links, like the URIs
         self._uri = uri_of_path(self._place)
         self._root = self._place  # what links are below
         self._notes: Notes | None = None  # those of a folder above
@@ -143,7 +143,7 @@ class DocumentLoader:
             SourceNotFoundError: if it does not exist.
         """
         folder = self._is_folder()
-        name = printable(os.path.basename(self._place)) or self._place  # noqa: PTH119
+        name = printable(os.path.basename(self._place)) or self._place
         return SourceInfo(name=name, type="folder" if folder else "file", uri=self._uri)
 
     def without(self, places: Iterable[str | os.PathLike[str]]) -> Self:
@@ -166,7 +166,7 @@ class DocumentLoader:
         other = copy.copy(self)
         other._root = self._place
         for _ in range(self._uri.removeprefix(folder).count("/")):
-            other._root = os.path.dirname(other._root)  # noqa: PTH120
+            other._root = os.path.dirname(other._root)
         other._reader = self._reader.of(other._root, folder)
         if like is not None and (like._root, like._selection) == (other._root, other._selection):
             other._notes = like._notes
@@ -219,7 +219,7 @@ class DocumentLoader:
 
     def _is_folder(self) -> bool:
         try:
-            mode = os.stat(self._place).st_mode  # noqa: PTH116
+            mode = os.stat(self._place).st_mode
         except OSError as error:
             if isinstance(error, FileNotFoundError | NotADirectoryError) or _looks_like_text(self._given):
                 raise self._not_found() from error
@@ -311,7 +311,7 @@ def _looks_like_text(given: str) -> bool:
 def _looks_like_address(given: str) -> bool:
     if _ADDRESS.match(given) is None:
         return False
-    ending = os.path.splitext(given)[1].lower()  # noqa: PTH122
+    ending = os.path.splitext(given)[1].lower()
     return "/" in given or ending == ".org" or ending not in FORMATS
 
 

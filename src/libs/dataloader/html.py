@@ -27,7 +27,7 @@ _REFRESH = re.compile(r"""^\s*\d+(?:\.\d*)?\s*[;,]\s*(?:url\s*=)?\s*["']?(.*?)["
 _SCRIPT = re.compile(r"<(script|style)\b.*?(?:</\1\s*>|\Z)", re.DOTALL | re.IGNORECASE)
 _TAG = re.compile(r"</?([A-Za-z][A-Za-z0-9]*)(?:\s[^<>]*)?/?>")
 _NOFRAMES = re.compile(r"</?noframes\b[^<>]*>", re.IGNORECASE)
-_FLAT = frozenset("h1 h2 h3 h4 h5 h6 a br title meta link base head".split())  # noqa: SIM905
+_FLAT = frozenset("h1 h2 h3 h4 h5 h6 a br title meta link base head".split())
 _META_KEYS = {
     "author": "author",
     "article:author": "author",
@@ -46,7 +46,7 @@ _META_KEYS = {
     "datemodified": "modified",
     "og:site_name": "site_name",
 }
-_OF_HEAD = frozenset("base basefont bgsound link meta noscript object script style template title".split())  # noqa: SIM905
+_OF_HEAD = frozenset("base basefont bgsound link meta noscript object script style template title".split())
 _TITLE_KEYS = ("og:title", "twitter:title", "dc.title")
 _MAX_META_CHARS = 1000
 _MAX_AUTHORS = 100

@@ -32,14 +32,14 @@ _NEVER_TEXT = (
 )
 _CHROME_TAGS = frozenset(("nav", "aside", "dialog"))
 _CHROME_ROLES = frozenset(
-    "navigation banner complementary search contentinfo dialog alertdialog menu menubar toolbar tablist".split()  # noqa: SIM905
+    "navigation banner complementary search contentinfo dialog alertdialog menu menubar toolbar tablist".split()
 )
 _RUNNING_TEXT = {"p": 25, "pre": 25, "blockquote": 25, "dd": 25, "td": 80, "li": 80}  # minimum characters to count
 _LINK_BLOCKS = frozenset(("ul", "ol", "div", "section", "table", "form"))
 _LINK_LISTS = frozenset(("ul", "ol"))
 _SECTIONING = frozenset(("article", "main", "section"))
 
-_NAMED = frozenset("div section aside header footer ul ol li dl form table tr figure fieldset center details".split())  # noqa: SIM905
+_NAMED = frozenset("div section aside header footer ul ol li dl form table tr figure fieldset center details".split())
 _NAMED_INLINE = frozenset(("span", "a"))  # only of names that are always left out
 
 _MAIN_PATHS = (

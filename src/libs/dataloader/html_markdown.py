@@ -28,7 +28,7 @@ _PERMALINKS = frozenset(("#", "¶", "§", "🔗", "◆", "", "link", "permalink"
 _LANGUAGE = re.compile(
     r"(?:^|\s)(?:language-|lang-|highlight-(?:source-)?|brush:\s*|sourceCode\s+(?!number))([A-Za-z0-9+#_.-]+)"
 )
-_NO_LANGUAGES = frozenset("default none plaintext text txt notranslate undefined code-with-copy".split())  # noqa: SIM905
+_NO_LANGUAGES = frozenset("default none plaintext text txt notranslate undefined code-with-copy".split())
 _LAYOUT_ROW_CHARS = 240
 _HEADING_CHARS = 300
 # Each line says of all of them. Nobody nests so many, but where "</ul>" or "</blockquote>" is forgotten all of the page

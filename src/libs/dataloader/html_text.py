@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 #: Elements that stand in lines of their own.
 BLOCKS = frozenset(
-    "address article aside blockquote body caption center dd details dialog dir div dl dt fieldset figcaption "  # noqa: SIM905
+    "address article aside blockquote body caption center dd details dialog dir div dl dt fieldset figcaption "
     "figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr legend li main menu nav ol option p pre section summary "
     "table tbody td tfoot th thead tr ul".split()
 )
@@ -19,7 +19,7 @@ BLOCKS = frozenset(
 HEADINGS = {f"h{level}": level for level in range(1, 7)}
 #: Elements whose text is not shown, or not for readers.
 SKIPPED = frozenset(
-    "script style template noscript svg canvas iframe object embed audio video map select button input textarea "  # noqa: SIM905
+    "script style template noscript svg canvas iframe object embed audio video map select button input textarea "
     "rp rt head title meta link base source track area datalist progress meter".split()
 )
 INVISIBLE = re.compile("[\u00ad\u200b\u2060\ufeff]")

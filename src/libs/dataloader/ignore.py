@@ -162,7 +162,7 @@ def read_patterns(path: Path, prefix: str, *, up: bool = False) -> Patterns | No
 
 def patterns_of(folder: Path, prefix: str) -> tuple[tuple[Patterns, ...], bool]:
     """Return the patterns that are kept in a folder, and whether it is a git repository: there, none of above count."""
-    is_repository = os.path.exists(folder / ".git")  # noqa: PTH110 - false where nothing may be asked
+    is_repository = os.path.exists(folder / ".git")  # false where nothing may be asked
     places = [folder / ".git" / "info" / "exclude"] if is_repository else []
     found = (read_patterns(place, prefix) for place in (*places, folder / ".gitignore"))
     return tuple(patterns for patterns in found if patterns is not None), is_repository

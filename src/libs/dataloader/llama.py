@@ -264,9 +264,9 @@ def _document(items: list[Any], path: str, uri: str | None) -> Document:
 
 def _uri(path: str) -> str:
     """Return the URI of a file, or the name itself."""
-    if "://" in path or "\x00" in path or len(path) > 4096 or not os.path.exists(path):  # noqa: PTH110
+    if "://" in path or "\x00" in path or len(path) > 4096 or not os.path.exists(path):
         return path
-    return "file://" + os.path.abspath(path).replace("\\", "/")  # noqa: PTH100 - links are not resolved in URIs
+    return "file://" + os.path.abspath(path).replace("\\", "/")  # links are not resolved in URIs
 
 
 def _is_plain(value: Any) -> bool:

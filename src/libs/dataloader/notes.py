@@ -15,7 +15,7 @@ _LINK = re.compile(r"\[\[(?P<name>[^\[\]|\n]{1,500}?)(?:\\?\|(?P<words>[^\[\]\n]
 #: In Obsidian, what names a paragraph for links, at its end: ``^5f3a2b``.
 BLOCK_NAME = re.compile(r"(?:^|[ \t])\^(?=[\d-]*[A-Za-z]|\d{6})[A-Za-z\d-]+[ \t]*$", re.MULTILINE)
 # What is searched anyway, and what says how a note looks.
-_NOT_SHOWN = frozenset("aliases tags description language publish permalink cssclass cssclasses".split())  # noqa: SIM905
+_NOT_SHOWN = frozenset("aliases tags description language publish permalink cssclass cssclasses".split())
 _TAG = re.compile(r"(?<![^\s(])#([^\W\d_][\w/-]*)")
 _SLASH = re.compile(r"___|%2f", re.IGNORECASE)  # how Logseq writes one in the name of a file
 _SPACES = re.compile(r"[-_ ]+")

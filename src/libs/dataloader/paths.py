@@ -44,7 +44,7 @@ def path_given(given: str) -> str:
 def namesake(place: str) -> str | None:
     """Why a file cannot be stored whose name, written so that it can be, is that of another one."""
     shown = printable(place)
-    if shown == place or not os.path.isfile(shown):  # noqa: PTH113
+    if shown == place or not os.path.isfile(shown):
         return None
     return "its name is not UTF-8, and written with % it is that of another file here; rename one of them"
 
@@ -58,7 +58,7 @@ def folder_identity(uri: str) -> tuple[int, int] | None:
     """Return what tells the folder with a URI of :func:`uri_of_path` from all others; ``None``: there is none."""
     for path in _paths(uri):
         with contextlib.suppress(OSError, ValueError):
-            status = os.stat(path)  # noqa: PTH116 a path of bytes
+            status = os.stat(path)  # a path of bytes
             if stat.S_ISDIR(status.st_mode):
                 return status.st_dev, status.st_ino
     return None
@@ -68,9 +68,9 @@ def emptied_folder(uri: str) -> str | None:
     """Return the URI of the nearest folder around a missing file that is there, if nothing at all is in it."""
     for path in _paths(uri):
         with contextlib.suppress(OSError, ValueError):
-            folder = os.path.dirname(path)  # noqa: PTH120 a path of bytes
+            folder = os.path.dirname(path)  # a path of bytes
             while not os.path.lexists(folder):
-                folder = os.path.dirname(folder)  # noqa: PTH120
+                folder = os.path.dirname(folder)
             with os.scandir(folder) as entries:
                 if next(entries, None) is None:
                     return uri.rsplit("/", path.count(b"/") - folder.count(b"/"))[0]
@@ -91,7 +91,7 @@ def _paths(uri: str) -> list[bytes]:
 
 def _is_there(path: bytes) -> bool:
     try:
-        return stat.S_ISREG(os.stat(path).st_mode)  # noqa: PTH116 a path of bytes
+        return stat.S_ISREG(os.stat(path).st_mode)  # a path of bytes
     except (FileNotFoundError, NotADirectoryError):
         return _leads_nowhere(path)
     except ValueError:
@@ -103,7 +103,7 @@ def _is_there(path: bytes) -> bool:
 def _leads_nowhere(path: bytes) -> bool:
     """Return whether a path ends at a link to what is not there now: a drive may not be mounted."""
     while not os.path.lexists(path):
-        path, last = os.path.dirname(path), path  # noqa: PTH120
+        path, last = os.path.dirname(path), path
         if path == last:
             return False
-    return os.path.islink(path) and not os.path.exists(path)  # noqa: PTH110, PTH114
+    return os.path.islink(path) and not os.path.exists(path)

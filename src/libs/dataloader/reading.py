@@ -112,34 +112,38 @@ class FileReader:
         elif not file.data:
             file.trouble = "it is empty"
         else:
-            if (table := _NOTION_VIEW.fullmatch(file.place)) and os.path.isfile(f"{table[1]}_all.csv"):  # noqa: PTH113
-                file.trouble, file.gone = "it is a part of the table beside it, as Notion exports it (_all.csv)", True
-                return
-            fingerprint = {"sha256": hashlib.sha256(file.data).hexdigest(), "reader": READERS_VERSION}
-            if self._encoding is not None:
-                fingerprint["encoding"] = self._encoding
-            if (reader := self._own_reader(file.path)) is not None:
-                fingerprint["reader"] = self._names[id(reader)]
-            elif FORMATS.get(os.path.splitext(file.path)[1].lower()) == MARKDOWN:  # noqa: PTH122
-                if b"[[" in file.data:
-                    self._link(file, notes, fingerprint)
-                if self._is_in_vault(os.path.dirname(file.place)):  # noqa: PTH120
-                    file.in_vault, fingerprint["vault"] = True, "obsidian"
-            elif _SLACK_DAY.fullmatch(os.path.basename(file.place)) and (known := self._persons_of(file.place)):  # noqa: PTH119
-                told = json.dumps(known, sort_keys=True).encode("utf-8", "surrogatepass")
-                file.persons, fingerprint["persons"] = known, hashlib.sha256(told).hexdigest()[:16]
-            file.fingerprint = fingerprint
+            self._identify(file, file.data, notes)
+
+    def _identify(self, file: File, data: bytes, notes: Notes | None) -> None:
+        """Make the fingerprint of a file that was read: of its bytes, and of what else decides on what is read."""
+        if (table := _NOTION_VIEW.fullmatch(file.place)) and os.path.isfile(f"{table[1]}_all.csv"):
+            file.trouble, file.gone = "it is a part of the table beside it, as Notion exports it (_all.csv)", True
+            return
+        fingerprint = {"sha256": hashlib.sha256(data).hexdigest(), "reader": READERS_VERSION}
+        if self._encoding is not None:
+            fingerprint["encoding"] = self._encoding
+        if (reader := self._own_reader(file.path)) is not None:
+            fingerprint["reader"] = self._names[id(reader)]
+        elif FORMATS.get(os.path.splitext(file.path)[1].lower()) == MARKDOWN:
+            if b"[[" in data:
+                self._link(file, notes, fingerprint)
+            if self._is_in_vault(os.path.dirname(file.place)):
+                file.in_vault, fingerprint["vault"] = True, "obsidian"
+        elif _SLACK_DAY.fullmatch(os.path.basename(file.place)) and (known := self._persons_of(file.place)):
+            told = json.dumps(known, sort_keys=True).encode("utf-8", "surrogatepass")
+            file.persons, fingerprint["persons"] = known, hashlib.sha256(told).hexdigest()[:16]
+        file.fingerprint = fingerprint
 
     def _link(self, file: File, notes: Notes | None, fingerprint: dict[str, str]) -> None:
         """Resolve links like ``[[Name]]`` to files; the result also depends on which other files exist."""
         names = {name for name, _ in find_note_links((file.data or b"").decode("utf-8", "replace"))}
         if notes is None:  # of a single file, the notes beside it
-            folder = os.path.dirname(self._place)  # noqa: PTH120
+            folder = os.path.dirname(self._place)
             inside = (name for name in names if ".." not in name and not name.startswith("/"))
             beside = [file for name in inside for file in (name, f"{name}.md")]
             notes = Notes(
-                os.path.dirname(self._uri),  # noqa: PTH120
-                lambda: [name for name in beside if os.path.isfile(os.path.join(folder, name))],  # noqa: PTH113, PTH118
+                os.path.dirname(self._uri),
+                lambda: [name for name in beside if os.path.isfile(os.path.join(folder, name))],
             )
         if targets := sorted(filter(None, (notes.find(name, file.uri) for name in names))):
             file.notes = notes
@@ -148,18 +152,18 @@ class FileReader:
     def _is_in_vault(self, folder: str) -> bool:
         """Return whether a folder, or one above it, is a vault of Obsidian, which keeps its settings there."""
         if folder not in self._vaults:
-            above = os.path.dirname(folder)  # noqa: PTH120
-            is_vault = os.path.isdir(os.path.join(folder, ".obsidian"))  # noqa: PTH112, PTH118
+            above = os.path.dirname(folder)
+            is_vault = os.path.isdir(os.path.join(folder, ".obsidian"))
             self._vaults[folder] = is_vault or (above != folder and self._is_in_vault(above))
         return self._vaults[folder]
 
     def _persons_of(self, place: str) -> dict[str, str]:
         """Return the names of the persons in an export of Slack: ``users.json`` beside the folders of its channels."""
-        folder = os.path.dirname(os.path.dirname(place))  # noqa: PTH120
+        folder = os.path.dirname(os.path.dirname(place))
         if folder not in self._persons:
-            users = os.path.join(folder, "users.json")  # noqa: PTH118
+            users = os.path.join(folder, "users.json")
             names: dict[str, str] = {}
-            if os.path.commonpath((folder, self._place)) == self._place and not os.path.islink(users):  # noqa: PTH114
+            if os.path.commonpath((folder, self._place)) == self._place and not os.path.islink(users):
                 listed = File(users, "", users)
                 self.read(listed, None)
 

@@ -144,13 +144,13 @@ class Walker:
             stack.append((iter(inner), self._chain(path, chain), outside or linked))
 
     def _list(self, relative: str) -> list[os.DirEntry[str]]:
-        with os.scandir(os.path.join(self._root, relative) if relative else self._root) as entries:  # noqa: PTH118
+        with os.scandir(os.path.join(self._root, relative) if relative else self._root) as entries:
             return sorted(entries, key=lambda entry: entry.name)
 
     def _file(self, entry: os.DirEntry[str], path: str, *, linked: bool) -> Found | None:
         try:
             if not entry.is_file():
-                mode = os.stat(entry.path).st_mode  # noqa: PTH116
+                mode = os.stat(entry.path).st_mode
                 trouble = next((reason for test, reason in _KINDS if test(mode)), "it is not a regular file")
                 return Found(path, trouble) if self._is_wanted(path) else None
         except FileNotFoundError:
@@ -206,7 +206,7 @@ class Walker:
         real = os.path.realpath(folder)
         if self._is_loaded_itself(real, folder=True):
             return False
-        status = os.stat(folder)  # noqa: PTH116
+        status = os.stat(folder)
         key = (status.st_dev, status.st_ino)
         if key in self._visited:
             return False
@@ -244,7 +244,7 @@ def _as_completed(patterns: Iterable[str], root: str) -> Iterator[str]:
         if "/" not in pattern.rstrip("/") or pattern.startswith("!"):
             continue
         end = "/" if pattern.endswith("/") else ""
-        place = os.path.abspath(pattern)  # noqa: PTH100 - links are not resolved in patterns
+        place = os.path.abspath(pattern)  # links are not resolved in patterns
         if place.startswith(inside):
             yield f"/{place.removeprefix(inside).replace(os.sep, '/')}{end}"
         elif pattern.startswith("./"):

@@ -38,13 +38,13 @@ _NUMBERED_ALONE: Final = frozenset(_KINDS.values()) - {"annex"} | frozenset(
     """
 abschnitt step schritt etape paso passo stap krok rule regel regle regla regola lesson lektion exercise point punkt item
 ziffer nummer number no nr requirement unit topic
-""".split()  # noqa: SIM905
+""".split()
 )
 _ONES: Final = """
 one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
 seventeen eighteen nineteen
-""".split()  # noqa: SIM905
-_TENS: Final = "twenty thirty forty fifty sixty seventy eighty ninety".split()  # noqa: SIM905
+""".split()
+_TENS: Final = "twenty thirty forty fifty sixty seventy eighty ninety".split()
 #: "Chapter Twenty-One".
 _SPELLED: Final = dict(zip(_ONES, range(1, 20), strict=True)) | {
     f"{ten}-{one}" if one else ten: value * 10 + number

@@ -13,11 +13,11 @@ from typing import Final
 #: Function words that never stand behind an article, nor alone in parentheses, and that no language of queries or
 #: logic has as a keyword. Others ("the OR gate", "the IN clause", "the ONLY one") are acronyms only where it is said
 #: what they stand for.
-_NEVER_BEHIND_ARTICLE: Final = frozenset("who us it its we me he his can mr ms dr".split())  # noqa: SIM905
+_NEVER_BEHIND_ARTICLE: Final = frozenset("who us it its we me he his can mr ms dr".split())
 #: Those that names begin with: US Army, WHO Regional Office, IT Crowd.
 _LEADING: Final = frozenset({"US", "WHO", "IT"})
 _ARTICLES: Final = frozenset(
-    "the a an der die das den dem des ein eine einer le la les un une el los las il lo gli o os as".split()  # noqa: SIM905
+    "the a an der die das den dem des ein eine einer le la les un une el los las il lo gli o os as".split()
 )
 _ACRONYM: Final = re.compile(r"[A-Z]{2,8}")
 _WORD: Final = re.compile(r"\w+")

@@ -12,7 +12,7 @@ _LONGEST: Final = 8
 _WORD: Final = re.compile(r"\w[\w’-]*")
 _BETWEEN: Final = re.compile(r"[\s&]+")
 #: Words of a name whose initials are not counted.
-_SMALL: Final = frozenset("of for and the on in de des du del la les der die für und et y".split())  # noqa: SIM905
+_SMALL: Final = frozenset("of for and the on in de des du del la les der die für und et y".split())
 
 
 def with_initials(text: str) -> Iterator[tuple[str, int, int]]:

@@ -117,7 +117,7 @@ ENCODED: Final = re.compile(rf"(?<![A-Za-z0-9+/=%_-])[A-Za-z0-9+/=%_-]{{{SHORTES
 
 #: Measures of recipes, which some spell with a capital: 2 Cups Flour.
 UNITS: Final = frozenset(
-    "Tbsp Tbsps Tsp Tsps Tablespoon Tablespoons Teaspoon Teaspoons Cup Cups Oz Ounce Ounces Lb Lbs Ml Kg".split()  # noqa: SIM905
+    "Tbsp Tbsps Tsp Tsps Tablespoon Tablespoons Teaspoon Teaspoons Cup Cups Oz Ounce Ounces Lb Lbs Ml Kg".split()
 )
 _AMOUNT: Final = re.compile(r"(?<![\w.,/-])[0-9½¼¾⅓⅔⅛][0-9½¼¾⅓⅔⅛/.]{0,3}[ -]?\Z")
 

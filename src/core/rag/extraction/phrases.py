@@ -36,7 +36,7 @@ _NOUNS: Final = {"italian": frozenset({"stato", "stati"})}
 #: Function words of languages with their own script, which are not words of any other language.
 _OTHER_SCRIPTS: Final = stop_words("russian") | stop_words("ukrainian") | stop_words("greek")
 #: Nouns that are numbered in Roman numerals, so that an I after them is the number one.
-_COUNTED: Final = frozenset("war phase stage type tier class part act book volume level".split())  # noqa: SIM905
+_COUNTED: Final = frozenset("war phase stage type tier class part act book volume level".split())
 _APPROXIMATELY_WORDS: Final = """
 almost approximately around exactly first last nearly only roughly
 circa etwa fast genau knapp rund ungefähr environ casi

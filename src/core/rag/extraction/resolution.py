@@ -19,7 +19,7 @@ from core.rag.analysis.words import fold
 from core.rag.extraction.names import type_of
 
 #: Words of a company's name that only denote its legal form.
-_LEGAL: Final = frozenset("inc incorporated ltd limited llc llp plc gmbh ag sa sarl bv nv corp corporation co".split())  # noqa: SIM905
+_LEGAL: Final = frozenset("inc incorporated ltd limited llc llp plc gmbh ag sa sarl bv nv corp corporation co".split())
 _CORPORATION: Final = "corporation"
 _HYPHENATED: Final = re.compile(r"[-‐‑]\w+$")
 _ARTICLES: Final = frozenset({"the", "a", "an"})
@@ -27,8 +27,8 @@ _ARTICLES: Final = frozenset({"the", "a", "an"})
 _OF_IDENTIFIER: Final = re.compile(r"[/\\=<>{}\[\]_|@#]|:(?=\S)|\w\(|[a-z]\.\w\w")
 _BEGINNINGS: Final = tuple(f"{article} " for article in sorted(_ARTICLES))
 _UMLAUT: Final = "\u0308"
-_SMALL: Final = frozenset("of the and for in on at to de d la l le du des von und für et y".split())  # noqa: SIM905
-_ROMAN: Final = frozenset("i ii iii iv v vi vii viii ix x xi xii xiii xiv xv xvi jr sr".split())  # noqa: SIM905
+_SMALL: Final = frozenset("of the and for in on at to de d la l le du des von und für et y".split())
+_ROMAN: Final = frozenset("i ii iii iv v vi vii viii ix x xi xii xiii xiv xv xvi jr sr".split())
 
 _SHORTEST_KEY: Final = 4
 _SHORTEST_ACRONYM: Final = 3

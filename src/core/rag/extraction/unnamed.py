@@ -38,7 +38,7 @@ _ORDINAL: Final = re.compile(
     r" (?:(?:unter)?abschnitt|teil|kapitel|titel|buch)e?s?"
 )
 #: What a heading in capitals of a manual ends with: GLOBAL FLAGS, POSITIONAL ARGUMENTS.
-_KINDS: Final = frozenset("arguments commands examples flags operands options parameters switches".split())  # noqa: SIM905
+_KINDS: Final = frozenset("arguments commands examples flags operands options parameters switches".split())
 #: Roman numerals alone, as of centuries and chapters; IV and VI have other meanings.
 _NUMERAL: Final = re.compile(r"X{1,3}(?:I[XV]|V?I{0,3})|V?I{2,3}|IX")
 #: As headings, these are numbers, too.

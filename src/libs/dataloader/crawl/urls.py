@@ -35,7 +35,7 @@ _TRACKING = frozenset(
     pk_campaign pk_kwd pk_keyword pk_source pk_medium pk_content piwik_campaign piwik_kwd guccounter guce_referrer
     guce_referrer_sig trk_contact trk_msg trk_module trk_sid
     phpsessid jsessionid sessionid session_id cfid cftoken oscsid zenid
-    """.split()  # noqa: SIM905
+    """.split()
 )
 _TRACKING_PREFIXES = ("utm_", "mtm_", "matomo_", "hsa_", "itm_", "aspsessionid")
 
@@ -50,13 +50,13 @@ _ASSETS = frozenset(
     odt ods odp odg ott ots otp fodt fods fodp
     csv tsv parquet npy npz h5 hdf5 sqlite shp kml kmz gpx
     xml rss atom rdf ics vcf wsdl xsd dtd xsl xslt opml pem crt cer p7s asc gpg sha256 sha512 md5
-    """.split()  # noqa: SIM905
+    """.split()
 )
 # The same, unless the name begins with a capital: "/wiki/Node.js" is a page, "/static/node.js" is none.
-_ASSETS_IN_LOWER_CASE = frozenset("js css map ts so bin dat db swf sig".split())  # noqa: SIM905
+_ASSETS_IN_LOWER_CASE = frozenset("js css map ts so bin dat db swf sig".split())
 
 _PAGES = frozenset(
-    "html htm xhtml xht shtml php php5 phtml asp aspx jsp jspx do cfm cgi pl md markdown txt text pdf json".split()  # noqa: SIM905
+    "html htm xhtml xht shtml php php5 phtml asp aspx jsp jspx do cfm cgi pl md markdown txt text pdf json".split()
 )
 
 

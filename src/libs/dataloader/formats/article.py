@@ -60,7 +60,7 @@ _HTML = {
 }
 _LINES = frozenset(("p", "code", "pre", "dt", "td", "th", "a"))
 _SECTIONS = frozenset(
-    "article book part chapter appendix preface section sect1 sect2 sect3 sect4 sect5 simplesect refentry "  # noqa: SIM905
+    "article book part chapter appendix preface section sect1 sect2 sect3 sect4 sect5 simplesect refentry "
     "refsect1 refsect2 refsect3 refsection sec abstract ack app bibliography glossary div ref-list TEI".split()
 )
 _TITLES = frozenset(("title", "head", "article-title", "refname"))
@@ -68,7 +68,7 @@ _INFOS = frozenset(("info", "bookinfo", "articleinfo", "chapterinfo", "sectionin
 _SHOWN_INFO = frozenset(("title", "subtitle", "article-title", "abstract", "refname", "refpurpose"))
 # Not part of the text: what is in the metadata, an index, and data for programs and publishers.
 _DROPPED = frozenset(
-    "journal-meta article-id article-categories contrib-group aff author-notes pub-date volume issue fpage lpage "  # noqa: SIM905
+    "journal-meta article-id article-categories contrib-group aff author-notes pub-date volume issue fpage lpage "
     "elocation-id history permissions self-uri counts custom-meta-group related-article funding-group kwd-group "
     "object-id processing-meta supplementary-material fileDesc encodingDesc revisionDesc textClass langUsage "
     "indexterm index toc remark refmeta colspec spanspec col colgroup".split()

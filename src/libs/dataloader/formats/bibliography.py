@@ -25,7 +25,7 @@ _PEOPLE = frozenset(("author", "editor", "translator", "bookauthor", "holder"))
 _PLAIN = frozenset(("url", "doi", "eprint", "isbn", "issn", "pdf", "link"))
 #: What programs note for themselves: the time of a change would be found for the year of a paper.
 _OF_PROGRAMS = frozenset(
-    "timestamp biburl bibsource owner creationdate modificationdate date-added date-modified file".split()  # noqa: SIM905
+    "timestamp biburl bibsource owner creationdate modificationdate date-added date-modified file".split()
 )
 _FIRST = ("title", "author", "year", "date")
 _NO_FIELDS = frozenset(("comment", "preamble", "string"))

@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 _DEEPEST = 6  # heading
 _OF_PYTHON = frozenset(
-    "function class method staticmethod classmethod decorator decoratormethod attribute property data exception"  # noqa: SIM905
+    "function class method staticmethod classmethod decorator decoratormethod attribute property data exception"
     " type".split()
 )
 # With others, beside what has the name of a domain (``py:function``).
 _OBJECTS = _OF_PYTHON | frozenset(
-    "object describe macro var struct member option cmdoption envvar confval setting command event signal".split()  # noqa: SIM905
+    "object describe macro var struct member option cmdoption envvar confval setting command event signal".split()
 )
 _TOLD = ("type", "default", "value")
 #: What joins the name of a class with those of its members, by the domains of Sphinx.

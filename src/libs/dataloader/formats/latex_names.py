@@ -15,9 +15,7 @@ LEVELS = {
     "subparagraph": 6,
 }
 CODE = frozenset(("verbatim", "Verbatim", "lstlisting", "minted", "alltt", "Highlighting"))
-MATH = frozenset(
-    "equation align gather multline eqnarray displaymath math alignat flalign".split()  # noqa: SIM905
-)
+MATH = frozenset("equation align gather multline eqnarray displaymath math alignat flalign".split())
 NOT_SHOWN = frozenset(("comment", "tikzpicture", "picture", "filecontents", "pgfpicture"))
 LISTS = frozenset(("itemize", "enumerate", "description"))
 #: By the number of arguments.
@@ -25,7 +23,7 @@ TABLES = {"tabular": 1, "tabularx": 2, "tabulary": 2, "longtable": 1, "array": 1
 #: Of others that have some.
 ENVIRONMENT_ARGUMENTS = {"minipage": 1, "multicols": 1, "wrapfigure": 2, "thebibliography": 1, "column": 1}
 STATEMENTS = frozenset(
-    "theorem lemma proof definition corollary proposition remark example exercise conjecture claim".split()  # noqa: SIM905
+    "theorem lemma proof definition corollary proposition remark example exercise conjecture claim".split()
 )
 #: What shows nothing, by the number of arguments.
 DROPPED = {

@@ -42,12 +42,12 @@ _NAMES = {
     "'e": "é", "`e": "è", "`a": "à", ",c": "ç", "R": "®", "Tm": "™",
 }
 # fmt: on
-_FONTS = frozenset("B I BR RB BI IB IR RI SM SB R CW".split())  # noqa: SIM905
-_PARAGRAPHS = frozenset("PP P LP sp HP RS RE INDENT UNINDENT".split())  # noqa: SIM905
+_FONTS = frozenset("B I BR RB BI IB IR RI SM SB R CW".split())
+_PARAGRAPHS = frozenset("PP P LP sp HP RS RE INDENT UNINDENT".split())
 _TAGGED = frozenset(("TP", "TQ", "IP"))
 _BREAKS = frozenset((".TP", ".IP", ".PP", ".LP", ".br"))
-_SILENT = frozenset("PD DT AT UC IX YS".split())  # noqa: SIM905
-_DEFINITIONS = frozenset("de de1 am am1 ig".split())  # noqa: SIM905
+_SILENT = frozenset("PD DT AT UC IX YS".split())
+_DEFINITIONS = frozenset("de de1 am am1 ig".split())
 _CONDITION = re.compile(r"""[.']\s*(?:if|ie|el)\b\s*(?:!?(["']).*?\1.*?\1|!?\S+)?\s*(?:\\\{)?\s*""")
 _SETS = re.compile(r"\.\s*(?:nr|ds|ta|in|ft)\b")
 _COMMENT = re.compile(r'(?<!\\)\\".*')

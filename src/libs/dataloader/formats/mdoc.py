@@ -29,17 +29,17 @@ _PAIRS = {
 }
 _SYSTEMS = {"Ux": "UNIX", "Nx": "NetBSD", "Ox": "OpenBSD", "Fx": "FreeBSD", "Dx": "DragonFly", "Bsx": "BSD/OS"}
 _PLAIN = frozenset(
-    "Ad An Ar Cd Cm Dv Em Er Ev Fa Ft Ic Lb Li Ms Mt Nd No Pa St Sx Sy Tn Va Vt Xo Xc".split()  # noqa: SIM905
+    "Ad An Ar Cd Cm Dv Em Er Ev Fa Ft Ic Lb Li Ms Mt Nd No Pa St Sx Sy Tn Va Vt Xo Xc".split()
 )
 # fmt: on
-_OTHERS = frozenset("Ap At Bx Fl Fn In Lk Nm Ns Pf Ta Xr".split())  # noqa: SIM905
+_OTHERS = frozenset("Ap At Bx Fl Fn In Lk Nm Ns Pf Ta Xr".split())
 _BEGINS = {opening: _ENCLOSING[f"{opening[:-1]}{'p' if opening == 'Oo' else 'q'}"][0] for opening in _PAIRS}
 _ENDS = {
     closing: _ENCLOSING[f"{opening[:-1]}{'p' if opening == 'Oo' else 'q'}"][1] for opening, closing in _PAIRS.items()
 }
 _CALLED = _PLAIN | {*_ENCLOSING, *_BEGINS, *_ENDS, *_SYSTEMS, *_OTHERS}
-_SILENT = frozenset("Bk Ek Os Sm Db Hf".split())  # noqa: SIM905
-_OWN_LINE = frozenset("Nm Ft Fo In Vt Cd".split())  # noqa: SIM905
+_SILENT = frozenset("Bk Ek Os Sm Db Hf".split())
+_OWN_LINE = frozenset("Nm Ft Fo In Vt Cd".split())
 _LIST_MARKS = {"-bullet": "- ", "-dash": "- ", "-hyphen": "- ", "-item": ""}
 
 

@@ -24,7 +24,7 @@ _HEADING = re.compile(r"^#{1,6}[ \t]+\S[^\n]*", re.MULTILINE)
 _CAPTION = re.compile(r"^:?caption:[ \t]+(\S[^\n]*)", re.MULTILINE)
 #: Those whose body is Markdown, and whose argument, if they have one, is a title above it.
 _TITLED = frozenset(
-    "admonition topic sidebar rubric dropdown margin epigraph pull-quote tab-set tab-item grid grid-item card"  # noqa: SIM905
+    "admonition topic sidebar rubric dropdown margin epigraph pull-quote tab-set tab-item grid grid-item card"
     " grid-item-card div container figure details glossary".split()
 )
 #: What they have on their line is a class or an address.

@@ -34,7 +34,7 @@ _SKIPPED = frozenset(
 SHAPES = frozenset(
     """
     custom-shape rect line polyline polygon regular-polygon path circle ellipse connector caption measure
-    """.split()  # noqa: SIM905
+    """.split()
 )
 _MAX_REPEAT = 100
 _MOST_REPEATED = 100_000  # cells

@@ -35,22 +35,20 @@ _LONGEST_TABLE = 500
 _DEEPEST = 6  # heading
 _MOST_CELLS = 1_000_000  # counting those that are added to short rows
 CODE = frozenset(
-    "code-block code sourcecode highlight parsed-literal prompt doctest testcode testsetup testoutput ipython"  # noqa: SIM905
+    "code-block code sourcecode highlight parsed-literal prompt doctest testcode testsetup testoutput ipython"
     " jupyter-execute click:example click:run".split()
 )
 SILENT = frozenset(
-    "toctree contents image figure include literalinclude raw meta index highlight default-role role".split()  # noqa: SIM905
+    "toctree contents image figure include literalinclude raw meta index highlight default-role role".split()
 ) | frozenset(
     ("currentmodule", "module", "py:module", "py:currentmodule", "automodule", "autosummary", "tabularcolumns")
 )
-_TITLED = frozenset("csv-table list-table table rubric title centered admonition topic sidebar".split())  # noqa: SIM905
+_TITLED = frozenset("csv-table list-table table rubric title centered admonition topic sidebar".split())
 # What their arguments name is not shown.
 _CLASSES = frozenset(("class", "rst-class", "cssclass", "container"))
 _STYLE = re.compile(r"[a-z0-9 _-]*")  # of HTML; in Sphinx, a directive of the same name describes a class of Python
 # What docutils knows about a document, apart from the two that it makes parts of the text.
-_BIBLIOGRAPHIC = frozenset(
-    "author authors organization contact address version revision status date copyright".split()  # noqa: SIM905
-)
+_BIBLIOGRAPHIC = frozenset("author authors organization contact address version revision status date copyright".split())
 # What Sphinx makes of these before the version; the last is CPython's own.
 _VERSIONS = {
     "versionadded": "Added in version {}",
@@ -59,7 +57,7 @@ _VERSIONS = {
     "deprecated": "Deprecated since version {}",
     "deprecated-removed": "Deprecated since version {}, removed in version {}",
 }
-_NOTES = frozenset("note warning tip hint important caution danger attention error seealso".split())  # noqa: SIM905
+_NOTES = frozenset("note warning tip hint important caution danger attention error seealso".split())
 
 
 def read(file: FileData, _kind: Format) -> Content:

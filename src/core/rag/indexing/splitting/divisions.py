@@ -23,7 +23,7 @@ _SHOWN: Final = frozenset(
     """
 page p pp line verse note footnote figure fig table tab plate equation listing seite zeile fußnote abbildung abb tabelle
 tafel ligne tableau illustration planche página figura tabla tabela nota riga pagina tabella bladzijde tabel figuur
-""".split()  # noqa: SIM905
+""".split()
 )
 #: A line of a word and a number, or of a Roman numeral; the rest may be a title.
 _LINE: Final = re.compile(
