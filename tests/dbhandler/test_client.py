@@ -231,7 +231,7 @@ async def test_a_chunk_is_not_compared_with_all_others_of_its_document() -> None
             for row in chunk_rows("d", "", chunks, [""] * number)
         ]
         begin = time.process_time()
-        await add_chunks(Nothing(), rows, namespace="n", vector_store=None, vector_label="", text_label="")
+        await add_chunks(Nothing(), rows, namespace="n", store=None, text_label="")
         return time.process_time() - begin
 
     assert await seconds(20_000) < 40 * await seconds(2_000) + 1.0

@@ -192,7 +192,7 @@ class RevectoringOperations(VectorStoreOperations):
         for part in batches(list(chunks)):
 
             async def work(tx: Transaction, part: list[ChunkRow] = part) -> set[str]:
-                return await attach_vectors(tx, part, self._namespace, store.id, store.index().label, utc_now())
+                return await attach_vectors(tx, part, store, utc_now())
 
             missing |= await self._write(work)
         return missing

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from core.rag.dbhandler.batches import run_for_ids, run_for_rows
 from core.rag.dbhandler.documents.writing import ChunkRow, attach_vectors, chain_chunks
@@ -13,14 +14,16 @@ from core.rag.identity import chunk_id
 from core.rag.schema import check_name, text_partition
 from core.rag.times import utc_now
 
+if TYPE_CHECKING:
+    from core.rag.dbhandler.vectors import VectorStoreInfo
+
 
 async def add_chunks(
     tx: Transaction,
     chunks: Sequence[ChunkRow],
     *,
     namespace: str,
-    vector_store: str | None,
-    vector_label: str,
+    store: VectorStoreInfo | None,
     text_label: str,
 ) -> list[str]:
     """Add chunks to documents, keeping their existing ones, and number and chain all of them again.
@@ -51,10 +54,8 @@ async def add_chunks(
         counts,
     )
     await chain_chunks(tx, documents, edges)
-    if vector_store is not None:
-        await attach_vectors(
-            tx, [chunk for chunk in chunks if chunk.vector_id], namespace, vector_store, vector_label, now
-        )
+    if store is not None:
+        await attach_vectors(tx, [chunk for chunk in chunks if chunk.vector_id], store, now)
     return [chunk.id for chunk in chunks]
 
 

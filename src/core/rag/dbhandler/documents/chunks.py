@@ -135,14 +135,7 @@ class ChunkOperations(DocumentOperations):
 
             async def work(tx: Transaction, part: list[int] = part) -> list[str]:
                 chosen = [rows[position] for position in part]
-                added = await add_chunks(
-                    tx,
-                    chosen,
-                    namespace=self._namespace,
-                    vector_store=store.id if store else None,
-                    vector_label=store.index().label if store else "",
-                    text_label=text_label,
-                )
+                added = await add_chunks(tx, chosen, namespace=self._namespace, store=store, text_label=text_label)
                 if store is not None:
                     await release_vectors(tx, {row.id: row.vector_id for row in chosen}, store.id)
                 return added

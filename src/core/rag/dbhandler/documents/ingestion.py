@@ -56,8 +56,7 @@ class IngestOperations(VectorStoreOperations):
                 tx,
                 documents,
                 namespace=self._namespace,
-                vector_store=store.id if store else None,
-                vector_label=store.index().label if store else "",
+                store=store,
                 text_label=text_label,
                 record_label=record_label,
             )

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core.rag.dbhandler.batches import batches, run_for_ids, run_for_rows
 from core.rag.dbhandler.documents.contents import without_former
@@ -25,6 +25,9 @@ from core.rag.dbhandler.store import Row, Transaction
 from core.rag.extraction.mentions import Title
 from core.rag.extraction.symbols import CodeFacts
 from core.rag.times import utc_now
+
+if TYPE_CHECKING:
+    from core.rag.dbhandler.vectors import VectorStoreInfo
 
 #: Properties of a document that tell whether it is stored as it would be now.
 _CONTENT = ("state_hash", "pipeline", "path")
@@ -98,8 +101,7 @@ async def write_documents(
     documents: Sequence[DocumentRow],
     *,
     namespace: str,
-    vector_store: str | None,
-    vector_label: str,
+    store: VectorStoreInfo | None,
     text_label: str,
     record_label: str,
 ) -> WriteOutcome:
@@ -109,8 +111,7 @@ async def write_documents(
         tx: The transaction.
         documents: Documents with distinct ids.
         namespace: The namespace.
-        vector_store: Id of the VectorStore of their vectors.
-        vector_label: The second label of these vectors.
+        store: The vector store of their vectors.
         text_label: ``:Label`` that chunks need to be in the keyword index, or an empty string.
         record_label: The same for records.
 
@@ -118,6 +119,7 @@ async def write_documents(
         The outcome.
     """
     now = utc_now()
+    vector_store = None if store is None else store.id
     existing = await existing_chunks(tx, [document.id for document in documents])
     stored = await _stored_alike(tx, documents, existing)
     unchanged = {d.id for d in documents if d.id in stored and _is_stored(d, stored[d.id], vector_store)}
@@ -144,10 +146,8 @@ async def write_documents(
     maybe_unused = await changes.write(tx, text_label, namespace, now)
     next_edges = [{"a": a.id, "b": b.id} for document in documents for a, b in pairwise(document.chunks)]
     await chain_chunks(tx, [document.id for document in replaced], next_edges)
-    if vector_store is not None:
-        outcome.missing_vectors = await attach_vectors(
-            tx, changes.unembedded, namespace, vector_store, vector_label, now
-        )
+    if store is not None:
+        outcome.missing_vectors = await attach_vectors(tx, changes.unembedded, store, now)
     if not outcome.missing_vectors:
         await remove_unused_vectors(tx, maybe_unused)
         await write_links(tx, [(d.id, d.links) for d in documents], namespace, now, outcome.updated)
@@ -310,9 +310,7 @@ async def chain_chunks(tx: Transaction, replaced: Sequence[str], wanted: Sequenc
     )
 
 
-async def attach_vectors(
-    tx: Transaction, chunks: Sequence[ChunkRow], namespace: str, vector_store: str, vector_label: str, now: str
-) -> set[str]:
+async def attach_vectors(tx: Transaction, chunks: Sequence[ChunkRow], store: VectorStoreInfo, now: str) -> set[str]:
     """Link existing chunks to their vectors: new ones are stored, others are reused.
 
     Returns:
@@ -331,7 +329,7 @@ async def attach_vectors(
             fresh[chunk.vector_id] = {"id": chunk.vector_id, "chunk_id": chunk.id, "embedding": chunk.embedding}
         else:
             reused.append({"id": chunk.vector_id, "chunk_id": chunk.id})
-    await create_vectors(tx, list(fresh.values()), vector_store, vector_label, namespace, now)
+    await create_vectors(tx, list(fresh.values()), store.id, store.index().label, store.namespace, now)
     missing: set[str] = set()
     for rows in batches(reused):
         # From the chunk, which has an edge or two, while very many chunks may share the text of a vector.
