@@ -163,6 +163,9 @@ def test_nothing_gives_nothing() -> None:
     assert build_context(Knowledge()).mermaid == ""
 
 
+WRAPPED = "The miller of the old mill has set it to be run by"
+
+
 @pytest.mark.parametrize(
     "text, expected",
     [
@@ -188,6 +191,17 @@ def test_nothing_gives_nothing() -> None:
         ("Set the value of\n*Path*, then go.", ["Set the value of\n*Path*, then go."]),
         ("**Author:** Ada\n**Date**: May\n**Place:** Ulm", ["**Author:** Ada", "**Date**: May", "**Place:** Ulm"]),
         ("Take both:\n* *one* of them\n* two", ["Take both:", "*one* of them", "two"]),
+        # So may it with a number, an option or an issue, if no other line of the paragraph does.
+        (f"{WRAPPED} version\n3. It turned.", [f"{WRAPPED} version\n3.", "It turned."]),
+        (f"{WRAPPED} am\n24. Dezember um 14 Uhr.", [f"{WRAPPED} am\n24. Dezember um 14 Uhr."]),
+        (f"{WRAPPED} am\n3. Spieltag.", [f"{WRAPPED} am\n3. Spieltag."]),
+        (f"{WRAPPED}\n--slowly, as it is.", [f"{WRAPPED}\n--slowly, as it is."]),
+        (f"{WRAPPED}\n#47 of the list.", [f"{WRAPPED}\n#47 of the list."]),
+        (f"2. {WRAPPED} the day\n3. Stop it", [f"{WRAPPED} the day", "Stop it"]),
+        (f"{WRAPPED} the day\n3. Stop it\n4. Go", [f"{WRAPPED} the day", "Stop it", "Go"]),
+        (f"{WRAPPED}\n--slowly: in May\n--quickly: in June", [WRAPPED, "--slowly: in May", "--quickly: in June"]),
+        (f"{WRAPPED} these:\n2. Stop it", [f"{WRAPPED} these:", "Stop it"]),
+        ("> >\n> > It turns.", ["It turns."]),
     ],
 )  # fmt: skip
 def test_sentences(text: str, expected: list[str]) -> None:

@@ -419,6 +419,11 @@ async def test_an_item_that_is_no_sentence_comes_with_what_announces_it(text: st
         ("**Olaf's mill** turns by *wind*\n\nBy water.", "**Olaf's mill** turns by *wind*"),
         ("**Olaf's mill turns by:**\n\n- water", "**Olaf's mill turns by:**"),
         ("**How Olaf's mill turns**", "**How Olaf's mill turns**"),
+        # Above no text of its own it says something, and so it does behind a label.
+        ("By water.\n\n**Olaf's old mill turns by wind**", "**Olaf's old mill turns by wind**"),
+        ("**Olaf's old mill turns by wind**\n\n**Nobody is at home**", "**Olaf's old mill turns by wind**"),
+        ("**Note: Olaf's old mill turns**\n\nBy water.", "**Note: Olaf's old mill turns**"),
+        ("**Olaf's old mill**\n\n**Turns**\n\nBy water.", "By water."),
     ],
 )
 async def test_a_line_in_bold_letters_is_a_heading(text: str, quote: str) -> None:

@@ -53,8 +53,10 @@ _NUMERAL = re.compile(
 )
 #: A year, a time of the day, a day of the week, a month (none that is a word of another kind, too), or a century.
 _DATE = re.compile(
-    r"(?<!\d)(?:1\d|20)\d\d(?!\d)|(?<!\d)\d{1,2}[./:]\d{1,2}"
-    r"|(?<![\d.,])\d{1,2}\s?(?:h(?:\d\d)?|Uhr|[ap]\.?m\.?|[AP]M|o['’]clock)(?!\w)|(?<!\d)\d{1,4}\s?[年月日년월일]|世[纪紀]"
+    r"(?<!\d)(?:1\d|20)\d\d(?!\d)|(?<!\d)\d{1,2}[/:]\d{1,2}"
+    # A version has dots, too: "16.6.0", and "2.1." at the end of a sentence.
+    r"|(?<![\d.])(?:0?[1-9]|[12]\d|3[01])\.(?:0?[1-9]|1[0-2])\.(?!\d(?!\d)|\s*\Z)"
+    r"|(?<![\d.,])\d{1,2}(?:\.\d\d)?\s?(?:h(?:\d\d)?|Uhr|[ap]\.?m\.?|[AP]M|o['’]clock)(?!\w)|(?<!\d)\d{1,4}\s?[年月日년월일]|世[纪紀]"
     r"|\b(?:January|February|March|April|May|June|July|August|September|October|November|December"
     r"|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?|Januar|Februar|März|Juni|Juli|Oktober|Dezember"
     r"|(?:Mon|Diens|Donners|Frei|Sams|Sonn)tags?|Mittwochs?"

@@ -22,8 +22,14 @@ _FENCE = re.compile(r"`{3,}[^\n`]*(?:\n\s*|$)")
 _SUMMARY = re.compile(
     r"(?:<details\b[^<>]*>\s*)?<summary\b[^<>]*>.{0,2000}?</summary\s*>\s*", re.DOTALL | re.IGNORECASE
 )
-#: All of a sentence in bold letters, without its end: a heading in all but its markup.
+#: All of a sentence in bold letters, without its end: a heading in all but its markup, if text stands below it.
 _EMPHASIZED = re.compile(r"(\*\*|__)(?:(?!\1)[^\n])+(?<![.!?。])\1")
+#: What stands above no text of its own: the end, another such line, a heading, a rule.
+_NO_TEXT = re.compile(r"\s*(?:\Z|#{1,6}[ \t]|(?:[-*_][ \t]*){3,}$|(\*\*|__)(?:(?!\1)[^\n])+\1[ \t]*$)", re.MULTILINE)
+#: A label and what it says: "**Important: the office is closed on Fridays**".
+_LABELLED = re.compile(r"(?:\*\*|__)[^\W\d_][^:\n]{1,30}: +\S+ +\S+ ")
+#: Headings above headings are shorter than this, in words.
+_TELLS = 5
 #: What HTML shows to nobody; within a line it may be what a text writes about. The text of an image may have sentences.
 _HIDDEN = re.compile(
     r"(?m:^)[ \t]*(?:<!--.*?-->|<(script|style)\b[^>]*>.*?(?:</\1\s*>|\Z))"
@@ -69,9 +75,16 @@ def _says_something(text: str, start: int, end: int, headings: Set[str]) -> bool
     return (
         not is_title_line(text, start, end)
         and not is_head(text, start)
-        and not (_EMPHASIZED.fullmatch(text, start, end) and not announces(text, end))
+        and not _is_bold_heading(text, start, end)
         and normalize_name(text[start:end]) not in headings
     )
+
+
+def _is_bold_heading(text: str, start: int, end: int) -> bool:
+    """Return whether a sentence is a line in bold letters that heads what stands below it."""
+    if _EMPHASIZED.fullmatch(text, start, end) is None or announces(text, end) or _LABELLED.match(text, start, end):
+        return False
+    return _NO_TEXT.match(text, end) is None or len(text[start:end].split()) < _TELLS
 
 
 def _is_markup(text: str, start: int, end: int) -> bool:

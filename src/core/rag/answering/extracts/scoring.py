@@ -194,7 +194,7 @@ def _rated(
     statement = _STATEMENT if names_code(question) else _UNNAMED_STATEMENT
     name, defined = asked_name(question), set(asked_words(question))
     wanted_of_code = _wanted_of_code(question, sources, sentences, defined)
-    of_heading = asks_for_heading(question)
+    of_heading, of_time = asks_for_heading(question), asks_when(question)
     rows = _rows(question, sources, sentences, wanted)
     lines = named_lines([(sources[one.passage], one.place) for one in sentences], wanted)
     rated = []
@@ -220,8 +220,11 @@ def _rated(
             score, part = score + _DEFINES, 1.0
         elif name and not defined.isdisjoint(defined_words(one.text, name)):
             score += _DEFINES
-        of_kind = _OF_KIND if kind is not None and kind(one.text) else 0.0
+        is_of_kind = kind is not None and kind(one.text)
         path = source.headings.path(one.place.start) if of_heading else ""
+        if of_time and not is_of_kind and one.place.said:
+            path = path or source.headings.dated(one.place.start)
+        of_kind = _OF_KIND if is_of_kind or (of_time and path) else 0.0
         subject = path or source.headings.subject(one.place.start, one.text, one.words, wanted)
         is_led_to = source.passage.hit.scores.get("graph", 0.0) >= _LED
         about = score + of_kind if is_led_to else score

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from functools import cached_property
 from pathlib import PurePosixPath
 
-from core.rag.analysis import analyze
+from core.rag.analysis import analyze, date_words
 from core.rag.answering.extracts.sentence_ends import STATES
 from core.rag.answering.markers import is_in_block
 from core.rag.answering.types import Passage
@@ -16,11 +16,16 @@ from core.rag.indexing.splitting.markdown import plain_title
 
 _HEADING = re.compile(r"^[ \t]{0,3}(#{1,6})[ \t]+([^\n]*?)[ \t#]*$", re.MULTILINE)
 
-#: Questions that a heading answers: who wrote what stands below it, in which version or chapter it stands.
+#: Questions that a heading answers: who wrote what stands below it, in which version, chapter or document it stands.
 _ASKS_FOR_HEADING = re.compile(
     r"\b(?:in|since|from|with|by) (?:which|what) (?:version|release|edition|chapter|section|article|message)\b"
     r"|\b(?:which|what) (?:version|release) (?:added|changed|fixed|fixes|introduced|removed|deprecated)\b"
     r"|\bwho (?:wrote|writes|said|says|asked|asks|suggested|proposed|reported|mentioned|announced|commented)\b"
+    r"|\b(?:which|what) (?:meeting|minute|document|page|recipe|runbook|alert|note|chapter|section|article|message|mail"
+    r"|thread|lecture|lesson|contract|guide|issue|ticket)s?\b"
+    r"|\bwelche[rsnm]? (?:sitzung|protokoll|dokument|seite|rezept|notiz|kapitel|abschnitt|artikel|nachricht|mail"
+    r"|vorlesung|lektion|vertrag|anleitung|gesetz)\w{0,2}\b"
+    r"|\bquel(?:le)?s? (?:réunion|document|page|recette|note|chapitre|section|article|message|cours|contrat|guide)s?\b"
     r"|\b(?:in|seit|ab|mit) welche[rmn] (?:version|kapitel|abschnitt|artikel|nachricht|mail|sitzung)\b"
     r"|\bwer (?:schrieb|sagte?|fragte?|meinte?)\b|\bwer hat\b.{1,300}\bge(?:schrieben|sagt|fragt|meint|meldet)\b"
     r"|\b(?:dans|depuis) quelle version\b|\bqui a (?:écrit|dit|demandé|proposé)\b"
@@ -28,6 +33,8 @@ _ASKS_FOR_HEADING = re.compile(
     r"|\b(?:in|da) quale versione\b|\bchi ha (?:scritto|detto|chiesto|proposto)\b",
     re.IGNORECASE,
 )
+#: A heading that says when, by a release: "Version 3.0", "v1.2 (beta)", "2.10.1"; "2.10.1 Tests" is a section.
+_RELEASE = re.compile(r"\b(?:version|release) v?\d|\bv\d+[.]\d|\A\W*\d+\.\d+\.\d+\W*\Z", re.IGNORECASE)
 
 
 def asks_for_heading(question: str) -> bool:
@@ -65,6 +72,8 @@ class Headings:
             analyzed = set(analyze(name, self._language))
             # "2.2.4" is one word, and its numbers are three that many others have.
             own = {word for word in analyzed if not word.isdigit()} or analyzed
+            if self._is_quoted(start) and date_words(name):
+                return ""  # "Ada Lane, 2016-05-09" is who quotes it
             if fragment or not own.isdisjoint(wanted):
                 return name if own.isdisjoint(words) else ""
         return ""
@@ -73,16 +82,30 @@ class Headings:
         """Return the innermost heading above a place, or the title, if it is not that of the file; empty if none."""
         return next(iter(self._above(start)), "")
 
+    def dated(self, start: int) -> str:
+        """Return the innermost heading above a place that says when: it has a day, or a release; empty if none has.
+
+        So may the title have one, or the name of the file: of minutes, of the notes of a day.
+        """
+        if self._is_quoted(start):
+            return ""
+        above = [*self._above_within(start)[::-1], *self._outside()[::-1], self._passage.hit.title.strip()]
+        return next((name for name in above if date_words(name) or _RELEASE.search(name)), "")
+
     def path(self, start: int) -> str:
         """Return the title and all headings above a place; empty if it is in what a mail quotes."""
-        text = self._passage.hit.content
-        if text.startswith(">", text.rfind("\n", 0, start) + 1):
+        if self._is_quoted(start):
             return ""
         parts = list(dict.fromkeys((*self._title(), *self._outside())))
         within = self._above_within(start)
         if within and (first := self._within[0][2]) in parts:
             parts = parts[: parts.index(first)]
         return heading_path((*parts, *within))
+
+    def _is_quoted(self, start: int) -> bool:
+        """Return whether a place is in a quotation, as of the mail that another one answers."""
+        text = self._passage.hit.content
+        return text.startswith(">", text.rfind("\n", 0, start) + 1)
 
     def _above(self, start: int) -> list[str]:
         """Return the headings above a place, innermost first; the title, if it is not that of the file, for none."""

@@ -11,6 +11,9 @@ _BOLD = r"\*\*[^*\n]{1,80}(?::\*\*|\*\*[ \t]*(?::|\n|\Z))"
 _EMPHASIS = r"\*{1,3}[^\s*][^*\n]*\*"
 #: A line that does not continue in the next one: an item (its number is no year), a heading, a row, a fence.
 _ITEM = rf"[ \t]*(?:{_BOLD}|(?!{_EMPHASIS})[-*+•·‣▪#>|]|\d{{1,3}}[.)]\s|`{{3}})"
+#: What may begin an item or go on with a line: a number (not the first), an option, an issue: "3. ", "--force", "#12".
+_MAY_GO_ON = re.compile(r"[ \t]*(?:(?!1[.)])\d{1,3}[.)]\s|(?P<mark>[-+]{1,2}|#)[^\W_])")
+_NUMBERED = re.compile(r"[ \t]*\d{1,3}[.)]\s")
 #: A heading is one line, whatever stands below it.
 _HEADING_LINE = r"^[ \t]*#{1,6}[ \t][^\n]*\n"
 # Blanks are looked at from the first of them only, or a long run of them takes the square of its length.
@@ -28,7 +31,7 @@ _GOES_ON = re.compile(rf"{_QUOTED}[ \t]*(?![ \t]|#{{1,6}}[ \t]|\[![A-Za-z][\w-]*
 _CONTINUES = re.compile(rf"{_QUOTED}[ \t]*(?![ \t]|{_ITEM})[^\n]")
 #: Abbreviations, of streets too (Lindenstr. 7), and German ordinals: der 2. Weltkrieg.
 _ABBREVIATION = re.compile(
-    r"(?:\b(?:[Aa]m|[Ii]m|[Vv]om|[Zz]um|[Dd](?:er|en|em|es|ie|as)) \d{1,2}"
+    r"(?:\b(?:[Aa]m|[Ii]m|[Vv]om|[Zz]um|[Dd](?:er|en|em|es|ie|as))\s\d{1,2}"
     r"|(?<!['’])\b(?:Mr|Mrs|Ms|Dr|Prof|St|Sr|Jr|Gen|Col|Capt|Lt|Rev|Hon|vs|etc|al|cf|resp|vgl|bzw|ca|approx|No|Nr|Fig|Eq|Sec|Vol"
     r"|pp|Abb|Abs|Kap|Co|Inc|Ltd|[^\W\d_]{3,20}str|z\.B|d\.h|e\.g|i\.e|[^\W\d_]|(?:[^\W\d_]\.)+(?:[A-Z]|[a-z]{1,3})))"
     r"\.[\"'”’)\]]*\s*$"
@@ -46,6 +49,8 @@ _TITLE_LINE = re.compile(
 _FIRST_LETTER = re.compile(r"[^\W\d_]")
 _BLANK_LINE = re.compile(r"\n[ \t]*\n")
 _ITEM_LINE = re.compile(_ITEM)
+#: The end of a line in the midst of a sentence.
+_WRAPPED_END = re.compile(r"[\w,]\Z")
 #: A line of at least this length was wrapped, and continues in the next one.
 _PROSE_LINE = 40
 
@@ -71,7 +76,7 @@ def sentence_spans(text: str, *, titles: bool = False) -> list[tuple[int, int]]:
         while (end := lines.pop(start, 0)) and end <= match.start():
             _add(spans, text, start, end)
             start = end
-        if _is_within_quotation(text, match):
+        if _is_within_quotation(text, match) or _goes_on(text, match):
             continue
         paragraph = "\n" in match[0] and (match[0].strip()[:1] in {"", "#"} or _BLANK_LINE.search(match[0]))
         paragraph = paragraph or _begins_item(text, match.end())
@@ -124,6 +129,27 @@ def _is_within_quotation(text: str, end: re.Match[str]) -> bool:
     return _GOES_ON.match(text, text.rfind("\n", 0, end.start()) + 1) is not None
 
 
+def _goes_on(text: str, end: re.Match[str]) -> bool:
+    """Return whether a line that was wrapped goes on in one that only begins like an item: "by version\\n3. It …".
+
+    The first one has no end of a sentence, and in its paragraph no other line begins so, as items of a list do.
+    """
+    start = text.rfind("\n", 0, end.start()) + 1
+    if "\n" not in end[0] or end.start() - start < _PROSE_LINE or not _WRAPPED_END.search(text, start, end.start()):
+        return False
+    item = _MAY_GO_ON.match(text, end.end())
+    if item is None or _BLANK_LINE.search(end[0]):
+        return False
+    above, below = text.rfind("\n\n", 0, start), text.find("\n\n", end.end())
+    lines = (*text[max(above, 0) : end.start()].split("\n"), *text[end.end() : below].split("\n")[1:])
+    return not any(_is_like(line, item["mark"]) for line in lines)
+
+
+def _is_like(line: str, mark: str | None) -> bool:
+    """Return whether a line begins with a mark; without one: with a number."""
+    return line.lstrip().startswith(mark) if mark else _NUMBERED.match(line) is not None
+
+
 def _is_abbreviation(so_far: str) -> bool:
     return _ABBREVIATION.search(so_far) is not None and _UNIT.search(so_far) is None
 
@@ -145,7 +171,7 @@ def _line_behind(text: str, place: int) -> int:
 def _add(spans: list[tuple[int, int]], text: str, start: int, end: int) -> None:
     while start < end and text[start].isspace():
         start += 1
-    if markup := _MARKUP.match(text, start, end):
+    while markup := _MARKUP.match(text, start, end):  # a quotation may begin with lines without a word
         start = markup.end()
     while end > start and text[end - 1].isspace():
         end -= 1
