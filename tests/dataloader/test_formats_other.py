@@ -709,3 +709,30 @@ def test_numbers_that_are_none_in_json_are_as_they_are_written() -> None:
     ]
     assert document.content == "run: 1\nloss: NaN\n\nrun: 2\nloss: -Infinity\nrate: 1e999\n\nrun: 3\nloss: 0.5"
     assert convert("run.json", f"[{text.splitlines()[0]}]").content == "run: 1\nloss: NaN"
+
+
+OUTLOOK = "From: Bo Hill <bo@example.org>\nSent: Tuesday, 7 May 2024\nTo: Ada Lane\nSubject: Mill\n\nThe wheel turns."
+
+
+@pytest.mark.parametrize(
+    ("subject", "text", "end"),
+    [
+        (
+            "Re: Mill",
+            "Good.\n\nOn 7 May 2024 at 09:12, Bo Hill <\nbo@example.org> wrote:\nThe wheel turns.\n\nBo",
+            "bo@example.org> wrote:\n\n> The wheel turns.\n>\n> Bo",
+        ),
+        ("Re: Mill", f"Good.\n\n-----Original Message-----\n{OUTLOOK}", "Subject: Mill\n>\n> The wheel turns."),
+        ("RE: Mill", f"Good.\n\n{OUTLOOK}", "\n\n> From: Bo Hill <bo@example.org>\n> Sent:"),
+        ("AW: Mühle", "Gut.\n\nAm 7. Mai 2024 um 09:12 schrieb Bo Hill:\nDas Rad dreht sich.", "> Das Rad dreht sich."),
+        ("RE: Moulin", "Oui.\n\nLe 7 mai 2024 à 09:12, Bo Hill a écrit :\nLa roue tourne.", "> La roue tourne."),
+        # What has marks, is forwarded or has no reply above it stays as it is.
+        ("Re: Mill", "On 7 May 2024, Bo Hill wrote:\n> It turns.\n\nGood.", "wrote:\n> It turns.\n\nGood."),
+        ("Fwd: Mill", f"See below.\n\n{OUTLOOK}", "Subject: Mill\n\nThe wheel turns."),
+        ("Mill", OUTLOOK, "Subject: Mill\n\nThe wheel turns."),
+        ("Mill", "Good.\n\nIn his book, Bo wrote:\nThe wheel turns.", "wrote:\nThe wheel turns."),
+    ],
+)
+def test_what_a_reply_answers_becomes_a_quotation(subject: str, text: str, end: str) -> None:
+    content = convert("a.eml", f"Subject: {subject}\n\n{text}\n").content
+    assert content.endswith(end) or f"{end} Tuesday" in content, content

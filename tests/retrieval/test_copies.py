@@ -137,3 +137,19 @@ async def test_ratings_bring_no_copies_back(kb: KnowledgeBase, expand: int) -> N
     assert {wheel.path, *wheel.also_in} == {"docs/wheel.md", *COPIES}
     assert {hit.path for hit in hits if hit is not wheel} == OTHERS.keys()
     assert len(await kb.search(query, k=4, mode="fuzzy")) == 4
+
+
+async def test_what_only_quotes_a_text_gives_way_to_it(engine: Engine) -> None:
+    marked = "\n".join(f"> {line}" for line in WHEEL.replace("It was", "It\nwas").split("\n"))
+    twice = "\n".join(f"> {line}" for line in marked.split("\n"))
+    quoting = {"a.eml": f"Ada wrote:\n\n{marked}", "b.eml": f"On Monday, Ada wrote:\n{marked}", "c.eml": twice}
+    mails = [Document(path=path, content=text, title="Re: The mill") for path, text in quoting.items()]
+    reply = Document(path="d.eml", content=f"{marked}\n\nThe third time the wheel was replaced by us, in 1987.")
+    async with engine.knowledge() as kb:
+        await kb.ingest([*_few()[:1], *_few()[4:], *mails, reply])
+        hits = await kb.search("the wheel of the mill", k=5, mode="keyword")
+        every = await kb.search("the wheel of the mill", k=20, mode="keyword")
+    assert {hit.path for hit in hits} == {"docs/wheel.md", "d.eml", *OTHERS}
+    assert sorted(next(hit.also_in for hit in hits if hit.content == WHEEL)) == ["a.eml", "b.eml", "c.eml"]
+    assert [hit.score for hit in every] == sorted((hit.score for hit in every), reverse=True)
+    assert {hit.path for hit in every} == {hit.path for hit in hits} | quoting.keys()

@@ -15,6 +15,7 @@ from libs.dataloader.addresses import first_address
 from libs.dataloader.encodings import bom_encoding, decode_bytes, looks_binary
 from libs.dataloader.formats.attachments import Attachments
 from libs.dataloader.formats.base import Content, FileData, UnreadableError, closed, join_lines, lowered
+from libs.dataloader.formats.mail_quotes import with_quotations
 from libs.dataloader.formats.markdown import trim_url
 from libs.dataloader.formats.registry import MBOX, Format
 from libs.dataloader.html import html_to_document
@@ -144,7 +145,8 @@ def _message(message: Message[str, str], collector: LinkCollector, shown: Sequen
 
 def _blocks(message: Message[str, str], collector: LinkCollector, shown: Sequence[str] = _SHOWN) -> list[str]:
     headers = [f"{name}: {value}" for name in shown if (value := _header(message, name))]
-    blocks = ["\n".join(headers), *_bodies(message, collector)]
+    subject = _header(message, "Subject")
+    blocks = ["\n".join(headers), *(with_quotations(body, subject) for body in _bodies(message, collector))]
     if attachments := list(_attachments(message)):
         blocks.append("Attachments:\n" + "\n".join(f"- {name} ({kind})" for name, kind in attachments))
     return blocks

@@ -12,6 +12,7 @@ from core.rag.answering.extracts.blocks import Block, Shown, block_at, show
 from core.rag.answering.extracts.choosing import choose, worth
 from core.rag.answering.extracts.code_spans import Span, comment_on
 from core.rag.answering.extracts.items import code_behind, goes_on, introduction, list_behind, said_by, under
+from core.rag.answering.extracts.quoted import without_quoted
 from core.rag.answering.extracts.scoring import Sentence, scored
 from core.rag.answering.extracts.showing import LONGEST_EXTRACT, shown
 from core.rag.answering.markers import is_in_block
@@ -82,7 +83,7 @@ async def extract(
         The text, with rows of tables with the names of their columns; and the citations, whose quote is the best
         sentence of the passage.
     """
-    sentences = await scored(question, passages, embedder, before)
+    sentences = without_quoted(await scored(question, passages, embedder, before), passages)
     if given:
         sentences = _others(sentences, passages, given) or sentences
     taken_of = choose(intent, [one for one in sentences if one.about >= least])

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from core.rag.retrieval.hits import Hit
+from core.rag.retrieval.ordering.quotations import quoted_first, quoting
 
 #: A shorter text ("Closed on Mondays.") also says something of the document that it is in.
 _ENOUGH: Final = 200
@@ -19,14 +20,17 @@ def apart(hits: Iterable[Hit]) -> tuple[list[Hit], list[Hit]]:
         hits: The hits, best first.
 
     Returns:
-        The hits but those that say what a better one says, each with the paths of its copies in ``also_in``; and these
-        copies, in order.
+        The hits but those that say what a better one says, or only quote another one, each with the paths of its
+        copies in ``also_in``; and these copies, in order. What others only quote comes before them.
     """
+    hits = quoted_first(list(hits))
+    sources = quoting(hits)
     first: dict[tuple[str, ...], Hit] = {}
     copies: list[Hit] = []
     paths: dict[str, list[str]] = {}
     for hit in hits:
-        if (same := first.setdefault(_said(hit), hit)) is not hit:
+        source = sources.get(hit.chunk_id, hit)
+        if (same := first.setdefault(_said(source), source)) is not hit:
             copies.append(hit)
             also = paths.setdefault(same.chunk_id, list(same.also_in))
             also += (path for path in dict.fromkeys((hit.path, *hit.also_in)) if path not in (same.path, *also))
@@ -35,7 +39,7 @@ def apart(hits: Iterable[Hit]) -> tuple[list[Hit], list[Hit]]:
 
 def preferring_others(hits: Iterable[Hit], k: int) -> list[Hit]:
     """Return the best ``k`` hits, in order; copies of better ones are among them only if there are too few others."""
-    hits = list(hits)
+    hits = quoted_first(list(hits))
     others, copies = apart(hits)
     best = {hit.chunk_id: hit for hit in [*others, *copies][:k]}
     return [best[hit.chunk_id] for hit in hits if hit.chunk_id in best]
