@@ -46,6 +46,7 @@ async def test_users_are_listed_by_id_in_pages(kb: KnowledgeBase) -> None:
     await kb.remember("tuesday", "user", "It is Ann again.", user_id="ann")
     await kb.client.create_or_get_user("Zoë", "Zoë Vane")
     people = await kb.users()
+    assert people[0].keys() == {"id", "name", "created_at", "updated_at", "conversations"}
     assert [(row["id"], row["name"], row["conversations"]) for row in people] == [
         ("Zoë", "Zoë Vane", 0),
         ("ann", None, 2),

@@ -84,7 +84,9 @@ class UserOperations(DocumentOperations):
             [row["node"] for row in rows],
         )
         counts = {row["i"]: row["n"] for row in talks}
-        return [{**row, "conversations": counts.get(row.pop("node"), 0)} for row in rows]
+        for row in rows:
+            row["conversations"] = counts.get(row.pop("node"), 0)
+        return rows
 
     async def track_user_viewed_document(self, user_id: str, document: str) -> int:
         """Record that a user viewed a document.
