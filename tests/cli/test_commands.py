@@ -560,10 +560,10 @@ def test_export_and_import(mgrag: Command, graph: Path) -> None:
     everything = mgrag("export", "all.jsonl.gz", "--all-namespaces", "--json").json
     assert {*everything["namespaces"]} == {"default", "tenant"}
     refused = mgrag("import", "all.jsonl.gz", "--db", "other.grafeo")
-    assert refused.code == 1
+    assert refused.code == 2
     assert "import it with --all-namespaces." in refused.err
     refused = mgrag("import", "one.jsonl", "--namespace", "tenant", "--db", "other.grafeo")
-    assert refused.code == 1
+    assert refused.code == 2
     assert "import it with --namespace 'default' or --all-namespaces." in refused.err
     misspelt = mgrag("export", "none.jsonl", "--namespace", "tennant")
     assert (misspelt.code, misspelt.err) == (

@@ -70,7 +70,7 @@ async def import_(kb: Writing, request: Request) -> Imported:
                 await asyncio.to_thread(copy.write, piece)
         try:
             found = await kb.import_(file)
-        except BackupError as error:
+        except (BackupError, InvalidInputError) as error:
             # The rest is for the command line, and where the server keeps files is its own business.
             what, _, _ = str(error).replace(str(file), "The body").partition(". ")
             raise InvalidInputError(f"{what.removesuffix('.')}. Nothing was imported.") from error

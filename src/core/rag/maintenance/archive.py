@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from core.rag.arguments import check_file, check_flags, check_texts
 from core.rag.dbhandler.transfer.file import TransferReport, check_export, reading_export, writing_export
-from core.rag.errors import BackupError, NotFoundError
+from core.rag.errors import InvalidInputError, NotFoundError
 from core.rag.indexing.titles import TitleLinker
 from core.rag.maintenance.conversations import ConversationSoundness
 from core.rag.maintenance.knowledge import KnowledgeSoundness
@@ -46,7 +46,7 @@ async def import_namespaces(
     others = [name for name in found if name != client.namespace]
     if others and not everything:
         ways = "" if len(found) > 1 else f"--namespace {others[0]!r} or "
-        raise BackupError(
+        raise InvalidInputError(
             f"{source} holds {', '.join(map(repr, found))}, and is to be imported into the namespace"
             f" {client.namespace!r}. Ids belong to their namespace: import it with {ways}--all-namespaces."
         )

@@ -132,7 +132,8 @@ class Upkeep:
             What was read, by namespace.
 
         Raises:
-            BackupError: if the file is not an export, is truncated or damaged, or contains other namespaces.
+            BackupError: if the file is not an export, is truncated or damaged.
+            InvalidInputError: if it contains other namespaces, and ``everything`` is not set.
             StoreConflictError: if somebody else removes what it writes; repeat it then.
         """
         from core.rag.maintenance.archive import import_namespaces
