@@ -143,17 +143,17 @@ class RevectoringOperations(VectorStoreOperations):
                 ids = [row.id for row in part]
                 talks = await tx.run(
                     "UNWIND $ids AS i MATCH (m:Interaction {id: i})-[:PART_OF]->(c:Conversation) "
-                    "RETURN DISTINCT c.id AS id",
-                    {"ids": ids},
+                    "WHERE c.namespace = $namespace RETURN DISTINCT c.id AS id",
+                    {"ids": ids, "namespace": self._namespace},
                 )
                 await tx.run(
                     "UNWIND $ids AS i MATCH (c:Conversation {id: i}) SET c.revision = $revision",
                     {"ids": sorted(row["id"] for row in talks), "revision": uuid.uuid4().hex},
                 )
                 there = await tx.run(
-                    "UNWIND $ids AS i MATCH (m:Interaction {id: i}) WHERE coalesce(m.compacted_into, '') = '' "
-                    "RETURN m.id AS id, m.revised_at AS revised",
-                    {"ids": ids},
+                    "UNWIND $ids AS i MATCH (m:Interaction {id: i}) WHERE m.namespace = $namespace "
+                    "AND coalesce(m.compacted_into, '') = '' RETURN m.id AS id, m.revised_at AS revised",
+                    {"ids": ids, "namespace": self._namespace},
                 )
                 known = {row["id"] for row in there if row["revised"] == revised[row["id"]]}
                 await attach_message_vectors(
@@ -171,9 +171,9 @@ class RevectoringOperations(VectorStoreOperations):
     async def embeddable_chunks(self, ids: Sequence[str]) -> list[Row]:
         """Return chunks with what is embedded of them: ``id, path, title, heading, content, metadata, chunk_index``."""
         return await self.read(
-            "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i})-[:CHUNK_OF]->(d:Document) RETURN c.id AS id, "
-            "d.path AS path, d.title AS title, c.heading AS heading, c.content AS content, c.metadata AS metadata, "
-            "c.chunk_index AS chunk_index",
+            "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i})-[:CHUNK_OF]->(d:Document) "
+            "WHERE c.namespace = $namespace RETURN c.id AS id, d.path AS path, d.title AS title, "
+            "c.heading AS heading, c.content AS content, c.metadata AS metadata, c.chunk_index AS chunk_index",
             ids=check_texts("ids", ids),
         )
 

@@ -134,8 +134,11 @@ class ConversationSoundness(Checks):
 
     async def _renumber(self) -> None:
         store = await self._client.connect()
+        inside = self._client.namespace
         for conversation in sorted(await self._out_of_order()):
-            await store.transaction(partial(renumber_messages, conversation=conversation, now=utc_now()))
+            await store.transaction(
+                partial(renumber_messages, conversation=conversation, namespace=inside, now=utc_now())
+            )
 
     async def _memory(self) -> AsyncIterator[Flaw]:
         rows = await self._read(

@@ -200,17 +200,20 @@ class IngestOperations(VectorStoreOperations):
         async def work(tx: Transaction) -> None:
             await run_for_ids(
                 tx,
-                "UNWIND $ids AS i MATCH (d:Document {id: i})-[r:SOURCED_FROM]->(s:Source {id: $source}) DELETE r",
+                "UNWIND $ids AS i MATCH (d:Document {id: i})-[r:SOURCED_FROM]->(s:Source {id: $source}) "
+                "WHERE s.namespace = $namespace DELETE r",
                 ids,
                 source=source,
+                namespace=self._namespace,
             )
             # By it an ingest knows whether a document comes from its source.
             others = await run_for_ids(
                 tx,
-                "UNWIND $ids AS i MATCH (d:Document {id: i})-[:SOURCED_FROM]->(s:Source) WHERE d.source_id = $source "
-                "RETURN d.id AS id, s.id AS other",
+                "UNWIND $ids AS i MATCH (d:Document {id: i})-[:SOURCED_FROM]->(s:Source) "
+                "WHERE d.namespace = $namespace AND d.source_id = $source RETURN d.id AS id, s.id AS other",
                 ids,
                 source=source,
+                namespace=self._namespace,
             )
             rows = [{"id": key, "other": other} for key, other in {row["id"]: row["other"] for row in others}.items()]
             statement = "UNWIND $rows AS row MATCH (d:Document {id: row.id}) SET d.source_id = row.other"

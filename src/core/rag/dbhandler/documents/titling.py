@@ -88,7 +88,8 @@ class TitleOperations(ClientBase):
     async def chunk_texts(self, ids: Sequence[str]) -> dict[str, str]:
         """Return the content of chunks by id."""
         rows = await self.read(
-            "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i}) RETURN c.id AS id, c.content AS content",
+            "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i}) WHERE c.namespace = $namespace "
+            "RETURN c.id AS id, c.content AS content",
             ids=check_texts("ids", ids),
         )
         return {row["id"]: row["content"] for row in rows}

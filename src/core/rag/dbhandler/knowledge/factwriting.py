@@ -94,8 +94,11 @@ class FactOperations(ClientBase):
     async def write_fact_failures(self, reasons: Mapping[str, str]) -> None:
         """Store why the extraction of facts failed, by id of the chunk; the next run tries these chunks again."""
         rows = [{"id": key, "reason": reason[:_MAX_REASON_CHARS]} for key, reason in sorted(reasons.items())]
-        statement = "UNWIND $rows AS row MATCH (c:DocumentChunk {id: row.id}) SET c.facts_error = row.reason"
-        await self._write(partial(run_for_rows, statement=statement, rows=rows))
+        statement = (
+            "UNWIND $rows AS row MATCH (c:DocumentChunk {id: row.id}) WHERE c.namespace = $namespace "
+            "SET c.facts_error = row.reason"
+        )
+        await self._write(partial(run_for_rows, statement=statement, rows=rows, namespace=self._namespace))
 
     async def fact_counts(self) -> dict[str, int]:
         """Count chunks that a language model has read (``done``), failed on (``failed``) and not seen (``waiting``)."""

@@ -117,7 +117,7 @@ class ResolutionOperations(ClientBase):
                 gone,
                 origin=FROM_RULE,
             )
-            await _connect(tx, added, FROM_RULE)
+            await _connect(tx, added, FROM_RULE, self._namespace)
 
         await self._write(work)
         return len(added), len(gone)
@@ -129,8 +129,9 @@ class ResolutionOperations(ClientBase):
         async def work(tx: Transaction) -> None:
             (distinction,) = self._distinctions(alias, [entity])
             await tx.run("UNWIND $ids AS i MATCH (d:Distinction {id: i}) DETACH DELETE d", {"ids": [distinction["id"]]})
-            await _disconnect(tx, alias, entity)
-            await _connect(tx, [{"a": alias, "b": entity, "method": FROM_CALLER, "score": 1.0}], FROM_CALLER)
+            await _disconnect(tx, alias, entity, self._namespace)
+            row = {"a": alias, "b": entity, "method": FROM_CALLER, "score": 1.0}
+            await _connect(tx, [row], FROM_CALLER, self._namespace)
 
         await self._write(work)
 
@@ -150,12 +151,14 @@ class ResolutionOperations(ClientBase):
 
         async def work(tx: Transaction) -> int:
             rows = await tx.run(
-                "MATCH (a:Entity {id: $id})-[s:SAME_AS]-(b:Entity) RETURN DISTINCT b.id AS id", {"id": entity}
+                "MATCH (a:Entity {id: $id})-[s:SAME_AS]-(b:Entity) WHERE a.namespace = $namespace "
+                "RETURN DISTINCT b.id AS id",
+                {"id": entity, "namespace": self._namespace},
             )
             apart = [row["id"] for row in rows if not others or row["id"] in others]
             undone = len(apart)
             for other in apart:
-                await _disconnect(tx, entity, other)
+                await _disconnect(tx, entity, other, self._namespace)
             apart += [other for other in dict.fromkeys(others) if other not in apart]
             # A separate node, because the entities may be removed with their texts and come back with them.
             await run_for_rows(
@@ -178,15 +181,20 @@ class ResolutionOperations(ClientBase):
         return [{"id": stable_id(Label.DISTINCTION, self._namespace, a, b), "entity": a, "other": b} for a, b in pairs]
 
 
-async def _disconnect(tx: Transaction, a: str, b: str) -> None:
-    await tx.run("MATCH (a:Entity {id: $a})-[s:SAME_AS]-(b:Entity {id: $b}) DELETE s", {"a": a, "b": b})
+async def _disconnect(tx: Transaction, a: str, b: str, namespace: str) -> None:
+    await tx.run(
+        "MATCH (a:Entity {id: $a})-[s:SAME_AS]-(b:Entity {id: $b}) WHERE a.namespace = $namespace DELETE s",
+        {"a": a, "b": b, "namespace": namespace},
+    )
 
 
-async def _connect(tx: Transaction, rows: Sequence[Row], origin: str) -> None:
+async def _connect(tx: Transaction, rows: Sequence[Row], origin: str, namespace: str) -> None:
     await run_for_rows(
         tx,
-        "UNWIND $rows AS row MATCH (a:Entity {id: row.a}) MATCH (b:Entity {id: row.b}) MERGE (a)-[s:SAME_AS]->(b) "
+        "UNWIND $rows AS row MATCH (a:Entity {id: row.a}) MATCH (b:Entity {id: row.b}) "
+        "WHERE a.namespace = $namespace AND b.namespace = $namespace MERGE (a)-[s:SAME_AS]->(b) "
         "SET s.method = row.method, s.score = row.score, s.origin = $origin",
         rows,
         origin=origin,
+        namespace=namespace,
     )

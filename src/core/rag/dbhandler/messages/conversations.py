@@ -88,7 +88,7 @@ class ConversationOperations(MessageReading):
         Raises:
             NotFoundError: if there is no such conversation (any more).
         """
-        return await self._write(lambda tx: remove_conversation(tx, node, utc_now(), only))
+        return await self._write(lambda tx: remove_conversation(tx, node, self._namespace, utc_now(), only))
 
     async def add_message(
         self,

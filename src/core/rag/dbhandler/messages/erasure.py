@@ -15,6 +15,8 @@ from core.rag.dbhandler.messages.users import rating_key
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.schema import Label
 
+_USER = "MATCH (u:User {id: $id}) WHERE u.namespace = $namespace"
+
 
 class ErasureOperations(RecollectionOperations):
     """Finding and removing the data of a person."""
@@ -26,8 +28,9 @@ class ErasureOperations(RecollectionOperations):
             ``id, user_id, timestamp, last_said_at, summary`` of each.
         """
         return await self.read(
-            "MATCH (c:Conversation {id: $id})<-[:PART_OF]-(m:Interaction) RETURN m.id AS id, m.user_id AS user_id, "
-            "m.timestamp AS timestamp, m.last_said_at AS last_said_at, m.summary AS summary",
+            "MATCH (c:Conversation {id: $id})<-[:PART_OF]-(m:Interaction) WHERE c.namespace = $namespace "
+            "RETURN m.id AS id, m.user_id AS user_id, m.timestamp AS timestamp, m.last_said_at AS last_said_at, "
+            "m.summary AS summary",
             id=node,
         )
 
@@ -56,8 +59,9 @@ class ErasureOperations(RecollectionOperations):
 
         async def work(tx: Transaction) -> bool:
             await lock(tx, Label.USER, [node])
-            rows = await tx.run("MATCH (u:User {id: $id}) RETURN u.id AS id", {"id": node})
-            await tx.run("MATCH (u:User {id: $id}) DETACH DELETE u", {"id": node})
+            which = {"id": node, "namespace": self._namespace}
+            rows = await tx.run(f"{_USER} RETURN u.id AS id", which)
+            await tx.run(f"{_USER} DETACH DELETE u", which)
             return bool(rows)
 
         return await self._write(work)
@@ -72,13 +76,13 @@ class ErasureOperations(RecollectionOperations):
         """
         target = await self.create_or_get_user(external_id)
         ratings = await self.read(
-            "MATCH (u:User {id: $id})-[r:RATED]->(c:DocumentChunk) RETURN c.id AS chunk, r.key AS key, "
-            "r.value AS value, r.query AS query, r.rated_at AS rated_at",
+            "MATCH (u:User {id: $id})-[r:RATED]->(c:DocumentChunk) WHERE u.namespace = $namespace "
+            "RETURN c.id AS chunk, r.key AS key, r.value AS value, r.query AS query, r.rated_at AS rated_at",
             id=node,
         )
         views = await self.read(
-            "MATCH (u:User {id: $id})-[r:VIEWED]->(d:Document) RETURN d.id AS document, r.count AS count, "
-            "r.first_at AS first_at, r.last_at AS last_at",
+            "MATCH (u:User {id: $id})-[r:VIEWED]->(d:Document) WHERE u.namespace = $namespace "
+            "RETURN d.id AS document, r.count AS count, r.first_at AS first_at, r.last_at AS last_at",
             id=node,
         )
         for row in ratings:
@@ -103,7 +107,7 @@ class ErasureOperations(RecollectionOperations):
                 views,
                 user=target,
             )
-            await tx.run("MATCH (u:User {id: $id}) DETACH DELETE u", {"id": node})
+            await tx.run(f"{_USER} DETACH DELETE u", {"id": node, "namespace": self._namespace})
 
         await self._write(work)
 

@@ -64,23 +64,26 @@ class Indexes:
     vector_label: str = ""
 
 
-async def lock_conversation(tx: Transaction, conversation: str, now: str) -> Row:
+async def lock_conversation(tx: Transaction, conversation: str, namespace: str, now: str) -> Row:
     """Lock a conversation, so that no other client changes it before this transaction ends.
 
     Returns:
         Its ``session_id``, ``sequence`` (number of the last message ever added), ``last_id`` and ``message_count``.
 
     Raises:
-        NotFoundError: if it does not exist.
+        NotFoundError: if it does not exist, or is in another namespace.
     """
+    where = {"id": conversation, "namespace": namespace}
     await tx.run(
-        "MATCH (c:Conversation {id: $id}) SET c.revision = $revision, c.updated_at = $now",
-        {"id": conversation, "revision": uuid.uuid4().hex, "now": now},
+        "MATCH (c:Conversation {id: $id}) WHERE c.namespace = $namespace "
+        "SET c.revision = $revision, c.updated_at = $now",
+        {**where, "revision": uuid.uuid4().hex, "now": now},
     )
     rows = await tx.run(
-        "MATCH (c:Conversation {id: $id}) RETURN c.session_id AS session_id, coalesce(c.sequence, 0) AS sequence, "
-        "coalesce(c.last_id, '') AS last_id, coalesce(c.message_count, 0) AS message_count",
-        {"id": conversation},
+        "MATCH (c:Conversation {id: $id}) WHERE c.namespace = $namespace RETURN c.session_id AS session_id, "
+        "coalesce(c.sequence, 0) AS sequence, coalesce(c.last_id, '') AS last_id, "
+        "coalesce(c.message_count, 0) AS message_count",
+        where,
     )
     if not rows:
         raise NotFoundError("The conversation is not there (any more).")
@@ -97,7 +100,7 @@ async def append_messages(
     now: str,
 ) -> None:
     """Append messages to a conversation; messages that exist already are not changed."""
-    state = await lock_conversation(tx, conversation, now)
+    state = await lock_conversation(tx, conversation, namespace, now)
     ids = [message.id for message in messages]
     rows = await run_for_ids(tx, "UNWIND $ids AS i MATCH (m:Interaction {id: i}) RETURN m.id AS id", ids)
     there = {row["id"] for row in rows}
@@ -143,7 +146,7 @@ async def insert_behind(
         Whether the message exists now. It does not if another client was faster, so that one of the replaced messages
         no longer exists, says something else, or has been replaced already.
     """
-    state = await lock_conversation(tx, conversation, now)
+    state = await lock_conversation(tx, conversation, namespace, now)
     rows = await tx.run(
         "MATCH (c:Conversation {id: $id})<-[:PART_OF]-(m:Interaction) RETURN m.id AS id, m.sequence AS sequence, "
         "coalesce(m.compacted_into, '') AS summary, m.revised_at AS revised_at",
@@ -177,9 +180,9 @@ async def insert_behind(
     return True
 
 
-async def move_to_end(tx: Transaction, conversation: str, identifier: str, now: str) -> None:
+async def move_to_end(tx: Transaction, conversation: str, identifier: str, namespace: str, now: str) -> None:
     """Make a message of a conversation its last one; those before and after it are joined."""
-    state = await lock_conversation(tx, conversation, now)
+    state = await lock_conversation(tx, conversation, namespace, now)
     if state["last_id"] == identifier:
         return
     joined: list[list[str]] = []
@@ -245,7 +248,7 @@ async def refer(tx: Transaction, messages: Sequence[InteractionRow], *, namespac
     )
 
 
-async def renumber_messages(tx: Transaction, conversation: str, now: str) -> None:
+async def renumber_messages(tx: Transaction, conversation: str, namespace: str, now: str) -> None:
     """Order the messages of a conversation after an import added some from another copy of it.
 
     Messages keep their numbers if possible: of two with the same number, the later one and all after it get higher
@@ -254,7 +257,7 @@ async def renumber_messages(tx: Transaction, conversation: str, now: str) -> Non
     before = await tx.run(
         "MATCH (c:Conversation {id: $id}) RETURN c.revision AS revision, c.updated_at AS now", {"id": conversation}
     )
-    state = await lock_conversation(tx, conversation, now)
+    state = await lock_conversation(tx, conversation, namespace, now)
     rows = await tx.run(
         "MATCH (c:Conversation {id: $id})<-[:PART_OF]-(m:Interaction) RETURN m.id AS id, "
         "coalesce(m.sequence, 0) AS sequence, coalesce(m.timestamp, '') AS timestamp, m.last_said_at AS last_said_at",

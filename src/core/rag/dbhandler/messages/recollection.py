@@ -30,7 +30,7 @@ class RecollectionOperations(RememberingOperations):
         """Remove owner and title of a conversation (id of its node); messages and their speakers stay."""
 
         async def work(tx: Transaction) -> None:
-            await lock_conversation(tx, node, utc_now())
+            await lock_conversation(tx, node, self._namespace, utc_now())
             await tx.run("MATCH (c:Conversation {id: $id})<-[r:STARTED]-(u:User) DELETE r", {"id": node})
             await tx.run("MATCH (c:Conversation {id: $id}) SET c.user_id = '', c.title = ''", {"id": node})
 
@@ -48,7 +48,10 @@ class RecollectionOperations(RememberingOperations):
         """Record that messages were recalled, unless the graph is open for reading only."""
         if ids and not (await self.connect()).capabilities.read_only:
             await self._write_one(
-                "UNWIND $ids AS i MATCH (m:Interaction {id: i}) SET m.last_accessed_at = $now", ids=list(ids), now=now
+                "UNWIND $ids AS i MATCH (m:Interaction {id: i}) WHERE m.namespace = $namespace "
+                "SET m.last_accessed_at = $now",
+                ids=list(ids),
+                now=now,
             )
 
     async def session_rows(self, nodes: Sequence[str]) -> list[Row]:
@@ -61,7 +64,8 @@ class RecollectionOperations(RememberingOperations):
         """
         return await self.read(
             "UNWIND $ids AS i MATCH (c:Conversation {id: i})<-[:PART_OF]-(m:Interaction) "
-            "WHERE coalesce(m.compacted_into, '') = '' RETURN c.id AS session, m.id AS id, m.sequence AS sequence, "
+            "WHERE c.namespace = $namespace AND coalesce(m.compacted_into, '') = '' "
+            "RETURN c.id AS session, m.id AS id, m.sequence AS sequence, "
             "m.terms AS terms, m.tags AS tags, m.role AS role, m.user_id AS user_id, m.timestamp AS timestamp, "
             "m.day AS day, m.last_said_at AS last_said_at, m.revised_at AS revised_at, "
             "m.content ENDS WITH '?' OR m.content ENDS WITH '？' OR m.content ENDS WITH '؟' AS asks",
@@ -84,8 +88,9 @@ class RecollectionOperations(RememberingOperations):
         begin = everywhere if nodes is None else "UNWIND $ids AS i MATCH (c:Conversation {id: i})"
         return await self.read(
             f"{begin}<-[:PART_OF]-(m:Interaction) "
-            "WHERE coalesce(m.compacted_into, '') = '' RETURN m.id AS id, m.tags AS tags, m.timestamp AS timestamp, "
-            "m.last_said_at AS last_said_at, m.user_id AS user_id, c.user_id AS owner, c.id AS node_id, "
+            "WHERE c.namespace = $namespace AND coalesce(m.compacted_into, '') = '' "
+            "RETURN m.id AS id, m.tags AS tags, m.timestamp AS timestamp, m.last_said_at AS last_said_at, "
+            "m.user_id AS user_id, c.user_id AS owner, c.id AS node_id, "
             f"c.revision AS revision, c.message_count AS message_count{', m.metadata AS metadata' if metadata else ''}",
             ids=[] if nodes is None else check_texts("nodes", nodes),
         )
@@ -96,7 +101,8 @@ class RecollectionOperations(RememberingOperations):
         label = check_name(store.index(Label.INTERACTION).label)
         rows = await self.read(
             "UNWIND $ids AS i MATCH (c:Conversation {id: i})<-[:PART_OF]-(m:Interaction) "
-            f"MATCH (m)<-[:EMBEDDING_OF]-(v:{label}) RETURN m.id AS id, v.embedding AS embedding",
+            f"WHERE c.namespace = $namespace MATCH (m)<-[:EMBEDDING_OF]-(v:{label}) "
+            "RETURN m.id AS id, v.embedding AS embedding",
             ids=check_texts("nodes", nodes),
         )
         return {row["id"]: row["embedding"] for row in rows}
@@ -211,7 +217,7 @@ class RecollectionOperations(RememberingOperations):
 
         async def work(tx: Transaction) -> int:
             now = utc_now()
-            number = await remove_messages(tx, session["node_id"], gone, now)
+            number = await remove_messages(tx, session["node_id"], gone, self._namespace, now)
             there = await run_for_ids(
                 tx,
                 "UNWIND $ids AS i MATCH (m:Interaction {id: i}) WHERE m.compacted_into = '' "

@@ -109,7 +109,7 @@ class RememberingOperations(ConversationOperations):
 
         async def work(tx: Transaction) -> list[str]:
             now = utc_now()
-            await lock_conversation(tx, node, now)
+            await lock_conversation(tx, node, self._namespace, now)
             elsewhere = await _of_words(tx, [one.ids[0] for one in said])
             known = {row["id"]: row for row in elsewhere} | await _known(tx, possible)
             others: dict[str, list[str]] = {}
@@ -171,7 +171,7 @@ class RememberingOperations(ConversationOperations):
             },
         )
         if said > last_said(there):
-            await move_to_end(tx, node, message.id, now)
+            await move_to_end(tx, node, message.id, self._namespace, now)
         if there["compacted_into"]:  # said again: it counts as a memory itself again
             await attach_message_vectors(tx, [message], namespace=self._namespace, indexes=indexes, now=now)
         return {**there, **known}

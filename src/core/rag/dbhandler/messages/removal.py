@@ -13,13 +13,13 @@ from core.rag.dbhandler.store import Transaction
 from core.rag.schema import FROM_TEXT
 
 
-async def remove_messages(tx: Transaction, conversation: str, ids: Sequence[str], now: str) -> int:
+async def remove_messages(tx: Transaction, conversation: str, ids: Sequence[str], namespace: str, now: str) -> int:
     """Remove messages from a conversation; those before and after them are joined, and what they summarised is back.
 
     Returns:
         How many of them were there.
     """
-    await lock_conversation(tx, conversation, now)
+    await lock_conversation(tx, conversation, namespace, now)
     rows = await tx.run(
         "MATCH (c:Conversation {id: $id})<-[:PART_OF]-(m:Interaction) RETURN m.id AS id, m.sequence AS sequence",
         {"id": conversation},
@@ -38,12 +38,15 @@ async def remove_messages(tx: Transaction, conversation: str, ids: Sequence[str]
     return len(removed)
 
 
-async def remove_conversation(tx: Transaction, conversation: str, now: str, only: Collection[str] | None) -> int | None:
+async def remove_conversation(
+    tx: Transaction, conversation: str, namespace: str, now: str, only: Collection[str] | None
+) -> int | None:
     """Remove a conversation with all of its messages.
 
     Args:
         tx: The transaction.
         conversation: Id of its node.
+        namespace: The namespace.
         now: The time of this write.
         only: Ids of messages; with any other, the conversation stays.
 
@@ -51,9 +54,9 @@ async def remove_conversation(tx: Transaction, conversation: str, now: str, only
         How many messages it had; ``None`` if it stays.
 
     Raises:
-        NotFoundError: if it does not exist.
+        NotFoundError: if it does not exist, or is in another namespace.
     """
-    await lock_conversation(tx, conversation, now)
+    await lock_conversation(tx, conversation, namespace, now)
     rows = await tx.run(
         "MATCH (c:Conversation {id: $id})<-[:PART_OF]-(m:Interaction) RETURN m.id AS id", {"id": conversation}
     )

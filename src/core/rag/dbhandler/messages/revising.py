@@ -44,7 +44,7 @@ class RevisingOperations(RewritingOperations):
 
         async def work(tx: Transaction) -> None:
             now = utc_now()
-            await lock_conversation(tx, node, now)
+            await lock_conversation(tx, node, self._namespace, now)
             found = await tx.run(
                 f"UNWIND [$id] AS i MATCH (m:Interaction {{id: i}}) RETURN {_REVISED}", {"id": message_id}
             )

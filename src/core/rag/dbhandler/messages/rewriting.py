@@ -93,7 +93,7 @@ class RewritingOperations(ErasureOperations):
             if await tx.run(f"MATCH (n:{label} {{id: $id}}) RETURN n.id AS id", {"id": made}):
                 return
             now = utc_now()
-            state = await lock_conversation(tx, row["node_id"], now)
+            state = await lock_conversation(tx, row["node_id"], self._namespace, now)
             await _cut(tx, cut)
             await remove_message_vectors(tx, [message.id for message in messages])
             await run_for_rows(

@@ -130,7 +130,9 @@ class TransferOperations(ExportOperations):
             if pending:
                 await self._put_in(kind, pending, indexes)
         for conversation in continued:
-            await self._write(partial(renumber_messages, conversation=conversation, now=utc_now()))
+            await self._write(
+                partial(renumber_messages, conversation=conversation, namespace=self._namespace, now=utc_now())
+            )
         if joined:
             await self._relink()
         if concepts and len(await self.vector_stores()) > 1:  # those of the file may have vectors of another model only
