@@ -371,6 +371,10 @@ SAID: dict[str, tuple[str, str]] = {
         "edges",
     ),
     "a message without words": ("MATCH (m:Interaction {content: 'five'}) SET m.terms = null", "memory"),
+    "a message with the words of another version": (
+        "MATCH (m:Interaction {content: 'five'}) SET m.terms = 'cinq'",
+        "memory",
+    ),
     "a message in no part of the index": ("MATCH (m:Interaction {content: 'five'}) SET m.partition = null", "memory"),
     "a memory that its summary does not name": (
         "MATCH (:Interaction)-[r:SUMMARIZES]->(:Interaction) WITH r LIMIT 1 DELETE r",

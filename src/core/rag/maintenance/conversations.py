@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections import defaultdict
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 
@@ -186,6 +186,19 @@ class ConversationSoundness(Checks):
         if mute:
             message = f"{len(mute)} messages cannot be found by their words."
             yield Flaw(message, partial(self._analyse, mute))
+        known = {row["id"]: row["terms"] for row in rows if not row["summary"]}
+        if aged := await self._aged({key: known[key] for key in sorted(known.keys() - set(mute))}):
+            # Nothing else writes them again: they are ingested from nowhere.
+            message = f"{len(aged)} messages are found by other words than this version of memgraph-rag searches for."
+            yield Flaw(message, partial(self._analyse, aged))
+
+    async def _aged(self, terms: Mapping[str, str]) -> list[str]:
+        """Return those messages whose words another version found (:data:`core.rag.analysis.ANALYSIS_VERSION`)."""
+        found = []
+        for part in batches(list(terms)):
+            messages = (await self._client.messages_by_id(part)).items()
+            found += [key for key, said in messages if message_terms(said["content"], said["tags"]) != terms[key]]
+        return found
 
     async def _release(self, ids: Sequence[str]) -> None:
         """Restore memories that a summary had replaced."""
