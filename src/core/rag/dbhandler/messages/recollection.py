@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -18,9 +19,12 @@ from core.rag.dbhandler.messages.removal import remove_message_vectors, remove_m
 from core.rag.dbhandler.messages.rows import MESSAGE_COLUMNS, found_message
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.dbhandler.vectors import VectorStoreInfo
+from core.rag.errors import StoreFullError
 from core.rag.identity import stable_id
 from core.rag.schema import Label, check_name
 from core.rag.times import utc_now
+
+_logger = logging.getLogger("mgrag")
 
 
 class RecollectionOperations(RememberingOperations):
@@ -45,14 +49,17 @@ class RecollectionOperations(RememberingOperations):
         return {row["id"]: found_message(row) for row in rows}
 
     async def touch_messages(self, ids: Sequence[str], now: str) -> None:
-        """Record that messages were recalled, unless the graph is open for reading only."""
+        """Record that messages were recalled, unless the graph is open for reading only, or has no room for it."""
         if ids and not (await self.connect()).capabilities.read_only:
-            await self._write_one(
-                "UNWIND $ids AS i MATCH (m:Interaction {id: i}) WHERE m.namespace = $namespace "
-                "SET m.last_accessed_at = $now",
-                ids=list(ids),
-                now=now,
-            )
+            try:
+                await self._write_one(
+                    "UNWIND $ids AS i MATCH (m:Interaction {id: i}) WHERE m.namespace = $namespace "
+                    "SET m.last_accessed_at = $now",
+                    ids=list(ids),
+                    now=now,
+                )
+            except StoreFullError as error:  # what was recalled is there all the same
+                _logger.warning("That memories were recalled is not noted: %s", error)
 
     async def session_rows(self, nodes: Sequence[str]) -> list[Row]:
         """Return what ranking needs of the messages of conversations (ids of their nodes), except the vectors.
