@@ -220,6 +220,17 @@ def test_a_server_is_not_taken_for_a_file(address: str, mgrag: Command) -> None:
     assert mgrag("search", "mill", "--db", address).code == 0, "there is a file of this name"
 
 
+@pytest.mark.parametrize("start", ["bolt//", "bolt:/", "bolt:", "Bolt+s//", "neo4j+ssc:/"])
+def test_a_mistyped_address_of_a_server_is_not_shown_and_makes_no_folder(start: str, mgrag: Command) -> None:
+    (mgrag.folder / "a.md").write_text("The mill.")
+    done = mgrag("ingest", "a.md", "--db", f"{start}ada:hunter2@db.example:7687")
+    assert done.code == 2
+    assert "bolt://HOST:7687" in done.err
+    assert "hunter2" not in done.err + done.out
+    assert sorted(path.name for path in mgrag.folder.iterdir()) == ["a.md"]
+    assert mgrag("ingest", "a.md", "--db", "bolt/graph.grafeo").code == 0, "a folder may have this name"
+
+
 @pytest.mark.parametrize(
     "arguments", [("nosuch",), ("list", "--nosuch"), ("search",), ("show", "a", "b")], ids=" ".join
 )

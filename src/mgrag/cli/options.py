@@ -55,6 +55,8 @@ YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for con
 
 _URI = re.compile(r"(?:embedded:|[A-Za-z][A-Za-z0-9+.-]*://)")
 _SERVER = re.compile(r"(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}")
+#: The address of a server with a slip in its first characters: bolt//HOST, bolt:/HOST. It may have a password.
+_MISTYPED = re.compile(r"(?:bolt|neo4j)(?:\+s(?:sc)?)?(?::(?!//)|//)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,4 +160,6 @@ def graph_uri(db: str) -> str:
         raise typer.BadParameter("it is empty", param_hint="'--db'")
     if _SERVER.fullmatch(db) and not Path(db).exists():
         raise typer.BadParameter(f"a server is bolt://{db}, a file embedded:{db}", param_hint="'--db'")
+    if _MISTYPED.match(db) and not Path(db).exists():
+        raise typer.BadParameter("a server is bolt://HOST:7687, a file embedded:PATH", param_hint="'--db'")
     return db if _URI.match(db) else f"embedded:{db}"
