@@ -47,7 +47,7 @@ async def test_the_parts_for_each_system_run_one_after_another(capsys: pytest.Ca
             left.append(await run(block, names))
             names |= left[-1]
         told = [body["messages"][0]["content"] for body in said.chat.bodies]
-    drawing, neo4j, lightrag, graphiti, cognee, mem0 = left
+    drawing, neo4j, lightrag, graphiti, cognee, mem0, llamaindex = left
 
     assert "Harrow Mill" in drawing["page"]
     assert "owns" in drawing["diagram"]
@@ -71,3 +71,7 @@ async def test_the_parts_for_each_system_run_one_after_another(capsys: pytest.Ca
     assert "retrieval\n" in printed
     assert "done\n" in printed
     assert "I love science fiction, but no thrillers." in printed
+
+    assert [citation.path for citation in llamaindex["answer"].citations] == ["ferry"]
+    assert printed.endswith(f"{llamaindex['answer'].text}\n")
+    assert [node.name for node in llamaindex["piece"].nodes] == ["Ada Lane"]  # who employs Bob Reed

@@ -296,6 +296,10 @@ class Answer(Plain):
     message_id: str | None = None
     details: dict[str, Any] = field(default_factory=dict)
 
+    def __str__(self) -> str:
+        """Return the text."""
+        return self.text
+
     @property
     def final_message(self) -> str:
         """``text``: its name in the result of a flow."""
