@@ -114,7 +114,7 @@ def _finish(code: int) -> NoReturn:
     except OSError as error:  # nobody can be told
         _drop(sys.stderr)
         code = _EXIT_BROKEN_PIPE if isinstance(error, BrokenPipeError) else code
-    if code == _EXIT_INTERRUPTED:
+    if code in (_EXIT_INTERRUPTED, _EXIT_BROKEN_PIPE):
         os._exit(code)  # at once, not when the last thread has ended
     sys.exit(code)
 

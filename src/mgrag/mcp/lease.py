@@ -8,7 +8,7 @@ import logging
 from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING
 
-from core.rag.errors import MGRagError
+from core.rag.errors import MGRagError, StoreUnavailableError
 
 if TYPE_CHECKING:
     from core.rag.knowledge_base import KnowledgeBase
@@ -39,6 +39,8 @@ class Lease:
         self._closes = False
         self._users = 0
         self._closing: asyncio.Task[None] | None = None
+        self._failed = 0  # so many times it could not be opened
+        self._failure: StoreUnavailableError | None = None  # why, if it was not opened since
 
     @contextlib.asynccontextmanager
     async def use(self, *, create: bool = False) -> AsyncIterator[KnowledgeBase]:
@@ -48,17 +50,19 @@ class Lease:
             create: Whether a graph may be made where there is none.
 
         Raises:
-            StoreError: if the graph cannot be opened.
+            StoreError: if the graph cannot be opened. Whoever came while one call waited for a graph that is in use
+                (or for a server) is told the same, instead of waiting as long again.
             NotFoundError: if there is none, and it may not be made.
         """
+        before = self._failed
         async with self._changing:
             if self._closing is not None:
                 self._closing.cancel()  # it waits: whoever closes has the lock
                 self._closing = None
             if self._kb is None:
-                self._kb = await self._opener(create).__aenter__()
-                graph = (await self._kb.client.connect()).capabilities
-                self._closes = not graph.shared and graph.location != _IN_MEMORY
+                if self._failure is not None and self._failed > before:
+                    raise self._failure
+                self._kb = await self._open(create)
             kb = self._kb
             self._users += 1
         try:
@@ -75,6 +79,18 @@ class Lease:
                 self._closing.cancel()
                 self._closing = None
             await self._close()
+
+    async def _open(self, create: bool) -> KnowledgeBase:
+        try:
+            kb = await self._opener(create).__aenter__()
+        except StoreUnavailableError as error:
+            self._failed += 1
+            self._failure = error
+            raise
+        self._failure = None
+        graph = (await kb.client.connect()).capabilities
+        self._closes = not graph.shared and graph.location != _IN_MEMORY
+        return kb
 
     async def _close_later(self) -> None:
         await asyncio.sleep(self._hold)

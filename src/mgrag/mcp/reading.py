@@ -111,7 +111,8 @@ class ReadingTools:
         "found" says whether anything relevant was found, and "supported" whether the sources support the answer:
         "unsupported" are sentences that they do not support, "missing" sentences that cite nothing, "untold" sentences
         that could not be checked, because they are in another language than what they cite.
-        With conversation_id, question and answer are recorded there, unless the server is for reading only.
+        With conversation_id, question and answer are recorded there, unless the server is for reading only; any name
+        begins one.
         """
         async with self._lease.use() as kb:
             answer = await kb.ask(

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import select
+import stat
+import sys
 from collections.abc import AsyncIterable, AsyncIterator
 
 import anyio
@@ -15,7 +19,7 @@ from mgrag.mcp.unreadable import refusal_of
 _Incoming = SessionMessage | Exception
 
 
-class _Waiting:
+class Waiting:
     """The ids of requests without an answer."""
 
     def __init__(self) -> None:
@@ -34,6 +38,9 @@ class _Waiting:
             self._ids.discard(item.message.id)
             self._changed.set()
 
+    def __bool__(self) -> bool:
+        return bool(self._ids)
+
     async def none(self) -> None:
         """Wait until each has its answer."""
         while self._ids:
@@ -43,7 +50,7 @@ class _Waiting:
 
 @contextlib.asynccontextmanager
 async def until_answered(
-    incoming: AsyncIterable[_Incoming], outgoing: MemoryObjectSendStream[SessionMessage]
+    incoming: AsyncIterable[_Incoming], outgoing: MemoryObjectSendStream[SessionMessage], waiting: Waiting
 ) -> AsyncIterator[tuple[MemoryObjectReceiveStream[_Incoming], MemoryObjectSendStream[SessionMessage]]]:
     """Streams for a server, of which the first one does not end before what came in has been answered.
 
@@ -52,8 +59,8 @@ async def until_answered(
     Args:
         incoming: What comes in.
         outgoing: Where answers go.
+        waiting: Is told what comes and goes.
     """
-    waiting = _Waiting()
     pass_in, messages = anyio.create_memory_object_stream[_Incoming](0)
     replies, pass_out = anyio.create_memory_object_stream[SessionMessage](0)
 
@@ -78,3 +85,39 @@ async def until_answered(
         tasks.start_soon(take)
         yield messages, replies
         tasks.cancel_scope.cancel()
+
+
+@contextlib.asynccontextmanager
+async def while_somebody_reads(descriptor: int, waiting: Waiting) -> AsyncIterator[None]:
+    """End the block when nobody reads a pipe any more, amid a request: the client was killed, or has given up.
+
+    Otherwise the server would go on with what it was asked for, and keep the graph from others.
+
+    Args:
+        descriptor: Of the end of the pipe that is written to. What is no pipe is not watched.
+        waiting: The requests without an answer.
+
+    Raises:
+        BrokenPipeError: in a group, if nobody reads it any more.
+    """
+    own = os.dup(descriptor)  # since the SDK puts something else in its place
+
+    async def watch() -> None:
+        await anyio.wait_readable(own)  # it never is, but this also ends with the other end of the pipe
+        if waiting and _nobody_reads(own):
+            raise BrokenPipeError
+
+    try:
+        async with anyio.create_task_group() as tasks:
+            if sys.platform != "win32" and stat.S_ISFIFO(os.fstat(own).st_mode):
+                tasks.start_soon(watch)
+            yield
+            tasks.cancel_scope.cancel()
+    finally:
+        os.close(own)
+
+
+def _nobody_reads(descriptor: int) -> bool:
+    waiting = select.poll()
+    waiting.register(descriptor, 0)
+    return any(told & (select.POLLERR | select.POLLHUP) for _, told in waiting.poll(0))

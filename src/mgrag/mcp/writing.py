@@ -11,6 +11,7 @@ from core.rag.errors import InvalidInputError, SourceError
 from libs.dataloader.formats import UnreadableError
 from mgrag.mcp.arguments import ONE_OR_SEVERAL
 from mgrag.mcp.lease import Lease
+from mgrag.mcp.progress import progress_of_ingest
 from mgrag.sources import Allowed, read_text
 
 if TYPE_CHECKING:
@@ -94,8 +95,8 @@ class WritingTools:
     ) -> dict[str, Any]:
         """Load a web page, a site, or files into the knowledge base; only changes are processed."""
         admitted, options = self._allowed.admit(source, max_pages=max_pages, url_pattern=url_pattern)
-        async with self._lease.use(create=True) as kb:
-            return _outcome(await kb.ingest(admitted, **options))
+        async with self._lease.use(create=True) as kb, progress_of_ingest() as progress:
+            return _outcome(await kb.ingest(admitted, progress=progress, **options))
 
     async def add_records(
         self,
@@ -103,7 +104,9 @@ class WritingTools:
         records: Annotated[
             list[dict[str, Any]],
             ONE_OR_SEVERAL,
-            Field(min_length=1, max_length=500, description="JSON objects; one with the same id is replaced."),
+            Field(
+                min_length=1, max_length=500, description='JSON objects; one with the same "_id" or "id" is replaced.'
+            ),
         ],
     ) -> dict[str, Any]:
         """Store rows of a table or other JSON objects, for query_records to filter, count and sum."""
@@ -130,7 +133,7 @@ class WritingTools:
 
     async def remember(
         self,
-        session_id: Annotated[str, Field(description="The session that it belongs to.")],
+        session_id: Annotated[str, Field(description="The session that it belongs to; any name begins one.")],
         content: Annotated[str, Field(description="What to remember, in whole sentences.")],
         role: Annotated[str, Field(description="Who said it: user, assistant …")] = "user",
         tags: Annotated[list[str] | None, ONE_OR_SEVERAL, Field(description="Words by which to find it.")] = None,
