@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from core.rag.analysis import query_terms
+from core.rag.analysis.purposes import purpose_asked
 from core.rag.retrieval.bm25 import Bm25
 from core.rag.retrieval.chunk_names import fuzzy_index
 from core.rag.retrieval.hits import SearchMode
@@ -160,7 +161,8 @@ class Rankings:
         words = {key: passage.terms for key, passage in passages.items()}
         of_question = shares(words.values(), terms, sample)
         scores = near(scores, proximities(words, of_question), self._vector_weight)
-        scores = asked_first(scores, asked_sections(passages, of_question), self._vector_weight)
+        asked = asked_sections(passages, of_question, purpose_asked(self._query))
+        scores = asked_first(scores, asked, self._vector_weight)
         scores = without_lists_in_front(scores, {key: passage.content for key, passage in passages.items()})
         return {item.id: (scores[item.id], item.scores) for item in fused}
 

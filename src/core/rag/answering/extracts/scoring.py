@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from core.rag.analysis import analyze, asked_name, asked_words, defined_words, query_terms
 from core.rag.analysis.filler_phrases import without_phrases
@@ -27,11 +26,13 @@ from core.rag.answering.extracts.headed import (
 from core.rag.answering.extracts.kinds import Kind, asks_when, kind_asked
 from core.rag.answering.extracts.labelled import named_lines
 from core.rag.answering.extracts.lives import Lives
+from core.rag.answering.extracts.named_rows import named_rows
 from core.rag.answering.extracts.readable import readable_spans
+from core.rag.answering.extracts.sections import Sections
 from core.rag.answering.extracts.sentence_ends import ASKS, STATES
 from core.rag.answering.extracts.subjects import asks_for_heading
 from core.rag.answering.extracts.substance import only_points, substance
-from core.rag.answering.extracts.table_rows import is_row, named_cells, row_at, with_head
+from core.rag.answering.extracts.table_rows import is_row, with_head
 from core.rag.answering.prose import names_code
 from core.rag.answering.relevance.joined_words import Together
 from core.rag.answering.types import Passage
@@ -61,6 +62,8 @@ _OF_KIND = 0.25
 _DEFINES = 0.5
 #: that it is the heading of steps, if a way to do something is asked,
 _STEPS = 0.5
+#: that it is in a section that is there for what is asked, of a passage that is about the rest of the question,
+_SECTION = 0.8
 #: what share of the question it names with whole cells of a row of a table: "Flow" is not "Flow rate",
 _CELLS = 0.5
 #: and that one of so many best sentences of other passages names what its passage is about.
@@ -134,11 +137,12 @@ async def scored(
     """
     sources = [Source.of(passage) for passage in passages]
     found = _sentences(question, sources)
-    headed = _headed(question, sources)
+    sections = Sections(question, sources)
+    headed = _headed(question, sources, sections)
     alike = await _likenesses(question, [one.text for one in (*found, *headed)], embedder)
     wanted = set(query_terms(question))
     weights = _weights(question, found, sources, wanted, set(query_terms(before)) - wanted)
-    rated = _rated(question, sources, found, alike[: len(found)], weights, wanted)
+    rated = _rated(question, sources, found, alike[: len(found)], weights, wanted, sections)
     rated = _going_on(rated, sources, weights, kind_asked(question), wanted)
     rated = _without_echoes(_answering(rated, wanted), sources, wanted)
     for one, meant in zip(headed, alike[len(found) :], strict=True):
@@ -186,6 +190,7 @@ def _rated(
     alike: Sequence[float],
     weights: Sequence[dict[str, float]],
     wanted: set[str],
+    sections: Sections,
 ) -> list[Sentence]:
     """Return the sentences with their scores, each by itself."""
     totals = [sum(own.values()) or 1.0 for own in weights]
@@ -195,7 +200,7 @@ def _rated(
     name, defined = asked_name(question), set(asked_words(question))
     wanted_of_code = _wanted_of_code(question, sources, sentences, defined)
     of_heading, of_time = asks_for_heading(question), asks_when(question)
-    rows = _rows(question, sources, sentences, wanted)
+    rows = named_rows(question, sources, sentences, wanted)
     lines = named_lines([(sources[one.passage], one.place) for one in sentences], wanted)
     rated = []
     for one, meant, row, line in zip(sentences, alike, rows, lines, strict=True):
@@ -205,13 +210,14 @@ def _rated(
         part = substance(question, one.text, last=last) if one.place.said else statement
         own = weights[one.passage]
         asked = math.fsum(own[term] for term in one.words & own.keys()) / totals[one.passage]
-        if is_entitled[one.passage] and one.place.said:
-            asked = 1.0 - _GIVEN + _GIVEN * asked
+        of_section = sections.share(one.passage, one.place)
+        if one.place.said and (entitled_to := max(of_section, float(is_entitled[one.passage]))):
+            asked = max(asked, entitled_to * (1.0 - _GIVEN) + _GIVEN * asked)
         if line:  # what stands above it is as good as said in it
             full = {term: value / (_GIVEN if term in source.names else 1.0) for term, value in own.items()}
             share = math.fsum(full[term] for term in line & full.keys()) / (sum(full.values()) or 1.0)
             asked = max(asked, share) + _CELLS * share
-        score = asked + _MEANING * max(meant, 0.0)
+        score = asked + _MEANING * max(meant, 0.0) + _SECTION * of_section
         if row.named:
             score += _CELLS * math.fsum(own[term] for term in row.named & own.keys()) / totals[one.passage]
         elif any(one.words & wanted <= beside for beside in row.beside):
@@ -233,34 +239,6 @@ def _rated(
     return rated
 
 
-class _Row(NamedTuple):
-    """What a question names of a table.
-
-    Attributes:
-        named: The words of the cells of this row that it names.
-        beside: What each row of the table that it names has of the question.
-    """
-
-    named: frozenset[str]
-    beside: Sequence[frozenset[str]]
-
-
-def _rows(question: str, sources: Sequence[Source], sentences: Sequence[Sentence], wanted: set[str]) -> list[_Row]:
-    """Return what the question names of each sentence that is a row, and of its table; of others, nothing."""
-    hits = [sources[one.passage].passage.hit for one in sentences]
-    rows = [row_at(hit.content, one.place.start, hit.table_header) for hit, one in zip(hits, sentences, strict=True)]
-    names = named_cells(question, [cells for _, cells in rows])
-    made: list[_Row] = []
-    beside: dict[tuple[str, str], list[frozenset[str]]] = defaultdict(list)
-    for one, hit, (head, cells), named in zip(sentences, hits, rows, names, strict=True):
-        table = beside[hit.document_id, head] if cells else []
-        words = wanted.intersection(analyze(" ".join(named), sources[one.passage].language)) if named else set()
-        if words:
-            table.append(one.words & wanted)
-        made.append(_Row(frozenset(words), table))
-    return made
-
-
 def _wanted_of_code(
     question: str, sources: Sequence[Source], sentences: Sequence[Sentence], defined: set[str]
 ) -> set[tuple[int, Span]]:
@@ -276,7 +254,7 @@ def _wanted_of_code(
     return wanted
 
 
-def _headed(question: str, sources: Sequence[Source]) -> list[Sentence]:
+def _headed(question: str, sources: Sequence[Source], sections: Sections) -> list[Sentence]:
     """Return the headings of lists that have what is asked for, scored by their words."""
     found = []
     for index, source in enumerate(sources):
@@ -287,10 +265,11 @@ def _headed(question: str, sources: Sequence[Source]) -> list[Sentence]:
             of_steps = asks_how_to(question) and is_numbered(text, place)
             if not of_steps and not is_directly_above(text, place):
                 continue
-            if share := share_answered(asked, words, source.names, of_steps=of_steps):
+            of_section = sections.share_of_heading(index, name)
+            if share := share_answered(asked, words, source.names, of_steps=of_steps) or of_section:
                 over = source.headings.subject(text.rfind("\n", 0, place.start) + 1, name, words, asked)
                 subject = "" if asked.isdisjoint(analyze(over, language)) else over
-                score = share + (_STEPS if of_steps else 0.0)
+                score = share + _SECTION * of_section + (_STEPS if of_steps or of_section else 0.0)
                 found.append(Sentence(index, place, name, words, score, score, subject=subject, headed=True))
     return found
 

@@ -82,6 +82,10 @@ class Headings:
         """Return the innermost heading above a place, or the title, if it is not that of the file; empty if none."""
         return next(iter(self._above(start)), "")
 
+    def above(self, start: int) -> list[str]:
+        """Return all headings above a place, innermost first."""
+        return [*self._above_within(start)[::-1], *self._outside()[::-1]]
+
     def dated(self, start: int) -> str:
         """Return the innermost heading above a place that says when: it has a day, or a release; empty if none has.
 
@@ -89,8 +93,8 @@ class Headings:
         """
         if self._is_quoted(start):
             return ""
-        above = [*self._above_within(start)[::-1], *self._outside()[::-1], self._passage.hit.title.strip()]
-        return next((name for name in above if date_words(name) or _RELEASE.search(name)), "")
+        names = (*self.above(start), self._passage.hit.title.strip())
+        return next((name for name in names if date_words(name) or _RELEASE.search(name)), "")
 
     def path(self, start: int) -> str:
         """Return the title and all headings above a place; empty if it is in what a mail quotes."""
@@ -100,7 +104,7 @@ class Headings:
         within = self._above_within(start)
         if within and (first := self._within[0][2]) in parts:
             parts = parts[: parts.index(first)]
-        return heading_path((*parts, *within))
+        return heading_path((*(part for part in parts if part not in within), *within))
 
     def _is_quoted(self, start: int) -> bool:
         """Return whether a place is in a quotation, as of the mail that another one answers."""

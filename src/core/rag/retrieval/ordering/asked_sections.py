@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from core.rag.analysis import date_words, heading_numbers, naming_terms, without_number
+from core.rag.analysis.purposes import Purpose
 from core.rag.headings import headings_of
 from core.rag.retrieval.ordering.fusion import raised
 
@@ -39,7 +40,9 @@ class Passage:
     title: str
 
 
-def asked_sections(passages: Mapping[str, Passage], shares: Mapping[str, float]) -> dict[str, float]:
+def asked_sections(
+    passages: Mapping[str, Passage], shares: Mapping[str, float], purpose: Purpose | None = None
+) -> dict[str, float]:
     """Return how much of the question the names of each passage are, if it asks for the section.
 
     It does if it has all words of the innermost heading (without its number), which are not only those of the title, or
@@ -50,6 +53,7 @@ def asked_sections(passages: Mapping[str, Passage], shares: Mapping[str, float])
         passages: The best passages by id.
         shares: The share of the question that each of its words is; see
             :func:`core.rag.retrieval.ordering.term_proximity.shares`.
+        purpose: What the section is for that the question asks for, if it says that instead of its name.
 
     Returns:
         By id, the share of the question that title and headings have, from 0 to 1; passages with none are left out.
@@ -70,6 +74,8 @@ def asked_sections(passages: Mapping[str, Passage], shares: Mapping[str, float])
         dates = [date_words(part) for part in (passage.title, *parts)]  # further up, they are the document's
         called = [_is_called(words, title, shares) for words in headings]
         own = called[-1] or bool(numbers[-1]) or not shares.keys().isdisjoint(dates[-1])
+        if purpose is not None and any(map(purpose.is_of, parts)):
+            own = own or not title.isdisjoint(shares)
         # One that is above all passages is the name of the document, whose title may be that of its file.
         within = called[1:] if len(outermost[passage.title]) == 1 else called
         if own or any(within) or any(numbers):

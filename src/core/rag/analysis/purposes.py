@@ -1,0 +1,92 @@
+"""Sections that a question asks for by what they are for: "What do I need for a rye loaf?" asks for "Ingredients".
+
+Recipes, manuals, runbooks and articles of a help centre have the same few sections, whose names share no word with what
+people ask: nobody says "mitigation" who asks what to do.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class Purpose:
+    """What a section, or a line with a label, is for.
+
+    Attributes:
+        asks: What of a question asks for it.
+        names: What its heading or label is, in lower case.
+    """
+
+    asks: re.Pattern[str]
+    names: re.Pattern[str]
+
+    def is_of(self, name: str) -> bool:
+        """Return whether a heading or label is of this kind: "2.1 Requirements", "Ingredients for the dough"."""
+        return self.names.fullmatch(name.casefold()) is not None
+
+    def rest(self, question: str) -> str:
+        """Return what is left of a question without what asks for it: what the section is to be about."""
+        return self.asks.sub(" ", question)
+
+
+def _purpose(asks: str, names: str) -> Purpose:
+    named = rf"\W*(?:\d[\d.]*\s+)?(?:{names})(?:\s(?:for|of|to|für|zu[mr]?|pour|de|para|per)\b.*)?\W*"
+    return Purpose(re.compile(asks, re.IGNORECASE), re.compile(named))
+
+
+_PERSON: Final = "(?:i|we|you|one)"
+_TO_FIX: Final = "(?:fix|resolve|solve|mitigate|remedy|troubleshoot|recover from|respond to|react to|deal with)"
+
+#: In English, German, French, Spanish and Italian.
+_PURPOSES: Final = (
+    _purpose(
+        rf"\bwhat (?:do|will|would|should) {_PERSON} need\b(?! to (?:know|do)\b)|\b(?:what|which) ingredients\b"
+        rf"|\b(?:what|which) \w+ (?:do|will|would) {_PERSON} need (?:for|to)\b|\bwhat is (?:needed|required)\b"
+        r"|\bwas (?:brauche?t?n?|benötige?t?n?) (?:ich|wir|man)\b|\bwelche zutaten\b|\bwas wird benötigt\b"
+        r"|\bde quoi (?:ai-je|a-t-on|avons-nous) besoin\b|\bqu['’]est-ce qu['’]il (?:me )?faut\b|\bque faut-il\b"
+        r"|\bquels ingrédients\b|\bqu[eé] (?:necesito|se necesita)\b|\bqué ingredientes\b|\bcosa (?:serve|mi serve)\b"
+        r"|\bquali ingredienti\b",
+        r"ingredients?|what you(?:['’]ll| will)? need|requirements?|pre-?requisites?|materials?|equipment|supplies"
+        r"|before you (?:begin|start)|zutaten(?:liste)?|voraussetzungen|anforderungen|ausrüstung|ingrédients?"
+        r"|pré-?requis|matériel|ingredientes|requisitos|ingredienti|(?:pre)?requisiti",
+    ),
+    _purpose(
+        rf"\bwhat (?:to do|(?:do|should|can|must|could) {_PERSON} do)\b|\bwhat is to be done\b"
+        rf"|\bhow (?:to|(?:do|can|should|could) {_PERSON}) {_TO_FIX}\b"
+        r"|\bhow (?:is|are|can) \b(?=.*\b(?:fixed|resolved|solved)\b)"
+        r"|\bwas (?:tun|ist zu tun|(?:mache?n?|kann|können|muss|müssen|sollen?) (?:ich|wir|man)(?: (?:tun|machen))?)\b"
+        r"|\bwie (?:behebe|löse|beseitige)n? (?:ich|wir|man)\b"
+        r"|\bwie (?:kann|können) (?:ich|wir|man)\b(?=.*\b(?:beheben|lösen|beseitigen)\b)"
+        r"|\bque (?:faire|dois-je faire|puis-je faire)\b|\bcomment (?:résoudre|corriger|réparer|régler)\b"
+        r"|\bqué (?:hacer|hago|debo hacer)\b|\bc[oó]mo (?:soluciono|solucionar|resolver|arreglar)\b"
+        r"|\bcosa (?:fare|faccio|devo fare)\b|\bcome (?:risolvere|risolvo)\b",
+        r"mitigations?|resolutions?|solutions?|remed(?:y|iation)|fix(?:es)?|workarounds?|what to do"
+        r"|recommended actions?|how to (?:fix|resolve|solve).*|lösung(?:en)?|abhilfe|(?:fehler)?behebung"
+        r"|(?:gegen)?maßnahmen|résolution|contournement|soluci[oó]n(?:es)?|soluzion[ei]",
+    ),
+    _purpose(
+        r"\bwhy\b|\bwhat (?:causes|caused|is the (?:cause|reason))\b|\bwarum\b|\bweshalb\b|\bwieso\b|\bpourquoi\b"
+        r"|\bpor qué\b|\bperché\b",
+        r"(?:root |possible )?causes?|(?:mögliche )?ursachen?|gründe?|causes? possibles?|causas?",
+    ),
+    _purpose(
+        r"\bhow (?:long|much time)\b(?: (?:do|does|will|would)\b)?(?=.*\b(?:takes?|needs?|last|cook|bake|boil|rest)\b)"
+        r"|\bwie lange\b|\bcombien de temps\b|\bcuánto (?:tiempo|tarda)\b|\bquanto tempo\b",
+        r"(?:(?:cook|cooking|prep|preparation|baking|resting|total|working) )?time|duration"
+        r"|(?:gesamt|zubereitungs|arbeits|koch|back|ruhe)?zeit|(?:gesamt)?dauer|durée|temps|tiempo|duración|tempo|durata",
+    ),
+)
+
+
+def purpose_asked(question: str) -> Purpose | None:
+    """Return which sections a question asks for by what they are for; ``None`` if it does not.
+
+    Example:
+        >>> purpose = purpose_asked("What do I need for French crêpes?")
+        >>> purpose.is_of("Ingredients"), purpose.is_of("Directions"), purpose.rest("What do I need for pie?").strip()
+        (True, False, 'for pie?')
+    """
+    return next((purpose for purpose in _PURPOSES if purpose.asks.search(question)), None)

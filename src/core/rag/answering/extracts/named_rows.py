@@ -1,0 +1,42 @@
+"""Which rows of tables a question names, by whole cells of them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from core.rag.analysis import analyze
+from core.rag.answering.extracts.called import Source
+from core.rag.answering.extracts.table_rows import named_cells, row_at
+
+if TYPE_CHECKING:
+    from core.rag.answering.extracts.scoring import Sentence
+
+
+class Row(NamedTuple):
+    """What a question names of a table.
+
+    Attributes:
+        named: The words of the cells of this row that it names.
+        beside: What each row of the table that it names has of the question.
+    """
+
+    named: frozenset[str]
+    beside: Sequence[frozenset[str]]
+
+
+def named_rows(question: str, sources: Sequence[Source], sentences: Sequence[Sentence], wanted: set[str]) -> list[Row]:
+    """Return what the question names of each sentence that is a row, and of its table; of others, nothing."""
+    hits = [sources[one.passage].passage.hit for one in sentences]
+    rows = [row_at(hit.content, one.place.start, hit.table_header) for hit, one in zip(hits, sentences, strict=True)]
+    names = named_cells(question, [cells for _, cells in rows])
+    made: list[Row] = []
+    beside: dict[tuple[str, str], list[frozenset[str]]] = defaultdict(list)
+    for one, hit, (head, cells), named in zip(sentences, hits, rows, names, strict=True):
+        table = beside[hit.document_id, head] if cells else []
+        words = wanted.intersection(analyze(" ".join(named), sources[one.passage].language)) if named else set()
+        if words:
+            table.append(one.words & wanted)
+        made.append(Row(frozenset(words), table))
+    return made
