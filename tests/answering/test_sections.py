@@ -59,6 +59,15 @@ async def test_a_section_is_asked_for_by_what_it_is_for(kb: KnowledgeBase, quest
     assert line.startswith((item, f"- The oven stays cold: {item[2:]}")), answer
 
 
+async def test_a_heading_that_ends_with_a_colon_has_one_only(kb: KnowledgeBase) -> None:
+    await kb.ingest(
+        [Document(path="lock.md", content="# The lock sticks\n\n## Solution:\n\nOil it.", format="markdown")]
+    )
+    answer = (await kb.ask("What can I do if the lock sticks?")).text
+    assert "Oil it." in answer
+    assert "::" not in answer
+
+
 @pytest.mark.parametrize(
     ("question", "name", "is_of"),
     [

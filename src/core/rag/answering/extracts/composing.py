@@ -152,7 +152,7 @@ def _runs(passage: Passage, taken: Sequence[Sentence], asked: Collection[str]) -
             continue
         introduced = introduction(passage, one.place, starts)
         if code.below:
-            of = last_heading(passage.hit.heading) or passage.hit.title
+            of = (last_heading(passage.hit.heading) or passage.hit.title).rstrip(": ")
             name = introduced.rstrip() or (f"{of}:" if of else "")
             runs.append([_Said(name, code.below, worth(one), {passage.number: None}, block)])
             continue

@@ -88,7 +88,7 @@ def under(subject: str, said: str, passage: Passage, place: Span, *, asked_for: 
         or said.startswith((subject, f"{last}: ", f"{last}("))
     ):
         return said
-    return f"{subject}: {said.removeprefix('… ')}"
+    return f"{subject.rstrip(': ')}: {said.removeprefix('… ')}"
 
 
 def goes_on(passage: Passage, before: Span, place: Span) -> bool:
