@@ -11,10 +11,11 @@ from core.rag.arguments import check_flags
 from core.rag.extraction.mentions import EXTRACTION_VERSION
 from core.rag.extraction.records import FIELD_HINTS
 from core.rag.indexing.cutting import Cutter
+from core.rag.indexing.parts import Tools
 from core.rag.indexing.pruning import kept_though_gone
 from core.rag.indexing.pruning import prune as remove_gone
 from core.rag.indexing.report import IngestReport
-from core.rag.indexing.run import Run, Tools
+from core.rag.indexing.run import Run
 from core.rag.indexing.state import StateReader
 from core.rag.indexing.stopping import check_callbacks
 from core.rag.indexing.titles import TitleLinker

@@ -10,7 +10,6 @@ import contextlib
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from core.rag.dbhandler.batches import batches
@@ -18,11 +17,11 @@ from core.rag.dbhandler.documents.rows import uri_of
 from core.rag.errors import EmbeddingInputError, InvalidInputError, QueryError, SourceError
 from core.rag.identity import document_id, standardize_resource_uri
 from core.rag.indexing.cutting import Cutter, Prepared
+from core.rag.indexing.parts import Batch, Part, PartsAhead, Tools
 from core.rag.indexing.prepare import Preparer
 from core.rag.indexing.pruning import ReadSource, doubled_folders
 from core.rag.indexing.report import IngestReport
 from core.rag.indexing.sources import in_their_folders
-from core.rag.indexing.state import StateReader
 from core.rag.indexing.stopping import out_of_patience, until
 from core.rag.indexing.storable import storable_result
 from core.rag.indexing.workbench import Workbench
@@ -49,25 +48,6 @@ _BATCH_SECONDS = 5.0
 
 #: Maximum number of batches between two stages; together with the batch size it bounds the memory.
 _WAITING = 2
-
-
-@dataclass(frozen=True, slots=True)
-class Tools:
-    """The objects that depend on how documents are split."""
-
-    state: StateReader
-    cutter: Cutter
-
-
-@dataclass(slots=True)
-class _Batch:
-    """Documents that are processed together: of one source, or of several that are one file each."""
-
-    tools: Tools
-    documents: list[Document] = field(default_factory=list)
-    sources: dict[str, str] = field(default_factory=dict)  # the id of each document, with that of its Source
-    chars: int = 0
-    begun: float = field(default_factory=time.monotonic)
 
 
 class Run:
@@ -114,7 +94,7 @@ class Run:
         self._counted: set[str] = set()
         self._failed: set[tuple[str, str]] = set()
         self._again: dict[str, list[str]] = {}
-        self._batch: _Batch | None = None
+        self._batch: Batch | None = None
         # Maximum number of documents that are loaded together, and of those that are cut and written together.
         self._batch_documents = self._part_documents = BATCH_DOCUMENTS
         # Number of batches (and parts of them) in flight, and of those that are embedded and wait to be written.
@@ -127,7 +107,8 @@ class Run:
         # Ids of documents that were in the graph before, until they are written; and how many texts were replaced.
         self._to_replace: set[str] = set()
         self._replaced: Counter[Label] = Counter()
-        self._loaded: asyncio.Queue[_Batch | None] = asyncio.Queue(_WAITING)
+        self._loaded: asyncio.Queue[Batch | None] = asyncio.Queue(_WAITING)
+        self._ahead = PartsAhead()
         self._cut: asyncio.Queue[tuple[asyncio.Task[list[Prepared]], TextSplitter] | None] = asyncio.Queue(_WAITING)
         self._embedded: asyncio.Queue[Prepared | None] = asyncio.Queue(_WAITING)
 
@@ -141,6 +122,8 @@ class Run:
         """
         coming = [document for loader in loaders for document in getattr(loader, "at_hand", ())]
         self._workbench.expect(coming)
+        if coming:
+            self._ahead.all_known()
         self._several = len(loaders) > 1
         if len(coming) >= _LONG_LIST:
             self._batch_documents = _LONG_LIST
@@ -149,7 +132,8 @@ class Run:
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._load(loaders))
-                group.create_task(self._prepare(group))
+                group.create_task(self._prepare())
+                group.create_task(self._cut_ahead(group))
                 group.create_task(self._embed())
                 group.create_task(self._write())
         except BaseExceptionGroup as failed:
@@ -241,7 +225,7 @@ class Run:
             or identifier in batch.sources
         ):
             await self._pass_on()
-        batch = self._batch = self._batch or _Batch(tools)
+        batch = self._batch = self._batch or Batch(tools)
         read.seen.add(identifier)
         batch.documents.append(document)
         batch.sources[identifier] = read.source_id
@@ -263,7 +247,7 @@ class Run:
         """Number of parts that this process has yet to write."""
         return self._to_write + self._writing
 
-    async def _prepare(self, group: asyncio.TaskGroup) -> None:
+    async def _prepare(self) -> None:
         while (batch := await self._loaded.get()) is not None:
             if self._leaves_batch():
                 self._on_the_way -= 1
@@ -284,11 +268,10 @@ class Run:
                 if self._leaves_batch():
                     break
                 self._on_the_way += 1
-                # Not awaited here: the next part is requested while the other process works on this one.
-                cut = self._cut_each(batch.tools.cutter, part, batch.sources)
-                await self._cut.put((group.create_task(cut), batch.tools.cutter.splitter))
+                self._workbench.announce(batch.tools.cutter, part)
+                await self._ahead.put(Part(batch.tools.cutter, part, batch.sources))
             self._on_the_way -= 1
-        await self._cut.put(None)
+        await self._ahead.put(None)
 
     def _parts_of(self, documents: list[Document]) -> Iterator[list[Document]]:
         start = 0
@@ -296,6 +279,16 @@ class Run:
             yield documents[start : start + self._part_documents]
             start += self._part_documents
             self._part_documents = min(2 * self._part_documents, BATCH_DOCUMENTS)
+
+    async def _cut_ahead(self, group: asyncio.TaskGroup) -> None:
+        while (part := await self._ahead.get()) is not None:
+            if self._leaves_batch():
+                self._on_the_way -= 1
+                continue
+            # Not awaited here: the next part is requested while the other process works on this one.
+            cut = self._cut_each(part.cutter, part.documents, part.sources)
+            await self._cut.put((group.create_task(cut), part.cutter.splitter))
+        await self._cut.put(None)
 
     async def _cut_each(self, cutter: Cutter, documents: list[Document], sources: Mapping[str, str]) -> list[Prepared]:
         """Cut documents together, or one by one if one of them is refused."""

@@ -55,6 +55,10 @@ class TitleFinder:
                 self._table.add(title.name)
                 self.born[title.name] = batch
 
+    def expect(self, titles: Iterable[Title]) -> None:
+        """Look for titles from the next batch on; those of documents that are read, but not cut yet."""
+        self._expect(titles, self._batch + 1)
+
     def mentioned(
         self, titles: Iterable[Title], chunks: Iterable[tuple[str, str, str]], namespace: str
     ) -> list[Mentioned]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.rag.embedder.base import embed_long_texts, embed_texts
 from core.rag.embedder.wordllama import WordLlamaEmbedding
-from core.rag.extraction.mentions import titles_of
+from core.rag.extraction.mentions import Title, titles_of
 from core.rag.indexing.cutting import take_mentioned
 from core.rag.indexing.title_finder import TitleFinder
 from core.rag.indexing.title_runs import TitleRun, TitleRuns, title_runs
@@ -67,17 +67,33 @@ class Workbench:
         self._run = TitleRun()
         self._runs: TitleRuns | None = None
         self._lost = False
-        # How much was cut minus how much was announced: negative until all of that is cut.
+        #: Titles of documents that are about to be cut, which the finder is told with the next request.
+        self._titles: list[Title] = []
+        # How much there is minus how much was expected: negative until there is all of that.
         self._documents = self._chars = 0
         self._process: WorkerProcess | None = None
         self._starting: asyncio.Task[WorkerProcess | None] | None = None
 
     def expect(self, documents: Sequence[Document]) -> None:
-        """Announce documents that the caller passed: their titles and number are known before they are loaded."""
+        """Expect documents that the caller passed: their titles and number are known before they are loaded."""
         chars = _chars_of(documents)
         self._coming = documents
         self._many_coming = len(documents) >= _WORTHWHILE_DOCUMENTS or chars >= _WORTHWHILE_CHARS
         self._documents, self._chars = -len(documents), -chars
+
+    def announce(self, cutter: Cutter, documents: Sequence[Document]) -> None:
+        """Announce documents that are going to be cut: their titles are found in what is cut before them, too.
+
+        Args:
+            cutter: Will cut them.
+            documents: Those that changed.
+        """
+        if self._extraction:
+            titles = [title for document in documents for title in titles_of(document.title, document.path)]
+            self._run.titles.update(title.name for title in titles)
+            self._titles += titles
+        if self._worker_allowed and self._starting is None and self._is_worthwhile(documents):
+            self._starting = asyncio.create_task(self._start(cutter))
 
     async def cut(
         self, cutter: Cutter, documents: Sequence[Document], sources: Mapping[str, str], *, backlog: int = 0
@@ -96,17 +112,20 @@ class Workbench:
         """
         async with self._turn:
             if self._extraction:
-                await self._expect(documents)
-            await self._move(cutter, documents)
+                await self._make_finder()
+            await self._move()
             process = self._process
+            titles, self._titles = self._titles, []
             if process is None:
+                if self._finder is not None:
+                    self._finder.expect(titles)
                 return await asyncio.to_thread(cutter.prepare, documents, sources, self._finder)
         try:
             try:
                 if process.waiting < backlog:
-                    prepared: Prepared = await process.call("prepare", cutter, documents, sources)
+                    prepared: Prepared = await process.call("prepare", titles, cutter, documents, sources)
                     return prepared
-                cuts: list[Cut] = await process.call("cut", cutter, documents)
+                cuts: list[Cut] = await process.call("cut", titles, cutter, documents)
             except UnsendableError as error:
                 _logger.debug("Documents that cannot be sent are cut here: %s", error)
                 cuts = await self._cut_here(process, cutter, documents)
@@ -162,8 +181,8 @@ class Workbench:
                 await started.close()
         self._process = self._starting = None
 
-    async def _expect(self, documents: Sequence[Document]) -> None:
-        """Take note of the titles of documents before any of them is written."""
+    async def _make_finder(self) -> None:
+        """Begin to look for titles, before any document is written."""
         if self._runs is None:
             self._runs = await title_runs(self._client)
             self._runs.begin(self._run)
@@ -172,8 +191,6 @@ class Workbench:
             # Read after the titles: one that another process writes in between is new to this run.
             unlinked = set(await self._client.unlinked_titles()) - self._runs.seen_to([self._run])
             self._finder = await asyncio.to_thread(TitleFinder, titles, self._coming, unlinked)
-        for document in documents:
-            self._run.titles.update(title.name for title in titles_of(document.title, document.path))
 
     async def _cut_here(self, process: WorkerProcess, cutter: Cutter, documents: Sequence[Document]) -> list[Cut]:
         """Cut documents that cannot be sent to the worker; it only gets their text, to find what they mention."""
@@ -183,14 +200,9 @@ class Workbench:
             take_mentioned(cuts, await process.call("mentioned", titles, chunks, cutter.namespace))
         return cuts
 
-    async def _move(self, cutter: Cutter, documents: Sequence[Document]) -> None:
-        """Start a worker process if there is much to do, and move the work there once it is up."""
-        if not self._worker_allowed or self._process is not None:
-            return
-        if self._starting is None:
-            if self._is_worthwhile(documents):
-                self._starting = asyncio.create_task(self._start(cutter))
-        elif self._starting.done():
+    async def _move(self) -> None:
+        """Move the work to the worker process once that is up."""
+        if self._process is None and self._worker_allowed and self._starting is not None and self._starting.done():
             process = self._starting.result()
             if process is not None and await self._asks(process, "adopt", self._finder):
                 self._process, self._finder = process, None

@@ -54,12 +54,16 @@ class Worker:
         """Take over the title finder of the run."""
         self._finder = finder
 
-    def cut(self, cutter: Cutter, documents: Sequence[Document]) -> list[Cut]:
-        """Cut documents, and find what their chunks mention."""
+    def cut(self, titles: Sequence[Title], cutter: Cutter, documents: Sequence[Document]) -> list[Cut]:
+        """Cut documents, and find what their chunks mention, with titles of documents that are yet to be cut."""
+        self._expect(titles)
         return cutter.cut(documents, self._finder)
 
-    def prepare(self, cutter: Cutter, documents: Sequence[Document], sources: Mapping[str, str]) -> Prepared:
-        """Cut documents, and make the rows to write."""
+    def prepare(
+        self, titles: Sequence[Title], cutter: Cutter, documents: Sequence[Document], sources: Mapping[str, str]
+    ) -> Prepared:
+        """Do :meth:`cut`, and make the rows to write."""
+        self._expect(titles)
         return cutter.prepare(documents, sources, self._finder)
 
     def mentioned(
@@ -79,6 +83,10 @@ class Worker:
 
         embedder = WordLlamaEmbedding(dimension)
         return asyncio.run(embedder.get_embeddings(texts)), embedder.usage.tokens
+
+    def _expect(self, titles: Sequence[Title]) -> None:
+        if self._finder is not None:
+            self._finder.expect(titles)
 
     def finder(self) -> TitleFinder | None:
         """Return the title finder of the run."""
