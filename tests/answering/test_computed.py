@@ -142,6 +142,10 @@ ANSWERED = {
         "highest revenue in customers with name = Brix or Dorn: 1200"
         " (city: Ulm | country: DE | name: Brix | revenue: 1200 | since: 2020-05-01)"
     ),
+    "Which customer has a lower revenue, Brix or Dorn?": (
+        "lowest revenue in customers with name = Brix or Dorn: 800"
+        " (city: St. Gallen | country: CH | name: Dorn | revenue: 800 | since: 2021-01-15)"
+    ),
     "Haben wir mehr customers in Berlin oder in Ulm?": (
         "most records in customers with city = Berlin or Ulm, by city: Berlin: 2"
     ),
@@ -253,6 +257,28 @@ async def test_fields_of_any_name_can_be_asked(kb: KnowledgeBase) -> None:
         assert f": {total} (2 records) [1]" in (await kb.ask(f"What is the total {name} of the oddities?")).text
     assert WORKED_OUT not in (await kb.ask("What is the total not of the oddities?")).text
     assert WORKED_OUT not in (await kb.ask("What is the total größe of the oddities?")).text  # of two fields
+
+
+async def test_a_collection_is_called_with_its_numbers_and_a_field_without_what_is_in_brackets(
+    kb: KnowledgeBase,
+) -> None:
+    stages = [{"rider": "Ida", "Length (km)": 40, "Climb": 2}, {"rider": "McBo", "Length (km)": 70, "Climb": 1}]
+    await kb.insert_many("tour_1931", stages)
+    await kb.insert_many("tour_1932", [{"rider": "Ida", "Length (km)": 10}])
+    asked = {
+        "Which rider has the highest length in the tour 1931?": "highest Length (km) in tour_1931: 70",
+        "What is the total length of all riders in the tour 1931?": "sum of Length (km) in tour_1931: 110 (2 records)",
+        "Which rider has the higher climb, Ida or McBo?": "highest Climb in tour_1931 with rider = Ida or McBo: 2",
+    }
+    for question, line in asked.items():
+        assert f":\n\n- {line}" in (await kb.ask(question)).text, question
+    assert WORKED_OUT not in (await kb.ask("Which rider has the highest length at maximum in the tour 1931?")).text
+
+
+async def test_of_more_collections_than_are_looked_at_one_has_to_be_named(kb: KnowledgeBase) -> None:
+    for number in range(31):
+        await kb.insert_many(f"list{number}", [{"heron": "Ida", "wings": number}, {"heron": "Bo", "wings": 50}])
+    assert WORKED_OUT not in (await kb.ask("Which heron has the highest wings?")).text
 
 
 async def test_filters_of_documents_leave_records_out(kb: KnowledgeBase) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.rag.answering.admission import Admission
 from core.rag.answering.computing.computed import Computed, computed
+from core.rag.answering.computing.in_documents import computed_in_documents
 from core.rag.answering.computing.question import chained
 from core.rag.answering.graph_index.search import GraphSearch
 from core.rag.answering.metrics import Metrics
@@ -121,6 +122,8 @@ class _Retrieval:
         self._legs = 0
         self._failures: dict[str, Exception] = {}
         self._nearest: asyncio.Task[list[Hit]] | None = None
+        self._asked, self._later = chained(analysis.query, options.earlier)
+        self._looked_at: list[Hit] = []
 
     async def run(self) -> Knowledge:
         """Run all legs, and return their scored results."""
@@ -157,9 +160,10 @@ class _Retrieval:
         entities = best_entities({one.id: one for one in (*entities, *others, *asked)}.values())
         hits += await self._fact_passages(facts, hits)
         self._counts.passages = len(hits)
+        if not worked_out:
+            worked_out = await self._of_documents()
         if worked_out:  # beside which single rows say nothing
-            counted = {document for one in worked_out for document in one.documents}
-            hits = [hit for hit in hits if hit.document_id not in counted and "row" not in hit.metadata]
+            hits = [hit for hit in hits if "row" not in hit.metadata and not any(one.has(hit) for one in worked_out)]
         failure = self._failures.get(_OF_PASSAGES)
         knowledge = Knowledge(entities, facts, hits, errors=self._counts.failed, failure=failure)
         if filters := self._options.search.get("filters"):
@@ -170,10 +174,20 @@ class _Retrieval:
 
     async def _computed(self) -> list[Computed]:
         """Return what all records of a collection come to; not of some documents only, which records do not tell."""
-        asked, later = chained(self._analysis.query, self._options.earlier)
-        if not asked or self._options.search.get("filters"):
+        if not self._computes:
             return []
-        return await self._leg("records", computed(self._kb.client, asked, later))
+        return await self._leg("records", computed(self._kb.client, self._asked, self._later))
+
+    async def _of_documents(self) -> list[Computed]:
+        """Return what all rows of a table come to that is part of one of the documents that were found."""
+        if not self._computes:
+            return []
+        client = self._kb.client
+        return await self._leg("tables", computed_in_documents(client, self._asked, self._later, self._looked_at))
+
+    @property
+    def _computes(self) -> bool:
+        return bool(self._asked) and not self._options.search.get("filters")
 
     async def _both[Found: FoundEntity | FoundFact](
         self,
@@ -212,7 +226,8 @@ class _Retrieval:
 
     async def _passages(self) -> list[Hit]:
         mode, wanted = MODES[self._analysis.intent], self._options.passages
-        return best_to_read(self._analysis.query, await self._search(mode, LOOKED_AT * wanted), wanted)
+        self._looked_at = await self._search(mode, LOOKED_AT * wanted)
+        return best_to_read(self._analysis.query, self._looked_at, wanted)
 
     async def _search(self, mode: SearchMode, k: int | None = None) -> list[Hit]:
         return await self._kb.search(self._analysis.query, k or self._options.passages, mode, **self._options.search)

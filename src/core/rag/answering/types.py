@@ -218,6 +218,7 @@ class Citation(Plain):
         quote: The sentence of the chunk, word for word, that supports the answer; or the fields of its document
             (``author: Ada Lane``), if it is these that do. Of what was worked out from records, the result: the chunk
             is then the first of the document, the characters are all of it, and records that were inserted have none.
+            Of a table in a document, they are those of the table.
     """
 
     number: int

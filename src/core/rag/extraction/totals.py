@@ -32,9 +32,9 @@ def total_rows(record: Callable[[int], Mapping[str, Any]], rows: range) -> froze
         rows: The numbers of the rows.
     """
     ends = (*rows[:_ENDS], *rows[-_ENDS:])
-    if len(rows) < 3 or not any(_is_called_total(record(number)) for number in ends):
+    if len(rows) < 3 or not any(is_called_total(record(number)) for number in ends):
         return frozenset()
-    called = [number for number in rows if _is_called_total(record(number))]
+    called = [number for number in rows if is_called_total(record(number))]
     if len(called) > _MOST:
         return frozenset()
     largest: dict[str, Decimal] = {}
@@ -52,5 +52,6 @@ def total_rows(record: Callable[[int], Mapping[str, Any]], rows: range) -> froze
     return frozenset(called) if is_sum else frozenset()
 
 
-def _is_called_total(data: Mapping[str, Any]) -> bool:
+def is_called_total(data: Mapping[str, Any]) -> bool:
+    """Return whether a row is called as one that adds up others."""
     return any(isinstance(value, str) and _TOTAL.match(value) is not None for value in data.values())

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from core.rag.answering.computing.cues import ASKING
 from core.rag.answering.computing.following import following
-from core.rag.answering.computing.known import counts, samples
+from core.rag.answering.computing.known import MOST_PEEKED, counts, samples
 from core.rag.answering.computing.planning import Plan, plan
 from core.rag.answering.computing.question import Question
 from core.rag.answering.computing.seen import Seen, collection_named, look
@@ -16,6 +17,7 @@ from core.rag.answering.computing.telling import told
 from core.rag.answering.types import COMPUTED
 from core.rag.errors import InvalidInputError, NotFoundError
 from core.rag.retrieval.hits import Hit
+from core.rag.retrieval.tables.tabulating import tabulate
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
@@ -34,11 +36,17 @@ class Computed:
 
     Attributes:
         hit: A passage whose text is the result.
-        documents: Ids of the documents whose rows were counted: passages of these are some of the rows.
+        documents: Ids of the documents whose rows were counted, if these are all that they have.
     """
 
     hit: Hit
-    documents: frozenset[str]
+    documents: frozenset[str] = frozenset()
+
+    def has(self, hit: Hit) -> bool:
+        """Return whether a passage is some of the rows."""
+        mine = self.hit
+        within = hit.start_char < mine.end_char and mine.start_char < hit.end_char
+        return hit.document_id in self.documents or (hit.document_id == mine.document_id and within)
 
 
 async def computed(
@@ -83,7 +91,7 @@ async def _candidates(
         yield name
     # What only compares ("before 2020") has to name the collection.
     asked = [one for one in asked if any(found.cue in ASKING for found in one.cues)]
-    if named or not asked:
+    if named or not asked or len(collections) > MOST_PEEKED:  # of those that are not looked at, another may be meant
         return
     counted = any(found.cue in ASKING - {"which"} for one in asked for found in one.cues)
     several = {spelled for one in asked for spelled in one.singulars()} if counted else set()
@@ -104,8 +112,8 @@ async def _of_collection(
     """Return what a question asks of one collection; ``None`` if it is not surely about its records."""
     try:
         seen = await look(client, name, spellings)
-        found = next(filter(None, (_plan(question, later, seen) for question in asked)), None)
-        line = await told(client, found, seen) if found is not None else ""
+        found = next(filter(None, (planned(question, later, seen) for question in asked)), None)
+        line = await told(partial(tabulate, client, name), found, seen) if found is not None else ""
     except (InvalidInputError, NotFoundError):  # too many groups to tell, or deleted meanwhile: there is no answer then
         return None
     if not line:
@@ -114,7 +122,8 @@ async def _of_collection(
     return Computed(_hit(line, seen, sources), frozenset(sources))
 
 
-def _plan(question: Question, later: Sequence[Sequence[Question]], seen: Seen) -> Plan | None:
+def planned(question: Question, later: Sequence[Sequence[Question]], seen: Seen) -> Plan | None:
+    """Return what a question asks, or the last of those that go on with it; ``None`` if that is not sure."""
     found = plan(question, seen)
     for readings in later:
         reading = next((one for one in readings if one.language == question.language), None)

@@ -21,13 +21,31 @@ Cue = Literal[
     "fewest",
     "more",
     "fewer",
+    "higher",
+    "lower",
     "distinct",
     "per",
     "which",
 ]
 #: What a question has to have one of, unless it compares.
 ASKING: Final[frozenset[Cue]] = frozenset(
-    {"count", "share", "sum", "much", "average", "top", "highest", "lowest", "most", "fewest", "more", "fewer", "which"}
+    {
+        "count",
+        "share",
+        "sum",
+        "much",
+        "average",
+        "top",
+        "highest",
+        "lowest",
+        "most",
+        "fewest",
+        "more",
+        "fewer",
+        "higher",
+        "lower",
+        "which",
+    }
 )
 
 #: ``in``: in a month, or on a day.
@@ -82,6 +100,8 @@ _CUES: Final[Mapping[str, Mapping[Cue, str]]] = {
         "fewest": r"(?:lowest|smallest|least|fewest) (?:number|amount) of|fewest|least",
         "more": r"more",
         "fewer": r"fewer|less",
+        "higher": r"higher|larger|bigger|greater",
+        "lower": r"lower|smaller",
         # Within a sentence, "Max" is a name.
         "highest": r"highest|largest|biggest|greatest|maximum|(?-i:max|MAX|\AMax)(?!['’])",
         "lowest": r"lowest|smallest|minimum|(?-i:min|MIN|\AMin)(?!['’])",
@@ -99,6 +119,8 @@ _CUES: Final[Mapping[str, Mapping[Cue, str]]] = {
         "most": r"(?:die |am )?meisten|(?:die )?(?:höchste|größte) (?:anzahl|zahl)(?: an| von| der)?",
         "more": r"mehr",
         "fewer": r"weniger",
+        "higher": r"(?:höhere|größere)[rsnm]?",
+        "lower": r"(?:niedrigere|kleinere|geringere)[rsnm]?",
         "fewest": r"(?:die |am )?wenigsten|(?:die )?(?:kleinste|geringste) (?:anzahl|zahl)(?: an| von| der)?",
         "highest": r"höchste[rsnm]?|größte[rsnm]?|maximale?[rsnm]?|maximum",
         "lowest": r"niedrigste[rsnm]?|kleinste[rsnm]?|geringste[rsnm]?|minimale?[rsnm]?|minimum",
@@ -191,9 +213,9 @@ _PLURALS: Final = {
 
 _FILLERS: Final = {
     "english": (
-        "a an the of in on at for from with to is are was were be been being do does did has have had having there "
-        "here we i me us you our my your all what which who whom whose that this these those it its they their them "
-        "please tell give gives gave given show list let "
+        "a an the according of in on at for from with to is are was were be been being do does did has have had having "
+        "there here we i me us you our my your all what which who whom whose that this these those it its they their "
+        "them please tell give gives gave given show list let "
         "exist exists live lives living lived work works working based located situated "
         "placed made issued created dated one ones "
         "belong belongs come comes named called recorded listed registered stored record records row rows entry "

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from core.rag.dbhandler.store import Row
 
 #: Collections of which some records are read, and how many.
-_MOST_PEEKED: Final = 30
+MOST_PEEKED: Final = 30
 _PEEKED_RECORDS: Final = 50
 
 
@@ -39,7 +39,7 @@ async def _collections(client: MemGraphClient) -> dict[str, int]:
 
 async def _sampled(client: MemGraphClient) -> dict[str, Seen]:
     found: dict[str, Seen] = {}
-    for name in list(await counts(client))[:_MOST_PEEKED]:
+    for name in list(await counts(client))[:MOST_PEEKED]:
         records = await client.list_records(name, limit=_PEEKED_RECORDS)
         found[name] = Seen(name)
         found[name].take((record["data"] for record in records), None)

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from core.rag.answering.computing.cues import ALL_OF, ASKER, ASKING, BY, FILLERS, JOINING, MEANING, PERSONS
 from core.rag.answering.computing.question import Question, Span, name_words
-from core.rag.answering.computing.seen import Seen, collection_names
+from core.rag.answering.computing.seen import Seen
 
 #: What has a count in it ("number of") if no name stands before it, and what stands before "me".
 _NUMBER_OF: Final = frozenset({"number", "count", "anzahl", "nombre", "número", "numero"})
@@ -75,7 +75,7 @@ class Naming:
         for span in [one.span for one in self._cues] + [one.span for one in self._compared]:
             self._take(span)
         found: list[tuple[int, int, Span, str]] = []
-        for called in collection_names(self._seen.name):
+        for called in self._seen.names:
             found += [(-len(span), 0, span, "") for span in self._question.named(called)]
         for span, name in self._seen.named(self._question):
             found.append((-len(span), -1 if self._is_number(name) else 1, span, name))

@@ -20,8 +20,10 @@ Kind = Literal["count", "share", "distinct", "sum", "avg", "list", "top", "highe
 
 _AGGREGATES: Final[dict[Cue, Kind]] = {"sum": "sum", "average": "avg"}
 _EXTREMES: Final[dict[Cue, Kind]] = {"highest": "highest", "lowest": "lowest"}
+#: What may be asked of what each record of a named collection is called: "the total revenue of all firms in the list".
+_OF_ALL: Final = frozenset({"sum", "avg", "highest", "lowest"})
 _RANKS: Final[dict[Cue, Kind]] = {"most": "most", "fewest": "fewest"}
-_OF_SOME: Final[dict[Cue, Kind]] = {"more": "most", "fewer": "fewest"}
+_OF_SOME: Final[dict[Cue, Kind]] = {"more": "most", "fewer": "fewest", "higher": "highest", "lower": "lowest"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +57,14 @@ def plan(question: Question, seen: Seen) -> Plan | None:
     """Return what a question asks of a collection; ``None`` if it is not surely about its records."""
     reading = Reading(question, seen)
     found = reading.plan()
-    if found is not None or reading.names_collection:
+    if found is not None:
         return found
     for name in dict.fromkeys(name for _, name in seen.named(question)):
         field = seen.fields[name]
         if not (field.is_number or field.is_date or field.is_yes_or_no):  # "which players have no points"
             found = Reading(question, seen, name).plan()
-            if found is not None and not found.unique:
+            is_clear = not reading.names_collection or (found is not None and found.kind in _OF_ALL)
+            if found is not None and not found.unique and is_clear:
                 return replace(found, unique=name)
     return None
 
@@ -135,7 +138,7 @@ class Reading(Conditions):
         return any(firsts.count(first) > 1 for first in tested)
 
     def _measured(self, conditions: tuple[Condition, ...], group: str) -> Plan | None:
-        cues = [one.cue for one in self._cues if one.cue != "per"]
+        cues: list[Cue] = [one.cue for one in self._cues if one.cue != "per"]
         if "count" in cues:  # "how many in total"
             cues = [cue for cue in cues if cue != "sum"]
         if "much" in cues:  # "how much revenue", but not "how much is the price"
@@ -147,6 +150,8 @@ class Reading(Conditions):
             cues = ["sum" if cue == "much" else cue for cue in cues]
         distinct = "distinct" in cues
         kinds = set(cues) - {"distinct"}
+        if any(cues.count(cue) > 1 for cue in _EXTREMES):  # "the highest distance at maximum"
+            return None
         if kinds == {"share"}:
             return self._shared(conditions, group) if not distinct else None
         if kinds == {"count"}:
@@ -287,10 +292,11 @@ class Reading(Conditions):
         if len(among) != 1 or len(free) > 1:
             return None
         if not free:
-            return Plan(kind, "", among[0], conditions) if self._names.collection else None
+            counts = kind in {"most", "fewest"} and self._names.collection
+            return Plan(kind, "", among[0], conditions) if counts else None
         if not self._is_number(free[0]):
             return None
-        return Plan("highest" if kind == "most" else "lowest", free[0], "", conditions, unique=among[0])
+        return Plan("highest" if kind in {"most", "highest"} else "lowest", free[0], "", conditions, unique=among[0])
 
     def _first_group(self, aggregate: Kind, extreme: Kind, conditions: tuple[Condition, ...]) -> Plan | None:
         if len(self._free) != 2:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -106,6 +106,8 @@ class Question:
     cues: tuple[FoundCue, ...] = ()
     comparisons: tuple[Compared, ...] = ()
     _senses: dict[int, frozenset[str]] = field(default_factory=dict)
+    _spelled: dict[str, dict[str, list[Span]]] = field(default_factory=dict)
+    _named: dict[str, tuple[Span, ...]] = field(default_factory=dict)
 
     def spelled(self, span: Span) -> str:
         """Return words as they stand in the text, with what is between them, and signs that are part of them (C++)."""
@@ -115,6 +117,9 @@ class Question:
 
     def spellings(self) -> dict[str, list[Span]]:
         """Return all runs of up to ``MAX_VALUE_WORDS`` words, casefolded, and where each stands."""
+        return self._once("spellings", self._find_spellings)
+
+    def _find_spellings(self) -> dict[str, list[Span]]:
         found: dict[str, list[Span]] = {}
         for start in range(len(self.words)):
             for stop in range(start + 1, min(start + MAX_VALUE_WORDS, len(self.words)) + 1):
@@ -124,6 +129,9 @@ class Question:
 
     def singulars(self) -> dict[str, list[Span]]:
         """Return what may be one of the things that words name in the plural, and where these stand."""
+        return self._once("singulars", self._find_singulars)
+
+    def _find_singulars(self) -> dict[str, list[Span]]:
         found: dict[str, list[Span]] = {}
         for spelled, places in self.spellings().items():
             last = self.words[places[0].stop - 1]
@@ -132,12 +140,24 @@ class Question:
                     found.setdefault(spelled.removesuffix(ending) + instead, []).extend(places)
         return found
 
-    def named(self, name: str) -> Iterator[Span]:
-        """Yield where a name of a collection or a field stands, in any form of its words."""
-        wanted = [senses(word, self.language.name) for word in name_words(name)]
-        for start in range(len(self.words) - len(wanted) + 1 if wanted else 0):
-            if all(not self._senses_of(start + i).isdisjoint(sense) for i, sense in enumerate(wanted)):
-                yield Span(start, start + len(wanted))
+    def _once(self, key: str, find: Callable[[], dict[str, list[Span]]]) -> dict[str, list[Span]]:
+        if key not in self._spelled:  # each collection and table is looked through with the same
+            self._spelled[key] = find()
+        return self._spelled[key]
+
+    def named(self, name: str) -> Sequence[Span]:
+        """Return where a name of a collection or a field stands, in any form of its words."""
+        if name not in self._named:
+            self._named[name] = tuple(self._find_named(name))
+        return self._named[name]
+
+    def _find_named(self, name: str) -> Iterator[Span]:
+        # ``unitPrice`` has two words, and McDonald one.
+        for words in dict.fromkeys((tuple(name_words(name)), tuple(_WORD.findall(name.casefold())))):
+            wanted = [senses(word, self.language.name) for word in words]
+            for start in range(len(self.words) - len(wanted) + 1 if wanted else 0):
+                if all(not self._senses_of(start + i).isdisjoint(sense) for i, sense in enumerate(wanted)):
+                    yield Span(start, start + len(wanted))
 
     def _senses_of(self, place: int) -> frozenset[str]:
         if place not in self._senses:

@@ -25,7 +25,7 @@ _SAMPLED: Final = 1_000
 _MONEY: Final = words_of("eur euro euros usd dollar dollars gbp chf")
 _UNITS: Final = _MONEY | words_of("pct percent kg g t km m cm mm ha l ms s min h")
 #: What is written where there is no value.
-_NOTHING: Final = words_of("- – — n/a na none null nil keine keiner aucun aucune ninguno ninguna")
+NOTHING: Final = words_of("- – — n/a na none null nil keine keiner aucun aucune ninguno ninguna")
 #: How yes and no are written, and what a name that asks for it may begin with.
 _YES: Final = frozenset({"true", "yes", "y", "ja", "oui", "sí", "si"})
 YES_OR_NO: Final = _YES | {"false", "no", "n", "nein", "non"}
@@ -35,6 +35,8 @@ _MEASURED: Final = frozenset({"max", "min", "maximum", "minimum", "avg", "averag
 #: Fields that say what the numbers of a record are in.
 _IN: Final = frozenset({"currency", "währung", "waehrung", "devise", "moneda", "unit", "uom", "einheit"})
 _CURRENCY: Final = re.compile("[$€£¥]")
+#: What the name of a column has behind it: ``Area (km²)``.
+_IN_BRACKETS: Final = re.compile(r"(?:\s*(?:\([^()]*\)|\[[^\[\]]*\]))+\Z")
 #: What stands between several values in one cell.
 _SEVERAL: Final = re.compile(r"\s*(?:[\n;,/&|]|(?<!\w)(?:and|und|et|y)(?!\w))\s*")
 #: What the name of a list says besides what it lists: that it is one, of what, and where these are.
@@ -104,14 +106,21 @@ class Seen:
     """A collection.
 
     Attributes:
-        name: Its name.
+        name: Its name, as results tell it.
         records: How many there are.
         fields: Its fields by name.
+        called: What a question may call it by, if that is not its name: the headings above a table.
     """
 
     name: str
     records: int = 0
     fields: dict[str, SeenField] = field(default_factory=dict)
+    called: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> list[str]:
+        """How a question may call it."""
+        return [short for name in self.called or (self.name,) for short in collection_names(name)]
 
     def take(self, records: Iterable[Mapping[str, Any]], spellings: Collection[str] | None) -> None:
         """Take note of some records; ``spellings`` are those of values that are looked for, ``None``: of all values."""
@@ -144,7 +153,7 @@ class Seen:
             seen.some.add(spelled)
         if spelled in _YES:
             seen.yes.add(text)
-        if spelled in _NOTHING:
+        if spelled in NOTHING:
             seen.nothing.add(text)
         if seen.values < _SAMPLED:
             seen.values += 1
@@ -179,10 +188,11 @@ def _short_names(name: str, *, yes_or_no: bool) -> set[str]:
     What is yes or no is not called by its last word, which ``never_active`` denies, but ``is_active`` is; nor is
     ``max_load``.
     """
-    words = _own_words(name)
+    bare = _IN_BRACKETS.sub("", name) or name
+    words = _own_words(bare)
     plain = _ASKS_YES_OR_NO.issuperset(words[:-1]) if yes_or_no else _MEASURED.isdisjoint(words[:-1])
     last = words[-1:] if plain else []
-    return {name, name.rpartition(".")[2], " ".join(words), *last}
+    return {name, bare, name.rpartition(".")[2], " ".join(words), *last}
 
 
 def _own_words(name: str) -> list[str]:
@@ -203,17 +213,19 @@ def collection_named(question: Question, name: str) -> bool:
 
 
 def collection_names(name: str) -> dict[str, None]:
-    """Return how a question may call a collection: by its words without numbers (``sales-2024``), or by what it lists.
+    """Return how a question may call a collection: by its words, by those without numbers (``sales-2024``), or by what
+    it lists.
 
     ``List of hospitals in Ohio`` and ``hospitals_export`` are hospitals, ``Kundenliste`` are Kunden; but
     ``orders_per_month`` are no orders.
     """
-    words = [word for word in name_words(name) if not word.isdigit()]
+    in_full = name_words(name)
+    words = [word for word in in_full if not word.isdigit()]
     listed = [one for word in words if (one := _LIST.sub("", word)) and one not in _LISTS]
     while listed and listed[0] in _LISTED_OF | _LISTED_WHERE:
         del listed[0]
     place = next((at for at, word in enumerate(listed) if word in _LISTED_WHERE), len(listed))
-    return dict.fromkeys(" ".join(found) for found in (words, listed[:place]) if found)
+    return dict.fromkeys(" ".join(found) for found in (in_full, words, listed[:place]) if found)
 
 
 async def look(client: MemGraphClient, collection: str, spellings: Collection[str]) -> Seen:

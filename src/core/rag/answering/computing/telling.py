@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final
 
 from core.rag.answering.computing.conditions import Condition
 from core.rag.answering.computing.planning import Plan
 from core.rag.answering.computing.seen import Seen
 from core.rag.retrieval.tables.asked import Asked
 from core.rag.retrieval.tables.table import RecordTable
-from core.rag.retrieval.tables.tabulating import tabulate
 from core.rag.retrieval.tables.values import is_missing, same, shown
 
-if TYPE_CHECKING:
-    from core.rag.dbhandler import MemGraphClient
+#: Works out a table of all records.
+type Tabulate = Callable[[Asked], Awaitable[RecordTable]]
 
 #: Maximum number of groups and records that are told, of records that share the highest value, and of fields of a
 #: record and characters of a value.
@@ -27,23 +26,28 @@ _MEASURES: Final = {"highest": "max", "lowest": "min", "most": "count", "fewest"
 _CALLED: Final = {"sum": "sum of", "avg": "average", "distinct": "different values of"}
 
 
-async def told(client: MemGraphClient, plan: Plan, seen: Seen) -> str:
+async def told(tabulate: Tabulate, plan: Plan, seen: Seen) -> str:
     """Return what a plan comes to, as one line; empty if there is nothing to tell.
+
+    Args:
+        tabulate: Works out a table of the records.
+        plan: What to work out.
+        seen: What was seen of the records.
 
     Raises:
         InvalidInputError: if there are too many groups.
         NotFoundError: if the collection is gone.
     """
-    table = await tabulate(client, seen.name, _asked(plan))
+    table = await tabulate(_asked(plan))
     where = f"{seen.name}{_conditions(plan.conditions)}"
     of_one = plan.kind in {"highest", "lowest"} and not plan.group_by
     if plan.unique and not (
-        await _is_unique(client, plan, seen, plan.conditions if of_one else ())
-        or (of_one and await _sums_agree(client, plan, seen, table))
+        await _is_unique(tabulate, plan, plan.conditions if of_one or plan.kind == "distinct" else ())
+        or (of_one and await _sums_agree(tabulate, plan, table))
     ):
         return ""
     if of_one:
-        return _extreme(plan, table, where)
+        return _extreme(plan, table, where) if table.records > 1 or not plan.conditions else ""
     are_there = all(one.sign == "=" and None not in one.values for one in plan.conditions)
     if plan.kind == "list" and table.records == 1 and are_there:
         return ""  # a passage has that record, as it is written
@@ -63,16 +67,16 @@ async def told(client: MemGraphClient, plan: Plan, seen: Seen) -> str:
     return f"{_CALLED[plan.kind]} {plan.field} in {where}: {_number(value)} ({_basis(table, seen)})"
 
 
-async def _is_unique(client: MemGraphClient, plan: Plan, seen: Seen, conditions: tuple[Condition, ...]) -> bool:
+async def _is_unique(tabulate: Tabulate, plan: Plan, conditions: tuple[Condition, ...]) -> bool:
     """Return whether each record that fulfils conditions has a value of its own in the field that tells them apart."""
-    table = await tabulate(client, seen.name, _asked(Plan("distinct", plan.unique, "", conditions)))
+    table = await tabulate(_asked(Plan("distinct", plan.unique, "", conditions)))
     return bool(table.rows) and table.rows[0][table.columns[0]] == table.records
 
 
-async def _sums_agree(client: MemGraphClient, plan: Plan, seen: Seen, table: RecordTable) -> bool:
+async def _sums_agree(tabulate: Tabulate, plan: Plan, table: RecordTable) -> bool:
     """Return whether what has the highest value in one record has the highest sum, too (the lowest likewise)."""
     summed = Plan("sum", plan.field, plan.unique, plan.conditions, plan.kind)
-    groups = [row for row in (await tabulate(client, seen.name, _asked(summed))).rows if row[plan.unique] is not None]
+    groups = [row for row in (await tabulate(_asked(summed))).rows if row[plan.unique] is not None]
     column = f"sum:{plan.field}"
     first = [same(row[plan.unique]) for row in groups if row[column] == groups[0][column]]
     rows = [row for row in table.rows if same(row.get(plan.field)) == same(table.rows[0].get(plan.field))]
@@ -158,6 +162,8 @@ def _groups(plan: Plan, table: RecordTable, where: str) -> str:
     only = _is_ranked(plan)
     if only:  # records without a value of the field are no group to name
         rows = [row for row in rows if row[plan.group_by] is not None]
+        if plan.kind in {"most", "fewest"} and table.total > 1 and table.records == table.total:
+            return ""  # each has one record, so what they have most of is something else
         rows = [row for row in rows if row[column] == rows[0][column]]
     if not rows:
         return ""

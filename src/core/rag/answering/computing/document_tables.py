@@ -1,0 +1,115 @@
+"""The tables in the text of a document, as records: readers write all of them in Markdown."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from core.rag.answering.extracts.showing import shown
+from core.rag.extraction.totals import is_called_total, total_rows
+from core.rag.retrieval.hits import Hit
+from libs.dataloader.formats.rows import column_names
+from libs.dataloader.tables import row_cells
+
+_TABLE: Final = re.compile(
+    r"^[ \t]*(?P<head>\|[^\n]*)\n[ \t]*\|[ \t]*:?-[-:| \t]*\n(?P<rows>(?:[ \t]*\|[^\n]*(?:\n|\Z))+)", re.MULTILINE
+)
+_HEAD: Final = re.compile(r"^[ \t]*(\|[^\n]*)\n[ \t]*\|[ \t]*:?-[-:| \t]*$", re.MULTILINE)
+_HEADING: Final = re.compile(r"^(#{1,6})[ \t]+([^\n]+?)[ \t#]*$", re.MULTILINE)
+_FENCE: Final = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
+#: The line above a table that names it: short, and no sentence.
+_CAPTION: Final = re.compile(r"(?:\A|\n)[ \t]*(?![|#>]|[-*+][ \t]|\d+[.)][ \t])([^\n]{1,100}?)[ \t]*\n[ \t]*\n?\Z")
+_NUMBERED: Final = re.compile(r"(?:table|tab\.|tabelle|tableau|tabla)[ \t]*[\w.]{0,5}[.:\u2013-][ \t]*", re.IGNORECASE)
+_MARKUP: Final = re.compile(r"[\[\]<>&*_`\\~]")
+_ABOVE: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentTable:
+    """A table.
+
+    Attributes:
+        head: The names of its columns.
+        rows: Its rows as they are written.
+        headings: Those above it, outermost first.
+        caption: The line above it, if that names it; may be empty.
+        start: Where it begins in the text.
+        end: Where it ends.
+    """
+
+    head: list[str]
+    rows: list[str]
+    headings: tuple[str, ...]
+    caption: str
+    start: int
+    end: int
+
+    @property
+    def nearest(self) -> tuple[str, ...]:
+        """What names it, and nothing else: its caption, and the last heading above it."""
+        return tuple(filter(None, (self.caption, *self.headings[-1:])))
+
+
+def heads(hit: Hit) -> Iterator[list[str]]:
+    """Yield the names of the columns of each table that a passage shows rows of."""
+    if hit.table_header:
+        yield _cells(hit.table_header)
+    for match in _HEAD.finditer(hit.content):
+        yield _cells(match[1])
+
+
+def tables_in(text: str) -> Iterator[DocumentTable]:
+    """Yield the tables in the text of a document, in order."""
+    fences = [match.start() for match in _FENCE.finditer(text)]
+    headings: list[tuple[int, str]] = []
+    waiting = list(_HEADING.finditer(text))[::-1]
+    for match in _TABLE.finditer(text):
+        while waiting and waiting[-1].start() < match.start():
+            heading = waiting.pop()
+            level = len(heading[1])
+            if not _is_code(fences, heading.start()):
+                headings = [*(one for one in headings if one[0] < level), (level, _plain(heading[2]))]
+        if _is_code(fences, match.start()):
+            continue
+        caption = _CAPTION.search(text, max(0, match.start() - _ABOVE), match.start())
+        named = _NUMBERED.sub("", _plain(caption[1])).strip(": ") if caption else ""
+        is_name = not (named.endswith((".", "!", "?")) or ". " in named)
+        head = _cells(match["head"])
+        yield DocumentTable(
+            head,
+            match["rows"].splitlines(),
+            tuple(name for _, name in headings),
+            named if is_name else "",
+            match.start(),
+            match.end(),
+        )
+
+
+def records_of(table: DocumentTable) -> list[dict[str, str]]:
+    """Return the rows of a table, each by column, without empty cells, rows of totals, and those that name a group.
+
+    There are none if a row is called a total, and it is not clear what it adds up.
+    """
+    columns = column_names(table.head, len(table.head))
+    rows = [dict(zip(columns, _cells(line), strict=False)) for line in table.rows]
+    full = [{name: cell for name, cell in row.items() if cell} for row in rows]
+    # A row with one cell names those below it.
+    records = [row for row in full if len(row) > 1 or len(row) == len(columns)]
+    totals = total_rows(records.__getitem__, range(len(records)))
+    others = [row for number, row in enumerate(records) if number not in totals]
+    return others if not any(map(is_called_total, others)) else []
+
+
+def _is_code(fences: Sequence[int], place: int) -> bool:
+    return bisect_left(fences, place) % 2 == 1
+
+
+def _cells(line: str) -> list[str]:
+    return [_plain(cell) for cell in row_cells(line)]
+
+
+def _plain(text: str) -> str:
+    return shown(text).replace("\\|", "|").replace("`", "").strip("*_ ") if _MARKUP.search(text) else text
