@@ -22,6 +22,7 @@ from core.rag.dbhandler.knowledge.facts import FactChanges, Triple, write_triple
 from core.rag.dbhandler.knowledge.placing import placed
 from core.rag.dbhandler.knowledge.records import FROM_RECORD, RecordChanges, RecordRow, relation_id
 from core.rag.dbhandler.store import Transaction
+from core.rag.dbhandler.vectors import VectorStoreInfo
 from core.rag.extraction.facts import ChunkFacts, Fact
 from core.rag.extraction.records import RecordEntity, relations_of
 from core.rag.identity import entity_id, link_id, resource_id
@@ -34,6 +35,7 @@ FACTOR = 3.0
 
 NAMESPACE, NOW = "hubs", "2026-01-01T00:00:00Z"
 HUB = entity_id(NAMESPACE, "hub")
+STORE = VectorStoreInfo("store", NAMESPACE, "a model", 3, "hubs", "active")
 
 
 class RollBackError(Exception):
@@ -128,7 +130,7 @@ async def find(tx: Transaction, names: list[str]) -> None:
 
 async def embed(tx: Transaction, names: list[str]) -> None:
     chunks = [ChunkRow(name.replace("x", "c"), {}, "v") for name in names]
-    assert not await attach_vectors(tx, chunks, NAMESPACE, "store", "Vector_hubs", NOW)
+    assert not await attach_vectors(tx, chunks, STORE, NOW)
 
 
 async def refer(tx: Transaction, names: list[str]) -> None:
