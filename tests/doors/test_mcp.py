@@ -9,7 +9,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from libs.dataloader import Document
 from mgrag.mcp.edges import named
 from mgrag.mcp.lease import Lease
 from mgrag.mcp.server import build_server
+from mgrag.sources import Allowed
 
 NOTES = {
     "notes/heron.md": "# Project Heron\n\nProject Heron is led by Maria Lindqvist. Its budget is 42,000 EUR.\n",
@@ -63,9 +64,9 @@ class Agent:
 
 
 @asynccontextmanager
-async def serving(uri: str, hold: float = 3600, **options: Any) -> AsyncIterator[Agent]:
+async def serving(uri: str, hold: float = 3600, roots: Sequence[Path] = (), **options: Any) -> AsyncIterator[Agent]:
     lease = Lease(lambda create: KnowledgeBase.open(uri, create=create), hold)
-    async with Client(build_server(lease, **options)) as client:
+    async with Client(build_server(lease, allowed=Allowed(roots), **options)) as client:
         yield Agent(client)
 
 
@@ -485,7 +486,8 @@ async def test_addresses_of_this_machine_are_not_fetched() -> None:
 
 
 def test_the_page_lists_the_tools() -> None:
-    table = (Path(__file__).parents[2] / "docs" / "mcp.md").read_text(encoding="utf-8").split("\n## ")[1]
+    page = (Path(__file__).parents[2] / "docs" / "mcp.md").read_text(encoding="utf-8")
+    table = page.partition("\n## Tools\n")[2].partition("\n## ")[0]
     listed = [name for row in re.findall(r"^\| (`.*?`) \|", table, re.MULTILINE) for name in re.findall(r"\w+", row)]
     assert len(listed) == len(set(listed))
     assert set(listed) == READING | WRITING

@@ -62,12 +62,14 @@ def mcp(
     async def serve() -> None:
         from mgrag.mcp.lease import Lease
         from mgrag.mcp.server import build_server
+        from mgrag.sources import Allowed
 
         await opener(create=False).close()  # a setting that is invalid is told now, not to an agent later
         if sys.stdin.isatty():
             note("mgrag: Waiting for an MCP client on standard input; clients start this command themselves.")
         lease = Lease(opener, hold)
-        server = build_server(lease, writing=not read_only, roots=root or (), allow_private=allow_private)
+        allowed = Allowed(root or (), allow_private=allow_private)
+        server = build_server(lease, writing=not read_only, allowed=allowed)
         await server.run_stdio_async()
 
     run(serve)

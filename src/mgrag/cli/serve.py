@@ -133,6 +133,10 @@ async def _listen(app: object, host: str, port: int, *, base_path: str, open_to_
         timeout_graceful_shutdown=_GRACE_SECONDS,
         backlog=_WAITING,
     )
+    with contextlib.suppress(ImportError):  # the SDK of MCP brings it
+        from sse_starlette.sse import AppStatus
+
+        AppStatus.enable_automatic_graceful_drain = False  # streams would end at once, amid calls of tools
     with listening_socket(host, port) as listening:
         address = f"[{host}]" if ":" in host else host
         note(f"mgrag: Listening on http://{address}:{listening.getsockname()[1]} (Ctrl-C ends it).")

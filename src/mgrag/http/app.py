@@ -20,7 +20,7 @@ except ImportError as error:
     raise MissingDependencyError("fastapi", "http", "The HTTP API") from error
 
 from mgrag import __version__
-from mgrag.http import copies, documents, graph, memory, records, tables
+from mgrag.http import agents, copies, documents, graph, memory, records, tables
 from mgrag.http.bases import Bases, Reading, Writing, bases_of, caller_of, check_parameters
 from mgrag.http.details import Status
 from mgrag.http.errors import DESCRIBED, Problem, add_handlers, no_namespace
@@ -29,6 +29,7 @@ from mgrag.http.heads import Heads
 from mgrag.http.metrics import METRICS, Measured, Metrics
 from mgrag.http.request_ids import HEADER, RequestIds
 from mgrag.http.results import Databases, Health
+from mgrag.places import without_place
 from mgrag.sources import Allowed
 
 if TYPE_CHECKING:
@@ -93,6 +94,7 @@ def build_app(
     )
     app.routes.extend(routes)  # those of records have to be the last
     app.state.bases = Bases(kb, Allowed(roots, allow_private=allow_private), max_bytes)
+    app.state.agents = agents.Agents(app.state.bases.allowed)
     own = {route.endpoint: route.path_format for route in app.routes if isinstance(route, Route)}
     app.state.metrics = Metrics({**paths, **own})
     add_handlers(app)
@@ -148,8 +150,8 @@ def _routes(is_open: bool) -> tuple[Sequence[BaseRoute], Mapping[Callable[..., o
     if not is_open:  # the guard has checked them; this describes them
         checks += [Security(APIKeyHeader(name="X-API-Key", auto_error=False)), Security(HTTPBearer(auto_error=False))]
     parts = (documents, graph, memory, copies, tables)
-    for router in (_own, *(part.router for part in parts), _database, records.router):
-        prefix = "" if router is _own else "/db/{namespace}"
+    for router in (_own, agents.own, *(part.router for part in parts), agents.router, _database, records.router):
+        prefix = "" if router in (_own, agents.own) else "/db/{namespace}"
         every.include_router(router, prefix=prefix, dependencies=checks, responses=DESCRIBED)
         paths |= {route.endpoint: prefix + route.path_format for route in router.routes if isinstance(route, Route)}
     return every.routes, MappingProxyType(paths)
@@ -186,8 +188,7 @@ async def status(kb: Reading, request: Request) -> Status:
     """What the namespace contains, how much of it, and which engine stores it."""
     found = await kb.status()
     if caller_of(request).namespaces is not None:  # where the graph is, and how large, is not for all who share it
-        found["location"] = found["bytes"] = None
-        found["engine"] = {**found["engine"], "location": None}
+        found = without_place(found)
     return cast("Status", found)
 
 

@@ -12,7 +12,7 @@ from fastapi import Path
 from starlette.convertors import Convertor, register_url_convertor
 
 _TAKEN = (
-    "answer|ask|chunks|collections|conversations|documents|export|feedback|files|graph|import|ingest|memory|search"
+    "answer|ask|chunks|collections|conversations|documents|export|feedback|files|graph|import|ingest|mcp|memory|search"
     "|status|users"
 )
 #: The first words of all other routes: no collections.

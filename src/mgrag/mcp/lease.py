@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import AsyncIterator, Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from core.rag.errors import MGRagError, StoreUnavailableError
 
@@ -16,6 +16,18 @@ if TYPE_CHECKING:
 _IN_MEMORY = ":memory:"
 
 _logger = logging.getLogger(__name__)
+
+
+class Usable(Protocol):
+    """A knowledge base for tools: as a :class:`Lease` has it, or one that a server keeps open."""
+
+    def use(self, *, create: bool = False) -> contextlib.AbstractAsyncContextManager[KnowledgeBase]:
+        """The knowledge base, open until the end of the block at least."""
+        ...
+
+    async def close(self) -> None:
+        """Close it, when nobody uses it any more."""
+        ...
 
 
 class Lease:

@@ -10,8 +10,9 @@ from pydantic import Field
 from core.rag.retrieval.hits import SearchMode
 from mgrag.mcp.arguments import ONE_OR_SEVERAL
 from mgrag.mcp.edges import named
-from mgrag.mcp.lease import Lease
+from mgrag.mcp.lease import Usable
 from mgrag.pages import documents_page
+from mgrag.places import without_place
 
 _Limit = Annotated[int, Field(ge=1, le=50, description="At most this many.")]
 _Passages = Annotated[int, Field(ge=1, le=50, description="At most this many passages.")]
@@ -44,11 +45,13 @@ class ReadingTools:
     Args:
         lease: The knowledge base.
         recording: Whether questions and answers are recorded in the conversation that they are asked in.
+        local: Whether agents are on this machine, and may know where on it the graph is, and how large.
     """
 
-    def __init__(self, lease: Lease, *, recording: bool = True) -> None:
+    def __init__(self, lease: Usable, *, recording: bool = True, local: bool = True) -> None:
         self._lease = lease
         self._recording = recording
+        self._local = local
 
     def all(self) -> tuple[Callable[..., Awaitable[dict[str, Any]]], ...]:
         """The tools, as an agent is told of them."""
@@ -305,4 +308,5 @@ class ReadingTools:
     async def status(self) -> dict[str, Any]:
         """Report what the graph contains, how much of it, and which engine stores it."""
         async with self._lease.use() as kb:
-            return await kb.status()
+            found = await kb.status()
+        return found if self._local else without_place(found)

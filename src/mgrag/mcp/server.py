@@ -6,10 +6,10 @@ import contextlib
 import functools
 import inspect
 import json
+import logging
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
@@ -17,7 +17,7 @@ from core.rag.errors import MGRagError, MissingDependencyError, StreamCutError
 from mgrag import __version__
 from mgrag.mcp.arguments import with_known_names, without_nulls
 from mgrag.mcp.input_lines import input_lines
-from mgrag.mcp.lease import Lease
+from mgrag.mcp.lease import Usable
 from mgrag.mcp.progress import telling
 from mgrag.mcp.reading import ReadingTools
 from mgrag.mcp.writing import WritingTools
@@ -28,11 +28,15 @@ try:
     from mcp.server.mcpserver import Context
     from mcp.server.mcpserver.exceptions import ToolError
     from mcp.server.stdio import stdio_server
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
     from mcp.types import CallToolResult, InputRequiredResult, Tool, ToolAnnotations
 
     from mgrag.mcp.waiting import Waiting, until_answered, while_somebody_reads
 except ImportError as error:
     raise MissingDependencyError("mcp", "mcp", "The MCP server") from error
+
+if TYPE_CHECKING:
+    from starlette.types import Receive, Scope, Send
 
 _INSTRUCTIONS = """\
 A knowledge base: documents, a graph of the entities in them, and a memory of what was said.
@@ -55,14 +59,16 @@ _FOR_AGENTS = {
 _Tool = Callable[..., Awaitable[dict[str, Any]]]
 
 
-class _Server(MCPServer[None]):
+class Server(MCPServer[None]):
     """A server that says in one line what is wrong with arguments, without addresses of pydantic's web pages.
 
     Attributes:
         arguments: Those that each tool has.
+        tell: Says what agents may know of an error.
     """
 
     arguments: dict[str, Mapping[str, inspect.Parameter]]
+    tell: Callable[[MGRagError], str]
 
     async def run_stdio_async(self) -> None:
         # On Windows nobody can wait for a pipe without a thread.
@@ -80,6 +86,28 @@ class _Server(MCPServer[None]):
             gone = True
         if gone:
             raise BrokenPipeError("The client is gone.")
+
+    async def run_exchange(self, body: bytes, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request of streamable HTTP; what it began ends with it, also if its caller goes away.
+
+        Args:
+            body: What ``receive`` gave already.
+            scope: Of the request, like the others.
+            receive: Tells when the caller is gone.
+            send: Where the response goes.
+        """
+        given = [{"type": "http.request", "body": body, "more_body": False}]
+
+        async def remaining() -> Any:
+            return given.pop() if given else await receive()
+
+        # The SDK has one of these for all requests of an application, and runs its tasks next to these. Without
+        # sessions nothing is left of a request, and one of its own ends with it.
+        manager = StreamableHTTPSessionManager(
+            self._lowlevel_server, stateless=True, max_request_body_size=max(len(body), 1)
+        )
+        async with manager.run():
+            await manager.handle_request(scope, remaining, send)
 
     async def list_tools(self) -> list[Tool]:
         tools = await super().list_tools()
@@ -111,15 +139,19 @@ class _Server(MCPServer[None]):
 
 
 def build_server(
-    lease: Lease, *, writing: bool = True, roots: Sequence[Path] = (), allow_private: bool = False
-) -> MCPServer[None]:
+    lease: Usable,
+    *,
+    writing: bool = True,
+    allowed: Allowed | None = None,
+    tell: Callable[[MGRagError], str] | None = None,
+) -> Server:
     """A server that is not running yet.
 
     Args:
         lease: The knowledge base; closed when the server ends.
         writing: Whether agents may change it.
-        roots: The folders that agents may ingest files from.
-        allow_private: Whether agents may have pages fetched from addresses that are not public.
+        allowed: What agents may have loaded; ``None``: public web pages only.
+        tell: Says what agents on other machines may know of an error; ``None``: they are on this one.
     """
 
     @contextlib.asynccontextmanager
@@ -129,37 +161,51 @@ def build_server(
         finally:
             await lease.close()
 
-    server = _Server(
-        "memgraph-rag", instructions=_INSTRUCTIONS, version=__version__, lifespan=lifespan, log_level="WARNING"
-    )
+    with _logging_left_alone():
+        server = Server("memgraph-rag", instructions=_INSTRUCTIONS, version=__version__, lifespan=lifespan)
     server.arguments = {}
-    reading, only = ReadingTools(lease, recording=writing), ToolAnnotations(read_only_hint=True, open_world_hint=False)
+    server.tell = tell or str
+    reading = ReadingTools(lease, recording=writing, local=tell is None)
+    only = ToolAnnotations(read_only_hint=True, open_world_hint=False)
     _add(server, reading.all(), only)
     recording = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
     _add(server, reading.answering(), recording if writing else only)
     if writing:
-        tools = WritingTools(lease, Allowed(roots, allow_private=allow_private))
+        tools = WritingTools(lease, allowed or Allowed())
         _add(server, tools.all(), ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True))
         _add(server, tools.destructive(), ToolAnnotations(read_only_hint=False, destructive_hint=True))
     return server
 
 
-def _add(server: _Server, tools: Sequence[_Tool], annotations: ToolAnnotations) -> None:
+@contextlib.contextmanager
+def _logging_left_alone() -> Iterator[None]:
+    """Keep the SDK from having everything logged in a form of its own, as it does where nothing handles it yet."""
+    root, nothing = logging.getLogger(), logging.NullHandler()
+    root.addHandler(nothing)
+    try:
+        yield
+    finally:
+        root.removeHandler(nothing)
+
+
+def _add(server: Server, tools: Sequence[_Tool], annotations: ToolAnnotations) -> None:
     for tool in tools:
         server.arguments[tool.__name__] = inspect.signature(tool).parameters
         described = inspect.getdoc(tool)  # without the indentation of the code, which is a part of every prompt
-        server.add_tool(_told(tool), description=described, annotations=annotations, structured_output=False)
+        server.add_tool(
+            _told(tool, server.tell), description=described, annotations=annotations, structured_output=False
+        )
 
 
-def _told(tool: _Tool) -> Callable[..., Awaitable[str]]:
-    """A tool that gives JSON of few characters, and errors as they are; what is a bug stays in the log."""
+def _told(tool: _Tool, tell: Callable[[MGRagError], str]) -> Callable[..., Awaitable[str]]:
+    """A tool that gives JSON of few characters, and errors as they may be told; what is a bug stays in the log."""
 
     @functools.wraps(tool)
     async def call(*arguments: Any, **named: Any) -> str:
         try:
             return json.dumps(await tool(*arguments, **named), ensure_ascii=False)
         except MGRagError as error:
-            message = str(error)
+            message = tell(error)
             for advice, own in _FOR_AGENTS.items():
                 message = message.replace(advice, own)
             if isinstance(error, StreamCutError) and error.received:

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from core.rag.errors import InvalidInputError, SourceError
 from libs.dataloader.formats import UnreadableError
 from mgrag.mcp.arguments import ONE_OR_SEVERAL
-from mgrag.mcp.lease import Lease
+from mgrag.mcp.lease import Usable
 from mgrag.mcp.progress import progress_of_ingest
 from mgrag.sources import Allowed, read_text
 
@@ -54,7 +54,7 @@ class WritingTools:
         allowed: What may be ingested.
     """
 
-    def __init__(self, lease: Lease, allowed: Allowed) -> None:
+    def __init__(self, lease: Usable, allowed: Allowed) -> None:
         self._lease = lease
         self._allowed = allowed
 
