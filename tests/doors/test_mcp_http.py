@@ -161,31 +161,71 @@ async def test_why_the_server_failed_is_for_its_log(
     assert logging.getLogger().handlers == handlers
 
 
+@pytest.mark.parametrize("left", [False, True], ids=["cancelled", "left"])
 @pytest.mark.parametrize("mode", MODES)
-async def test_a_call_whose_caller_is_gone_ends(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, mode: Mode
+async def test_a_call_ends_that_is_cancelled_or_whose_caller_is_gone(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, mode: Mode, left: bool
 ) -> None:
-    begun, ended = asyncio.Event(), asyncio.Event()
+    begun: asyncio.Queue[None] = asyncio.Queue()
+    ended: asyncio.Queue[str] = asyncio.Queue()
+    go = asyncio.Event()
 
-    async def status(_: Upkeep) -> dict[str, Any]:
-        begun.set()
+    async def status(kb: Upkeep) -> dict[str, Any]:
+        begun.put_nowait(None)
         try:
-            return await asyncio.Future()
-        finally:
-            ended.set()
+            await go.wait()
+        except asyncio.CancelledError:
+            ended.put_nowait("cancelled")
+            raise
+        return {"engine": {}, "answered": True}
 
     monkeypatch.setattr(Upkeep, "status", status)
     async with serving(access(api_keys=KEY)) as http, agent_at(http.base_url, mode=mode) as other:
+        kept = asyncio.create_task(other("status"))  # its id is the same as that of the other client
+        await begun.get()
         async with agent_at(http.base_url, mode=mode) as agent:
             call = asyncio.create_task(agent.client.call_tool("status", {}))
-            await begun.wait()
-            call.cancel()
-            await asyncio.wait([call])
-            if mode == "auto":  # before 2026, it is the end of the connection that counts
-                await ended.wait()
-        await ended.wait()
-        assert (await other("list_documents"))["documents"] == []
+            await begun.get()
+            if not left:
+                call.cancel()
+                assert await ended.get() == "cancelled"
+                assert (await agent("list_documents"))["documents"] == []
+        if left:
+            assert await ended.get() == "cancelled"
+        await asyncio.wait([call])
+        go.set()
+        assert (await kept)["answered"] and ended.empty()
     assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
+
+
+async def test_a_message_cancels_calls_of_its_own_client_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, go = asyncio.Event(), asyncio.Event()
+
+    async def status(_: Upkeep) -> dict[str, Any]:
+        begun.set()
+        await go.wait()
+        return {"engine": {}, "answered": True}
+
+    monkeypatch.setattr(Upkeep, "status", status)
+    call = {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "status"}}
+    cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}}
+    async with serving() as http:
+        names = {(await http.post("/mcp", json=LIST, headers=ACCEPTS)).headers["mcp-session-id"] for _ in range(2)}
+        own, others = ({**ACCEPTS, "mcp-session-id": name} for name in names)
+        called = asyncio.create_task(http.post("/mcp", json=call, headers=own))
+        await begun.wait()
+        for headers in (others, ACCEPTS):
+            assert (await http.post("/mcp", json=cancel, headers=headers)).status_code == 202
+        for wrong in ({"requestId": "x"}, {"requestId": [7]}, {}):
+            assert (await http.post("/mcp", json={**cancel, "params": wrong}, headers=own)).status_code == 202
+        go.set()
+        assert "answered" in (await called).text
+        go.clear()
+        begun.clear()
+        called = asyncio.create_task(http.post("/mcp", json=call, headers=own))
+        await begun.wait()
+        await http.post("/mcp", json=cancel, headers=own)
+        assert "The call was cancelled" in (await called).text
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -31,6 +31,7 @@ try:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
     from mcp.types import CallToolResult, InputRequiredResult, Tool, ToolAnnotations
 
+    from mgrag.mcp.cancelling import Running, naming
     from mgrag.mcp.waiting import Waiting, until_answered, while_somebody_reads
 except ImportError as error:
     raise MissingDependencyError("mcp", "mcp", "The MCP server") from error
@@ -65,10 +66,12 @@ class Server(MCPServer[None]):
     Attributes:
         arguments: Those that each tool has.
         tell: Says what agents may know of an error.
+        running: The calls that can be cancelled by a message, of those over HTTP.
     """
 
     arguments: dict[str, Mapping[str, inspect.Parameter]]
     tell: Callable[[MGRagError], str]
+    running: Running
 
     async def run_stdio_async(self) -> None:
         # On Windows nobody can wait for a pipe without a thread.
@@ -106,8 +109,9 @@ class Server(MCPServer[None]):
         manager = StreamableHTTPSessionManager(
             self._lowlevel_server, stateless=True, max_request_body_size=max(len(body), 1)
         )
+        self.running.heed(body, scope)
         async with manager.run():
-            await manager.handle_request(scope, remaining, send)
+            await manager.handle_request(scope, remaining, naming(scope, send))
 
     async def list_tools(self) -> list[Tool]:
         tools = await super().list_tools()
@@ -126,7 +130,10 @@ class Server(MCPServer[None]):
             there = f"there are {', '.join(known)}" if known else "it has none"
             raise ToolError(f"{name}: There is no argument {unknown[0][:200]!r} ({there}).")
         try:
-            with telling(context.report_progress) if context is not None else contextlib.nullcontext():
+            with contextlib.ExitStack() as stack:
+                if context is not None:
+                    stack.enter_context(self.running.call(context))
+                    stack.enter_context(telling(context.report_progress))
                 return await super().call_tool(name, without_nulls(arguments, known), context)
         except ToolError as error:
             if not isinstance(error.__cause__, ValidationError):
@@ -165,6 +172,7 @@ def build_server(
         server = Server("memgraph-rag", instructions=_INSTRUCTIONS, version=__version__, lifespan=lifespan)
     server.arguments = {}
     server.tell = tell or str
+    server.running = Running()
     reading = ReadingTools(lease, recording=writing, local=tell is None)
     only = ToolAnnotations(read_only_hint=True, open_world_hint=False)
     _add(server, reading.all(), only)
