@@ -19,6 +19,7 @@ import pytest
 from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 
+from core.rag import KnowledgeBase
 from core.rag.errors import StoreUnavailableError
 from core.rag.maintenance.upkeep import Upkeep
 from dbhandler.kit import make_settings
@@ -114,6 +115,26 @@ async def test_a_read_only_server_offers_nothing_that_changes_anything() -> None
     async with serving(Access(make_settings(api_keys=KEY), writing=False)) as http:
         async with agent_at(http.base_url) as agent:
             assert set(await agent.tools()) == READING
+
+
+async def test_a_server_for_one_namespace_has_agents_use_that_one() -> None:
+    team = KnowledgeBase.open("embedded::memory:", namespace="team")
+    async with serving(Access(make_settings(), only="team"), team) as http:
+        async with agent_at(http.base_url) as agent:
+            assert (await agent("status"))["namespace"] == "team"
+        assert (await http.post("/db/default/mcp", json=LIST, headers=ACCEPTS)).status_code == 403
+
+
+async def test_a_request_that_is_too_large_is_refused() -> None:
+    async def pieces() -> AsyncIterator[bytes]:  # which do not say how many bytes they are
+        for _ in range(3):
+            yield b" " * 500_000
+
+    async with serving(max_bytes=1) as http:
+        headers = {**ACCEPTS, "Content-Type": "application/json"}
+        for body in (b" " * 1_500_000, pieces()):
+            refused = await http.post("/mcp", content=body, headers=headers)
+            assert refused.status_code == 413 and "MGRAG_MAX_FILE_BYTES" in refused.json()["error"]
 
 
 @pytest.mark.parametrize("mode", MODES)
