@@ -264,6 +264,7 @@ async def test_a_server_that_is_told_to_end_answers_the_calls_that_it_has(tmp_pa
     with command("--db", str(tmp_path / "g"), MGRAG_API_KEYS=KEY, PYTHONPATH=str(tmp_path)) as (process, address):
         assert process.stderr is not None
         async with agent_at(address, mode=mode) as agent:
+            await agent.client.list_tools()  # else the SDK asks for them after the call, of a server that has ended
             call = asyncio.create_task(agent("status"))
             assert "called" in await asyncio.to_thread(process.stderr.readline)
             process.send_signal(signal.SIGTERM)
