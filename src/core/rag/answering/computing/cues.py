@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 Cue = Literal[
     "count",
@@ -28,25 +28,7 @@ Cue = Literal[
     "which",
 ]
 #: What a question has to have one of, unless it compares.
-ASKING: Final[frozenset[Cue]] = frozenset(
-    {
-        "count",
-        "share",
-        "sum",
-        "much",
-        "average",
-        "top",
-        "highest",
-        "lowest",
-        "most",
-        "fewest",
-        "more",
-        "fewer",
-        "higher",
-        "lower",
-        "which",
-    }
-)
+ASKING: Final[frozenset[Cue]] = frozenset(get_args(Cue)) - {"distinct", "per"}
 
 #: ``in``: in a month, or on a day.
 Comparison = Literal[">=", ">", "<=", "<", "=", "in"]

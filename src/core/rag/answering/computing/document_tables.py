@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
 from core.rag.answering.extracts.showing import shown
 from core.rag.extraction.totals import is_called_total, total_rows
+from core.rag.indexing.splitting.markdown import outline
+from core.rag.indexing.splitting.sections import Heading, is_within
 from core.rag.retrieval.hits import Hit
 from libs.dataloader.formats.rows import column_names
 from libs.dataloader.tables import row_cells
@@ -18,8 +19,6 @@ _TABLE: Final = re.compile(
     r"^[ \t]*(?P<head>\|[^\n]*)\n[ \t]*\|[ \t]*:?-[-:| \t]*\n(?P<rows>(?:[ \t]*\|[^\n]*(?:\n|\Z))+)", re.MULTILINE
 )
 _HEAD: Final = re.compile(r"^[ \t]*(\|[^\n]*)\n[ \t]*\|[ \t]*:?-[-:| \t]*$", re.MULTILINE)
-_HEADING: Final = re.compile(r"^(#{1,6})[ \t]+([^\n]+?)[ \t#]*$", re.MULTILINE)
-_FENCE: Final = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
 #: The line above a table that names it: short, and no sentence.
 _CAPTION: Final = re.compile(r"(?:\A|\n)[ \t]*(?![|#>]|[-*+][ \t]|\d+[.)][ \t])([^\n]{1,100}?)[ \t]*\n[ \t]*\n?\Z")
 _NUMBERED: Final = re.compile(r"(?:table|tab\.|tabelle|tableau|tabla)[ \t]*[\w.]{0,5}[.:\u2013-][ \t]*", re.IGNORECASE)
@@ -63,16 +62,14 @@ def heads(hit: Hit) -> Iterator[list[str]]:
 
 def tables_in(text: str) -> Iterator[DocumentTable]:
     """Yield the tables in the text of a document, in order."""
-    fences = [match.start() for match in _FENCE.finditer(text)]
-    headings: list[tuple[int, str]] = []
-    waiting = list(_HEADING.finditer(text))[::-1]
+    structure = outline(text)
+    headings: list[Heading] = []
+    waiting = structure.headings[::-1]
     for match in _TABLE.finditer(text):
-        while waiting and waiting[-1].start() < match.start():
+        while waiting and waiting[-1].start < match.start():
             heading = waiting.pop()
-            level = len(heading[1])
-            if not _is_code(fences, heading.start()):
-                headings = [*(one for one in headings if one[0] < level), (level, _plain(heading[2]))]
-        if _is_code(fences, match.start()):
+            headings = [*(one for one in headings if one.level < heading.level), heading]
+        if is_within(structure.fences, match.start()):
             continue
         caption = _CAPTION.search(text, max(0, match.start() - _ABOVE), match.start())
         named = _NUMBERED.sub("", _plain(caption[1])).strip(": ") if caption else ""
@@ -81,7 +78,7 @@ def tables_in(text: str) -> Iterator[DocumentTable]:
         yield DocumentTable(
             head,
             match["rows"].splitlines(),
-            tuple(name for _, name in headings),
+            tuple(heading.title for heading in headings if heading.title),
             named if is_name else "",
             match.start(),
             match.end(),
@@ -101,10 +98,6 @@ def records_of(table: DocumentTable) -> list[dict[str, str]]:
     totals = total_rows(records.__getitem__, range(len(records)))
     others = [row for number, row in enumerate(records) if number not in totals]
     return others if not any(map(is_called_total, others)) else []
-
-
-def _is_code(fences: Sequence[int], place: int) -> bool:
-    return bisect_left(fences, place) % 2 == 1
 
 
 def _cells(line: str) -> list[str]:

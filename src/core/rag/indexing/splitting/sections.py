@@ -104,6 +104,12 @@ def sections_of(
     return merge_blank(text, sections)
 
 
+def is_within(spans: Sequence[tuple[int, int]], place: int) -> bool:
+    """Return whether a place is in one of some spans, which are in order and apart from each other."""
+    at = bisect_right(spans, place, key=lambda span: span[0])
+    return at > 0 and place < spans[at - 1][1]
+
+
 def _is_between(places: Sequence[int], start: int, end: int) -> bool:
     """Return whether one of the places is after the start, and not after the end."""
     return bisect_right(places, end) > bisect_right(places, start)

@@ -6,14 +6,14 @@ Without that, only the first passage of it says who speaks.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from core.rag.headings import heading_path
-from core.rag.indexing.splitting.sections import RUNNING, Section, shortened
+from core.rag.indexing.splitting.sections import RUNNING, Section, is_within, shortened
 
 _TIME: Final = r"(?:\d{1,3}:)?\d{1,2}:\d{2}(?:[.,]\d{1,3})?"
 _NAME: Final = r"(?P<name>[^\W\d_][^:*\n|<>{}=;!?\"“”\[\]()]{0,50}?)(?:[ ][\[(][^\n\[\]()\d]{1,20}[\])])?"
@@ -128,7 +128,8 @@ def _turns(text: str, fences: Sequence[tuple[int, int]]) -> list[_Turn]:
     paragraph, or line, must be a turn, and most turns sentences.
     """
     for pattern in (_TIMED, _CALLED):
-        found = [turn for match in pattern.finditer(text) if (turn := _turn(match)) and not _is_in(fences, turn.start)]
+        turns = filter(None, map(_turn, pattern.finditer(text)))
+        found = [turn for turn in turns if not is_within(fences, turn.start)]
         often = Counter(turn.name for turn in found)
         again = [turn for turn in found if often[turn.name] > 1]
         if len(again) < _FEWEST or len(again) < _MOSTLY * len(found) or len({turn.name for turn in again}) < 2:
@@ -156,8 +157,3 @@ def _are_most(text: str, turns: Sequence[_Turn]) -> bool:
 def _are_sentences(text: str, turns: Sequence[_Turn]) -> bool:
     tails = (text[max(turn.start - 2 * _TAIL, 0) : turn.start].rstrip()[-_TAIL:] for turn in turns[1:])
     return sum(1 for tail in tails if _SENTENCE.search(tail)) >= _MOSTLY * (len(turns) - 1)
-
-
-def _is_in(fences: Sequence[tuple[int, int]], place: int) -> bool:
-    at = bisect_right(fences, place, key=lambda fence: fence[0])
-    return at > 0 and place < fences[at - 1][1]

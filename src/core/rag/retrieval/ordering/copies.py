@@ -23,7 +23,10 @@ def apart(hits: Iterable[Hit]) -> tuple[list[Hit], list[Hit]]:
         The hits but those that say what a better one says, or only quote another one, each with the paths of its
         copies in ``also_in``; and these copies, in order. What others only quote comes before them.
     """
-    hits = quoted_first(list(hits))
+    return _apart(quoted_first(list(hits)))
+
+
+def _apart(hits: list[Hit]) -> tuple[list[Hit], list[Hit]]:
     sources = quoting(hits)
     first: dict[tuple[str, ...], Hit] = {}
     copies: list[Hit] = []
@@ -40,7 +43,7 @@ def apart(hits: Iterable[Hit]) -> tuple[list[Hit], list[Hit]]:
 def preferring_others(hits: Iterable[Hit], k: int) -> list[Hit]:
     """Return the best ``k`` hits, in order; copies of better ones are among them only if there are too few others."""
     hits = quoted_first(list(hits))
-    others, copies = apart(hits)
+    others, copies = _apart(hits)
     best = {hit.chunk_id: hit for hit in [*others, *copies][:k]}
     return [best[hit.chunk_id] for hit in hits if hit.chunk_id in best]
 
