@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import subprocess
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -49,6 +53,22 @@ def prepare(*_):
 
 Cutter.prepare = prepare
 """
+
+
+def endless_server(folder: Path) -> subprocess.Popen[str]:
+    """An MCP server over pipes in a folder, with which no document is ever cut."""
+    (folder / "sitecustomize.py").write_text(ENDLESS)
+    return subprocess.Popen(
+        [sys.executable, "-m", "mgrag", "mcp", "--db", "g.grafeo"],
+        cwd=folder,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(folder)},
+    )
+
+
 KEY = "k" * 16
 SECRET = "s" * 32
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -15,7 +13,7 @@ import pytest
 from core.rag import KnowledgeBase
 from core.rag.errors import StoreLockedError
 from core.rag.indexing.report import DocumentCounts, IngestReport
-from doors.kit import ENDLESS
+from doors.kit import endless_server
 from doors.test_mcp import serving
 from doors.test_mcp_unreadable import HELLO
 from mgrag.mcp.lease import Lease
@@ -86,17 +84,8 @@ def test_it_ends_when_its_client_has_gone_without_a_word(tmp_path: Path) -> None
     def call(number: int, method: str, **parameters: Any) -> str:
         return json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": parameters})
 
-    (tmp_path / "sitecustomize.py").write_text(ENDLESS)
     storing = {"path": "mill.md", "content": "The mill turns with the ebb."}
-    with subprocess.Popen(
-        [sys.executable, "-m", "mgrag", "mcp", "--db", "g.grafeo"],
-        cwd=tmp_path,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(tmp_path)},
-    ) as server:
+    with endless_server(tmp_path) as server:
         assert server.stdin and server.stdout and server.stderr
         server.stdin.write(call(1, "initialize", **HELLO) + "\n")
         server.stdin.write(call(2, "tools/call", name="add_document", arguments=storing) + "\n")

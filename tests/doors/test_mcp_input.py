@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from doors.kit import ENDLESS
+from doors.kit import endless_server
 from doors.test_mcp_unreadable import HELLO
 from mgrag.mcp.input_lines import input_lines
 
@@ -53,16 +53,7 @@ def test_it_ends_when_it_is_told_to_though_its_client_keeps_the_line_open(
 
 
 def test_it_does_not_finish_what_nobody_waits_for(tmp_path: Path) -> None:
-    (tmp_path / "sitecustomize.py").write_text(ENDLESS)
-    with subprocess.Popen(
-        [sys.executable, "-m", "mgrag", "mcp", "--db", "g.grafeo"],
-        cwd=tmp_path,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(tmp_path)},
-    ) as server:
+    with endless_server(tmp_path) as server:
         assert server.stdin and server.stderr
         server.stdin.write("\n".join([*_BEGINNING, _CALL]) + "\n")
         server.stdin.flush()

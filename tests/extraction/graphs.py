@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+import pytest
+
 from core.rag.dbhandler import MemGraphClient
+from core.rag.extraction.matching import NameTable
 
 _PARTS = {
     "entities": (
@@ -68,3 +72,16 @@ async def mentioned(client: MemGraphClient, path: str) -> dict[str, int]:
         path=path,
     )
     return {row["name"]: row["count"] for row in rows}
+
+
+def looked_at_again(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The ids of chunks that are looked at again at the end of runs, from here on."""
+    again: list[str] = []
+    extract_again = MemGraphClient.extract_again
+
+    async def noted(client: MemGraphClient, chunks: Sequence[str], titles: NameTable) -> None:
+        again.extend(chunks)
+        await extract_again(client, chunks, titles)
+
+    monkeypatch.setattr(MemGraphClient, "extract_again", noted)
+    return again

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 
 import pytest
-from tests.extraction.graphs import mentioned
+from tests.extraction.graphs import looked_at_again, mentioned
 
 from core.rag import KnowledgeBase, MemGraphClient
-from core.rag.extraction.matching import NameTable
 from core.rag.indexing.title_runs import TitleRun, title_runs
 from core.rag.indexing.titles import TitleLinker
 from libs.dataloader import Document
@@ -37,14 +35,7 @@ def documents() -> list[Document]:
 async def test_the_graph_of_runs_at_the_same_time_is_that_of_one(
     kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    again: list[str] = []
-    extract_again = MemGraphClient.extract_again
-
-    async def counted(client: MemGraphClient, chunks: Sequence[str], titles: NameTable) -> None:
-        again.extend(chunks)
-        await extract_again(client, chunks, titles)
-
-    monkeypatch.setattr(MemGraphClient, "extract_again", counted)
+    again = looked_at_again(monkeypatch)
     every = documents()
     await asyncio.gather(*(kb.ingest(every[start : start + 2]) for start in range(0, COUNT, 2)))
     found = {one.path: await mentioned(kb.client, one.path) for one in every}

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 
 import pytest
-from tests.extraction.graphs import knowledge, mentioned
+from tests.extraction.graphs import knowledge, looked_at_again, mentioned
 
-from core.rag import KnowledgeBase, MemGraphClient
-from core.rag.extraction.matching import NameTable
+from core.rag import KnowledgeBase
 from core.rag.indexing import parts, run
 from libs.dataloader import Document
 
@@ -37,17 +36,9 @@ async def one_by_one(documents: Sequence[Document]) -> AsyncIterator[Document]:
 @pytest.fixture
 def again(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The chunks that were looked at again at the end of runs. Each document is a batch, and reading has its time."""
-    chunks: list[str] = []
-    extract_again = MemGraphClient.extract_again
-
-    async def noted(client: MemGraphClient, ids: Sequence[str], titles: NameTable) -> None:
-        chunks.extend(ids)
-        await extract_again(client, ids, titles)
-
-    monkeypatch.setattr(MemGraphClient, "extract_again", noted)
     monkeypatch.setattr(run, "BATCH_DOCUMENTS", 1)
     monkeypatch.setattr(parts, "_READING_SECONDS", 600.0)
-    return chunks
+    return looked_at_again(monkeypatch)
 
 
 @pytest.mark.parametrize("room", [1, COUNT + 1])
