@@ -62,9 +62,9 @@ test: $(VENV)/.dev $(MERMAID)/node_modules ## Run all tests that need no server
 
 # Every statement of tests that run on the embedded engine alone is shown to the server, too: `make test` has put them
 # into the file MGRAG_TEST_STATEMENTS, or else these tests are run again.
-STATEMENTS = if [ -s "$$MGRAG_TEST_STATEMENTS" ]; then PYTHONPATH=tests $(BIN)/python -m tests.statements; else \
+STATEMENTS = if [ -s "$$MGRAG_TEST_STATEMENTS" ]; then $(BIN)/python -m tests.statements; else \
 	$(BIN)/pytest -q -n auto --maxprocesses 4 --dist worksteal -p tests.statements -m "not bolt and not java" \
-	$$(PYTHONPATH=tests $(BIN)/python -m tests.statements tests); fi
+	$$($(BIN)/python -m tests.statements tests); fi
 
 # For a run of this length, the second compiler of Java pays, unlike for tests that start servers of their own; but only
 # for what is hot indeed: by default, it takes as long as all that Neo4j does in the first minutes.

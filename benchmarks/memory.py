@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import statistics
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -52,17 +52,15 @@ async def _session(kb: KnowledgeBase, number: int, passages: list[dict[str, Any]
     await client.append_interactions(row["node_id"], messages)
 
 
-async def _measure(kb: KnowledgeBase, name: str, scope: Callable[[], dict[str, str]], questions: list[str]) -> None:
-    calls: list[Callable[[], Awaitable[Any]]] = [
-        (lambda text=text: kb.recall(query=text, limit=5, **scope())) for text in questions[:QUERIES]
-    ]
+async def _measure(kb: KnowledgeBase, name: str, scope: Callable[[], dict[str, Any]], questions: list[str]) -> None:
     times, found = [], 0
-    for call in calls:
+    asked = questions[:QUERIES]
+    for text in asked:
         started = time.perf_counter()
-        found += len(await call())
+        found += len(await kb.recall(query=text, limit=5, **scope()))
         times.append(1000 * (time.perf_counter() - started))
     times.sort()
     print(
-        f"{name:24} {statistics.median(times):8.1f} {times[int(0.95 * len(times))]:8.1f} {found / len(calls):6.1f}",
+        f"{name:24} {statistics.median(times):8.1f} {times[int(0.95 * len(times))]:8.1f} {found / len(asked):6.1f}",
         flush=True,
     )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
-from dbhandler.kit import BOLT_URI, ENGINES, Engine, bolt_engine_for_a_test, sweep_up
+from tests.dbhandler.kit import BOLT_URI, ENGINES, Engine, bolt_engine_for_a_test, sweep_up
 
 if TYPE_CHECKING:
     from core.rag import KnowledgeBase
@@ -48,7 +48,7 @@ settings.register_profile("random", deadline=None, print_blob=True)
 settings.load_profile("always the same")
 
 # Hundreds of tests open a client of HTTP, and each loads the certificates of all authorities, which takes 30 ms.
-ssl.create_default_context = functools.cache(ssl.create_default_context)
+ssl.create_default_context = functools.cache(ssl.create_default_context)  # type: ignore[assignment]
 
 REQUIRED = os.environ.get("MGRAG_TEST_REQUIRE_BOLT", "") not in {"", "0"}
 

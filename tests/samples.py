@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from dataloader.xlstools import number as cell_number
-from dataloader.xlstools import shape
-from dataloader.xlstools import stream as workbook_stream
+from tests.dataloader.xlstools import number as cell_number
+from tests.dataloader.xlstools import shape
+from tests.dataloader.xlstools import stream as workbook_stream
 
 
 def samples() -> dict[str, bytes]:

@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from dbhandler.kit import BOLT_URI, bolt_engine
+from tests.dbhandler.kit import BOLT_URI, bolt_engine
 
 #: Tests that run on the embedded engine alone; others give their statements to the server themselves.
 TESTS = ("tests/maintenance", "tests/cli/test_commands.py", "tests/answering", "tests/integrations")
@@ -91,7 +91,7 @@ async def _explain(statements: Iterable[tuple[str, list[str]]]) -> list[str]:
         for statement, names in statements:
             try:
                 # The statement is one of this project's own; its parameters may be anything for this.
-                await (await session.run(f"EXPLAIN {statement}", dict.fromkeys(names))).consume()  # type: ignore[arg-type]
+                await (await session.run(f"EXPLAIN {statement}", dict.fromkeys(names))).consume()
             except Neo4jError as error:
                 refused.append(f"{statement}\n    {error.message}")
     return refused

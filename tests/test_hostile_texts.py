@@ -13,8 +13,8 @@ from core.rag.memory.anonymizing import Anonymizer
 from core.rag.retrieval.excerpt import excerpt
 from core.rag.retrieval.referents import referents
 from core.rag.retrieval.wording.terms import searched_terms
-from growth import check_growth
 from libs.dataloader.formats import FileData, UnreadableError, read_document
+from tests.growth import check_growth
 
 
 class Answer(BaseModel):

@@ -8,7 +8,6 @@ import unicodedata
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.growth import check_growth
 
 from core.rag.analysis import (
     MAX_QUERY_TERMS,
@@ -23,6 +22,7 @@ from core.rag.analysis import (
 from core.rag.analysis.language import detect_language, is_surely_english, language_name, question_language
 from core.rag.analysis.stopwords import LATIN_LANGUAGES, stop_words
 from core.rag.analysis.words import MAX_TERM_BYTES, fold
+from tests.growth import check_growth
 
 
 @pytest.mark.parametrize(

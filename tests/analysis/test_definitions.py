@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from tests.growth import check_growth
 
 from core.rag import KnowledgeBase
 from core.rag.analysis import asked_words, defined_words
 from libs.dataloader import Document
+from tests.growth import check_growth
 
 
 def asked_word(question: str) -> str | None:
@@ -202,7 +202,7 @@ async def test_what_is_asked_for_is_found_where_it_is_defined() -> None:
         await kb.ingest([*texts, Document(path="words.md", content=glossary, format="markdown")])
         for question in ("What is slack water?", "slack water"):
             for mode in ("keyword", "hybrid", "auto"):
-                [hit] = await kb.search(question, k=1, mode=mode)  # type: ignore[call-overload]
+                [hit] = await kb.search(question, k=1, mode=mode)
                 assert hit.path == "words.md", (question, mode)
 
 

@@ -6,10 +6,10 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from answering.models import Talking, talking
-from answering.people import fill
 from core.rag import KnowledgeBase
-from dbhandler.kit import Engine
+from tests.answering.models import Talking, talking
+from tests.answering.people import fill
+from tests.dbhandler.kit import Engine
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.rag.llm.openai_model import OpenAICompatibleModel
-from dbhandler.kit import make_settings
-from fakes.openai_chat import Chat
-from fakes.openai_server import OpenAIServer
+from tests.dbhandler.kit import make_settings
+from tests.fakes.openai_chat import Chat
+from tests.fakes.openai_server import OpenAIServer
 
 
 @dataclass

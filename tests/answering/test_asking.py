@@ -14,8 +14,6 @@ from typing import Any
 
 import pytest
 
-from answering.models import Talking
-from answering.people import DOCUMENTS, fill
 from core.rag import DRIFTRAG, KnowledgeBase, KnowledgeRAGFlow
 from core.rag.answering.basic import BasicRAG
 from core.rag.answering.events import AnalysisEvent, CitationEvent, DoneEvent, RetrievalEvent, TokenEvent
@@ -24,10 +22,12 @@ from core.rag.answering.response import NOTHING_FOUND
 from core.rag.answering.services import AnsweringBase
 from core.rag.answering.types import Answer
 from core.rag.errors import InvalidInputError, LanguageModelError, StreamCutError
-from dbhandler.kit import Engine, make_settings
-from fakes.openai_chat import Stream
-from fakes.openai_server import fail
 from libs.dataloader import Document
+from tests.answering.models import Talking
+from tests.answering.people import DOCUMENTS, fill
+from tests.dbhandler.kit import Engine, make_settings
+from tests.fakes.openai_chat import Stream
+from tests.fakes.openai_server import fail
 
 ANALYSIS = json.dumps({"entities": ["Alice"], "intent": "factual"})
 CITATION_KEYS = {
@@ -135,7 +135,7 @@ async def test_where_nothing_is_relevant_the_model_is_not_asked(
 async def test_an_empty_graph_has_nothing(engine: Engine) -> None:
     async with engine.knowledge() as kb:
         for strategy in ("flow", "basic"):
-            assert (await kb.ask("Who is Alice?", strategy)).text == NOTHING_FOUND  # type: ignore[arg-type]
+            assert (await kb.ask("Who is Alice?", strategy)).text == NOTHING_FOUND
 
 
 async def test_the_events_of_a_stream(talker: KnowledgeBase, said: Talking) -> None:
@@ -324,7 +324,7 @@ async def test_what_makes_no_sense_is_refused(kb: KnowledgeBase, question: Any, 
 )
 async def test_any_question_gets_an_answer(kb: KnowledgeBase, question: str) -> None:
     for strategy in ("flow", "basic"):
-        assert isinstance(await kb.ask(question, strategy), Answer)  # type: ignore[arg-type]
+        assert isinstance(await kb.ask(question, strategy), Answer)
 
 
 async def test_several_parts_of_a_question_take_drift_where_there_are_relations(
@@ -339,7 +339,7 @@ async def test_several_parts_of_a_question_take_drift_where_there_are_relations(
 async def test_another_namespace_knows_nothing_of_this_one(kb: KnowledgeBase) -> None:
     question = "Where did Bob live before?"
     for strategy in ("flow", "basic"):
-        answer = await kb.ask(question, strategy, namespace=f"{kb.namespace}-other")  # type: ignore[arg-type]
+        answer = await kb.ask(question, strategy, namespace=f"{kb.namespace}-other")
         assert answer.text == NOTHING_FOUND
     assert "Oslo" in (await kb.ask(question, namespace=kb.namespace)).text
 

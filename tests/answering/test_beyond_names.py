@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from answering.models import talking
 from core.rag import KnowledgeBase
+from core.rag.answering.answers import StrategyName
 from core.rag.answering.extracts.composing import LABEL, NEAREST
 from core.rag.answering.relevance.beyond_names import without_names
 from core.rag.answering.response import NOTHING_FOUND
 from libs.dataloader import Document
+from tests.answering.models import talking
 
 ADA = "Ada Lane is an engineer at Heron. She was born in Cork and lives in Galway with two daughters. She plays chess."
 HERON = "Heron is led by Ada Lane. It builds tide mills. Its budget is 40,000 euros. The office is in Dublin."
@@ -39,10 +40,12 @@ ANSWERED = (
 
 @pytest.mark.parametrize("strategy", ["flow", "basic"])
 @pytest.mark.parametrize("question", MADE_UP)
-async def test_that_a_name_is_known_does_not_answer_whatever_is_asked_of_it(question: str, strategy: str) -> None:
+async def test_that_a_name_is_known_does_not_answer_whatever_is_asked_of_it(
+    question: str, strategy: StrategyName
+) -> None:
     async with KnowledgeBase.open("embedded::memory:") as kb:
         await kb.ingest(DOCUMENTS)
-        answer = await kb.ask(question, strategy)  # type: ignore[arg-type]
+        answer = await kb.ask(question, strategy)
     assert (answer.found, answer.text == NOTHING_FOUND or answer.text.startswith(NEAREST)) == (False, True)
 
 

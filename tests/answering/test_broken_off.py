@@ -11,8 +11,6 @@ from typing import Any
 
 import pytest
 
-from answering.models import Talking
-from answering.people import fill
 from core.rag import KnowledgeBase, KnowledgeRAGFlow
 from core.rag.answering.events import DoneEvent, TokenEvent
 from core.rag.answering.graph_index.search import GraphSearch
@@ -20,10 +18,12 @@ from core.rag.dbhandler import MemGraphClient
 from core.rag.errors import LanguageModelError, StoreUnavailableError, StreamCutError
 from core.rag.llm import Completion, Usage
 from core.rag.llm.base import Delta
-from dbhandler.kit import Engine
-from fakes.openai_chat import Stream
-from fakes.openai_server import fail
 from libs.dataloader import Document
+from tests.answering.models import Talking
+from tests.answering.people import fill
+from tests.dbhandler.kit import Engine
+from tests.fakes.openai_chat import Stream
+from tests.fakes.openai_server import fail
 
 ANALYSIS = json.dumps({"entities": ["Alice"], "intent": "factual"})
 QUESTION = "What does Alice lead?"

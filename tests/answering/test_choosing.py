@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.growth import check_growth
 
 from core.rag import KnowledgeBase
 from core.rag.answering.extracts.composing import extract
@@ -16,6 +15,7 @@ from core.rag.answering.extracts.substance import substance
 from core.rag.answering.types import Intent, Passage
 from core.rag.retrieval.hits import Hit
 from libs.dataloader import Document
+from tests.growth import check_growth
 
 
 def passage(number: int, content: str, title: str = "", heading: str = "") -> Passage:

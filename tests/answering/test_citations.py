@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from answering.planted import RIGHT, Planted, passages, planted_answers, right_answers
 from core.rag.answering.checking.citations import UNVERIFIED, best_sentence, check_citations
 from core.rag.answering.markers import MarkerFilter, markers_in, numbers_in
 from core.rag.answering.types import Passage
 from core.rag.embedder import open_embedder
 from core.rag.retrieval.hits import Hit
+from tests.answering.planted import RIGHT, Planted, passages, planted_answers, right_answers
 
 EMBEDDERS = [None, open_embedder("wordllama")]
 

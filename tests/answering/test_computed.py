@@ -5,19 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from answering.models import Talking
 from core.rag import KnowledgeBase, KnowledgeRAGFlow
 from core.rag.answering.computing.planning import plan
 from core.rag.answering.computing.question import questions
 from core.rag.answering.computing.seen import Seen
 from core.rag.answering.response import WORKED_OUT
-from dbhandler.kit import Engine
 from libs.dataloader import Document
+from tests.answering.models import Talking
+from tests.dbhandler.kit import Engine
 
 CUSTOMERS = """name,city,country,revenue,since
 Acme,Berlin,DE,"$5,000",2019-03-01
@@ -51,7 +52,12 @@ async def fill(kb: KnowledgeBase, folder: Path) -> None:
     await kb.insert_many(
         "bills", [{"day": "Sun", "total_price": n} for n in (2, 4)] + [{"day": "Sat", "total_price": 1}]
     )
-    owners = [{"owner": "Ada", "due_date": "2026-01-01"}, {"owner": None}, {"owner": "-"}, {"owner": "Bo"}]
+    owners: list[dict[str, Any]] = [
+        {"owner": "Ada", "due_date": "2026-01-01"},
+        {"owner": None},
+        {"owner": "-"},
+        {"owner": "Bo"},
+    ]
     names = ("dig", "sweep", "paint", "mow")
     await kb.insert_many("tasks", [{"task": name, **one} for name, one in zip(names, owners, strict=True)])
     await kb.insert_many("cups", [{"team": "Blues", "cups": 1}, {"team": "Maple Leafs", "cups": 13}])

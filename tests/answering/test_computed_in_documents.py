@@ -10,8 +10,8 @@ import pytest
 
 from core.rag import KnowledgeBase
 from core.rag.answering.response import WORKED_OUT
-from dbhandler.kit import Engine
 from libs.dataloader import Document
+from tests.dbhandler.kit import Engine
 
 MILLS = """
 | Mill | River | Power (kW) | Staff | Opened |

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 
 from core.rag import KnowledgeBase
 from core.rag.answering.computing.computed import computed
 from core.rag.answering.computing.question import chained
-from dbhandler.kit import Engine
+from tests.dbhandler.kit import Engine
 
 SALES = [
     {"order_id": 1, "order_date": "2022-05-01", "customer": "Acme", "quantity": 2, "unit_price": "$1200.00"},
@@ -21,7 +22,7 @@ SALES = [
     one | {"paid": paid, "change": change, "kind": kind, "total": total}
     for one, (paid, change, kind, total) in zip(SALES, PAID, strict=True)
 ]
-EMPLOYEES = [
+EMPLOYEES: list[dict[str, Any]] = [
     {"name": "Max", "department": "Data", "manager": "Anna", "salary": 900, "active": True, "hired": "2019-01-01"},
     {"name": "Anna", "department": "IT", "manager": None, "salary": 700, "active": False, "hired": "2020-01-01"},
     {"name": "Uwe", "department": "IT", "manager": "Max", "salary": 800, "active": True, "hired": "2020-06-01"},
@@ -48,7 +49,7 @@ MEMBERS = [{"name": "Ada", "role": "Engineer", "city": "Ulm", "join_date": "2020
 MEMBERS += [{"name": "Bo", "role": "Engineer", "city": "Bern", "join_date": "2021-06-01", "code": "A-7"}]
 
 
-COLLECTIONS = {
+COLLECTIONS: dict[str, list[dict[str, Any]]] = {
     "sales": SALES,
     "employees": EMPLOYEES,
     "projects": PROJECTS,
@@ -233,7 +234,10 @@ async def test_a_value_that_also_stands_in_cells_with_others_is_not_counted(engi
         ]
 
 
-STANDINGS = [{"player": "Ada", "points": 3, "team": "A"}, {"player": "Bo", "points": None, "team": "A"}]
+STANDINGS: list[dict[str, Any]] = [
+    {"player": "Ada", "points": 3, "team": "A"},
+    {"player": "Bo", "points": None, "team": "A"},
+]
 STANDINGS += [{"player": "Cy", "points": 1, "team": "B"}]
 
 

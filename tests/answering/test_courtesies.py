@@ -6,10 +6,10 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from answering.people import fill
 from core.rag import KnowledgeBase
 from core.rag.answering.response import NOTHING_ASKED
-from dbhandler.kit import Engine
+from tests.answering.people import fill
+from tests.dbhandler.kit import Engine
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from core.rag import DRIFTRAG, KnowledgeBase
 from core.rag.answering.drift.config import InferenceStrategy
 from core.rag.answering.events import AnalysisEvent, CitationEvent, DoneEvent, RetrievalEvent
 from core.rag.errors import EmptyGraphError, NoEntryPointsError
-from dbhandler.kit import Engine
 from libs.dataloader import Document
+from tests.dbhandler.kit import Engine
 
 TEXTS = {
     "mill.md": ("The tide mill", "The tide mill of Kestrel Bay was built by Edmund Harrow in 1612."),

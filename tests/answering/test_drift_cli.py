@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cli.command import Command
+from tests.cli.command import Command
 
 
 def test_the_command_answers_along_the_relations(tmp_path: Path) -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 
 import pytest
-from tests.embedders import HashEmbedder
 
-from answering.drift_graph import Fact, entity_id, put_entities
 from core.rag import KnowledgeBase, KnowledgeGraph, UndirectedNode
 from core.rag.answering.basic import BasicRAG
 from core.rag.answering.drift import DRIFTRAG, preset
 from core.rag.errors import EmptyGraphError, InvalidInputError, ModelMismatchError, NoEntryPointsError, NotFoundError
-from dbhandler.kit import Engine
+from tests.answering.drift_graph import Fact, entity_id, put_entities
+from tests.dbhandler.kit import Engine
+from tests.embedders import HashEmbedder
 
 ENTITIES = {
     "machine learning": "Machine learning is a subset of AI",

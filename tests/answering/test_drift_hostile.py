@@ -8,11 +8,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from answering.drift_graph import Fact, put_entities, write
 from core.rag import KnowledgeBase
 from core.rag.answering.drift import DRIFTRAG
 from core.rag.errors import NoEntryPointsError
 from libs.dataloader import Document
+from tests.answering.drift_graph import Fact, put_entities, write
 
 NAMES = [
     '"; MATCH (n) DETACH DELETE n //',

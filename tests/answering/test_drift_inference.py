@@ -10,8 +10,6 @@ from typing import Any
 
 import pytest
 
-from answering.drift_graph import Fact, entity_id, put_entities
-from answering.models import Talking, talking
 from core.rag import KnowledgeBase
 from core.rag.answering.drift import (
     DRIFTRAG,
@@ -26,10 +24,13 @@ from core.rag.answering.drift import (
 from core.rag.answering.drift.config import InferenceStrategy
 from core.rag.answering.drift.paths import Node
 from core.rag.embedder import EmbeddingService
+from core.rag.embedder.base import embed_long_texts
 from core.rag.errors import ConfigurationError, InvalidInputError
 from core.rag.llm.openai_model import OpenAICompatibleModel
-from dbhandler.kit import Engine, make_settings
-from fakes.openai_chat import Chat
+from tests.answering.drift_graph import Fact, entity_id, put_entities
+from tests.answering.models import Talking, talking
+from tests.dbhandler.kit import Engine, make_settings
+from tests.fakes.openai_chat import Chat
 
 QUERY = "How is Ada connected with Basel?"
 ENTITIES = {"Ada": "Ada builds mills", "Basel": "Basel has mills", "Rhine": "", "mills": "", "Bruno": "Bruno bakes"}
@@ -316,11 +317,10 @@ async def test_vectors_are_made_once_and_the_latest_are_kept(
     kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[str] = []
-    embed = vectors.embed_long_texts
 
     async def counted(embedder: EmbeddingService, texts: Sequence[str]) -> Any:
         made.extend(texts)
-        return await embed(embedder, texts)
+        return await embed_long_texts(embedder, texts)
 
     monkeypatch.setattr(vectors, "embed_long_texts", counted)
     monkeypatch.setattr(vectors, "KEPT", 3)
@@ -337,11 +337,9 @@ async def test_vectors_are_made_once_and_the_latest_are_kept(
 async def test_vectors_that_another_question_drops_meanwhile_are_there(
     kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    embed = vectors.embed_long_texts
-
     async def over_a_network(embedder: EmbeddingService, texts: Sequence[str]) -> Any:
         await asyncio.sleep(0)
-        return await embed(embedder, texts)
+        return await embed_long_texts(embedder, texts)
 
     monkeypatch.setattr(vectors, "embed_long_texts", over_a_network)
     monkeypatch.setattr(vectors, "KEPT", 2)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from answering.drift_graph import Fact, entity_id, put_entities, write
 from core.rag import KnowledgeBase, UndirectedNode
 from core.rag.answering.drift import DRIFTRAG, Node, Path, TraversalStats
 from core.rag.answering.drift.scoring import path_score
 from core.rag.answering.drift.words import QueryWords
 from core.rag.errors import InvalidInputError, NotFoundError
 from core.rag.schema import Label
-from dbhandler.kit import BOLT_URI, Engine
 from libs.dataloader import Document
+from tests.answering.drift_graph import Fact, entity_id, put_entities, write
+from tests.dbhandler.kit import BOLT_URI, Engine
 
 WORDS = ("tide", "mill", "wheel", "oak", "grain", "ferry")
 QUERY = "tide mill wheel"
@@ -29,7 +31,7 @@ def all_paths(
         steps += [(a, b, f"t{a}{b}") for a, b, _ in edges]
     if direction in ("backward", "bidirectional"):
         steps += [(b, a, f"t{a}{b}") for a, b, _ in edges]
-    found = {((start,), ())}
+    found: set[tuple[tuple[int, ...], tuple[str, ...]]] = {((start,), ())}
     level = set(found)
     for _ in range(depth):
         level = {
@@ -158,10 +160,11 @@ async def test_namespaces_do_not_meet(kb: KnowledgeBase, engine: Engine) -> None
 async def test_arguments_are_checked(kb: KnowledgeBase) -> None:
     ids = await put_entities(kb.client, {"tide": ""})
     drift = DRIFTRAG(kb)
+    wrong: dict[str, Any]
     for wrong in ({"max_depth": 0}, {"max_depth": 99}, {"direction": "sideways"}, {"edge_types": []},
                   {"edge_types": "MENTIONS"}):  # fmt: skip
         with pytest.raises(InvalidInputError):
-            await drift.dynamic_traversal(ids["tide"], "tide", **wrong)  # type: ignore[arg-type]
+            await drift.dynamic_traversal(ids["tide"], "tide", **wrong)
     for query, problem in (("", "empty"), ("  ", "empty"), (None, "must be text")):
         with pytest.raises(InvalidInputError, match=problem):
             await drift.query(query)  # type: ignore[arg-type]

@@ -8,16 +8,16 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from answering.models import Talking
-from answering.people import fill
 from core.rag import KnowledgeBase
 from core.rag.answering.context import build_context
 from core.rag.answering.flow import AnswerChunk, KnowledgeRAGFlow
 from core.rag.answering.types import FoundEntity, FoundFact, Knowledge
 from core.rag.answering.understanding.analysis import fallback_entities
 from core.rag.answering.understanding.intents import intent_of, subject_of
-from dbhandler.kit import Engine
-from fakes.openai_chat import Stream
+from tests.answering.models import Talking
+from tests.answering.people import fill
+from tests.dbhandler.kit import Engine
+from tests.fakes.openai_chat import Stream
 
 
 @pytest.fixture

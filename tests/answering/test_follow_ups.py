@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.rag import KnowledgeBase
+from core.rag.answering.answers import StrategyName
 from libs.dataloader import Document
 
 FACTS = [
@@ -15,12 +16,12 @@ FACTS = [
 ]
 
 
-async def told(kb: KnowledgeBase, *questions: str, strategy: str = "auto") -> list[str]:
+async def told(kb: KnowledgeBase, *questions: str, strategy: StrategyName = "auto") -> list[str]:
     """Return the last answer to questions of one conversation, by lines."""
     await kb.ingest(Document(path="mill.md", content="Harrow Mill is a water mill in Kent. Its wheel is new."))
     await kb.add_triples(FACTS)
     for question in questions:
-        answer = await kb.ask(question, strategy, "talk")  # type: ignore[arg-type]
+        answer = await kb.ask(question, strategy, "talk")
     return answer.text.splitlines()
 
 

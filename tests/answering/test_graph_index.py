@@ -9,17 +9,17 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.graphs import listen
 
-from answering.drift_graph import put_entities
 from core.rag.answering.graph_index import index as graph_index
 from core.rag.answering.graph_index.merging import Merge
 from core.rag.answering.graph_index.texts import Texts
 from core.rag.answering.graph_index.trigrams import TrigramIndex
 from core.rag.dbhandler.knowledge.validity import Validity
 from core.rag.errors import NotFoundError
-from dbhandler.kit import Engine
 from libs.dataloader import Document
+from tests.answering.drift_graph import put_entities
+from tests.dbhandler.kit import Engine
+from tests.graphs import listen
 
 NAMES = ("Ada Lane", "Harrow Mill", "Ebb", "the Übersee-Mühle", "", "C++", "潮汐 mill", "O'Brien\nand Sons", "a_b")
 IN_2020 = "2020-01-01T00:00:00.000000Z"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from tests.growth import check_growth
 
 from core.rag.answering.extracts.composing import extract
 from core.rag.answering.extracts.headed import asks_how_to, headed_lists
 from core.rag.answering.types import Passage
 from core.rag.retrieval.hits import Hit
+from tests.growth import check_growth
 
 STEPS = "1. Open the portal.\n2. Click on **Badges**.\n3. Confirm, and collect it at the desk."
 SHOWN = ["  1. Open the portal.", "  2. Click on **Badges**.", "  3. Confirm, and collect it at the desk."]

@@ -7,15 +7,15 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from answering.models import talking
 from core.rag import KnowledgeBase
 from core.rag.answering.events import AnalysisEvent, RetrievalEvent
 from core.rag.answering.extracts.composing import LABEL
 from core.rag.answering.overview.recognising import asks_for_overview, called, documents_asked
 from core.rag.answering.response import NOTHING_FOUND
 from core.rag.errors import FilterError
-from dbhandler.kit import Engine
 from libs.dataloader import Document
+from tests.answering.models import talking
+from tests.dbhandler.kit import Engine
 
 TEXTS = {
     "tides/ebb.md": "# Ebb\n\nThe Tide Mill of Port Elgin grinds at the ebb. Ada Lane opens the sluice.",

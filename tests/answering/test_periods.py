@@ -7,9 +7,10 @@ from collections.abc import AsyncIterator
 import pytest
 
 from core.rag import KnowledgeBase
+from core.rag.answering.answers import StrategyName
 from core.rag.answering.understanding.asked_times import times_asked
-from dbhandler.kit import Engine
 from libs.dataloader import Document
+from tests.dbhandler.kit import Engine
 
 SOLD = "Ada Lane owns Harrow Mill (from 2018-01-01 until 2021-05-01)"
 HERS = "Bob Reed bought Harrow Mill with his wife (since 2021-05-01)."
@@ -57,9 +58,9 @@ async def mill(engine: Engine) -> AsyncIterator[KnowledgeBase]:
     ],
 )
 async def test_what_holds_is_told_unless_a_question_asks_for_another_time(
-    mill: KnowledgeBase, question: str, told: str, untold: str, strategy: str
+    mill: KnowledgeBase, question: str, told: str, untold: str, strategy: StrategyName
 ) -> None:
-    answer = await mill.ask(question, strategy=strategy)  # type: ignore[arg-type]
+    answer = await mill.ask(question, strategy=strategy)
     assert answer.found
     assert told in answer.text and untold not in answer.text
     period = told[told.index("(") : told.index(")") + 1]

@@ -8,18 +8,18 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from tests.servers.ports import HOST, free_port
 
-from answering.people import fill
 from core.rag import KnowledgeBase, KnowledgeRAGFlow
 from core.rag.answering.events import DoneEvent
 from core.rag.errors import LanguageModelError, LanguageModelUnreachableError
 from core.rag.llm.base import Message
 from core.rag.llm.openai_model import OpenAICompatibleModel
-from dbhandler.kit import make_settings
-from fakes.clock import Clock
-from fakes.openai_chat import Chat
-from fakes.openai_server import OpenAIServer, drop, fail
+from tests.answering.people import fill
+from tests.dbhandler.kit import make_settings
+from tests.fakes.clock import Clock
+from tests.fakes.openai_chat import Chat
+from tests.fakes.openai_server import OpenAIServer, drop, fail
+from tests.servers.ports import HOST, free_port
 
 #: Requests until a call gives up.
 TRIES = 6

@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from tests.answering.times import NOW, days
 
 from core.rag.answering.types import FoundFact
 from core.rag.answering.understanding.asked_times import of_times_asked
 from core.rag.times import iso
+from tests.answering.times import NOW, days
 
 
 @pytest.mark.parametrize(

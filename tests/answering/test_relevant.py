@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from answering.models import talking
 from core.rag import KnowledgeBase
 from core.rag.analysis import analyze
+from core.rag.answering.answers import StrategyName
 from core.rag.answering.extracts.composing import LABEL, NEAREST
 from core.rag.answering.extracts.stating import STATEMENTS
 from core.rag.answering.relevance.compared import RELEVANT, Asked, Passage
@@ -20,6 +20,7 @@ from core.rag.answering.response import NOTHING_FOUND
 from core.rag.answering.types import Analysis, FoundEntity, FoundFact, Knowledge
 from core.rag.retrieval.hits import Hit
 from libs.dataloader import Document
+from tests.answering.models import talking
 
 ROOT = Path(__file__).parents[2]
 MILL = "The tide mill of Kestrel Bay was built in 1612. Its wheel turns with the ebb and grinds wheat for the villages."
@@ -270,12 +271,12 @@ def test_a_number_is_no_subject() -> None:
 )
 @pytest.mark.parametrize("strategy", ["flow", "basic", "drift"])
 async def test_what_shares_all_but_the_name_that_is_asked_for_is_told_to_be_no_answer(
-    question: str, found: bool, strategy: str
+    question: str, found: bool, strategy: StrategyName
 ) -> None:
     text = "The capital of Heron was raised by Ada Lane. To install Heron, run the installer. It serves the capital."
     async with KnowledgeBase.open("embedded::memory:") as kb:
         await kb.ingest([Document(path="heron.md", content=text)])
-        answer = await kb.ask(question, strategy)  # type: ignore[call-overload]
+        answer = await kb.ask(question, strategy)
     assert (answer.found, answer.text.startswith(NEAREST)) == (found, not found)
 
 
@@ -301,7 +302,7 @@ async def test_a_remark_in_a_talk_shows_what_the_talk_is_about() -> None:
         for strategy in ("flow", "basic", "drift"):
             await kb.client.create_conversation(conversation_id=strategy)
             await kb.client.add_message(strategy, "I mean the mill", "user")
-            answer = await kb.ask(remark, strategy, strategy)  # type: ignore[call-overload]
+            answer = await kb.ask(remark, strategy, strategy)
             assert answer.text.startswith(NEAREST) and not answer.found
             assert "mill.md" in [citation.path for citation in answer.citations]
         assert (await kb.ask(remark, extracts=True)).text == NOTHING_FOUND
@@ -312,17 +313,17 @@ def test_nothing_is_not_relevant() -> None:
 
 
 @pytest.mark.parametrize("strategy", ["flow", "basic", "drift"])
-async def test_a_conversation_does_not_make_everything_relevant(strategy: str, tmp_path: Path) -> None:
+async def test_a_conversation_does_not_make_everything_relevant(strategy: StrategyName, tmp_path: Path) -> None:
     async with KnowledgeBase.open(f"embedded:{tmp_path}/graph.grafeo") as kb:
         (tmp_path / "mill.md").write_text(MILL, encoding="utf-8")
         (tmp_path / "sea.md").write_text(SEA, encoding="utf-8")
         await kb.ingest(tmp_path)
-        assert (await kb.ask("When does the wheel of the mill turn?", strategy, "talk")).found  # type: ignore[arg-type]
-        assert (await kb.ask("And why?", strategy, "talk")).found  # type: ignore[arg-type]
-        other = await kb.ask("Which enzyme fixes carbon in photosynthesis?", strategy, "talk")  # type: ignore[arg-type]
+        assert (await kb.ask("When does the wheel of the mill turn?", strategy, "talk")).found
+        assert (await kb.ask("And why?", strategy, "talk")).found
+        other = await kb.ask("Which enzyme fixes carbon in photosynthesis?", strategy, "talk")
         assert not other.found
         assert other.text == NOTHING_FOUND or other.text.startswith(NEAREST)
-        assert (await kb.ask("So which mill was it?", strategy, "talk")).found  # type: ignore[arg-type]
+        assert (await kb.ask("So which mill was it?", strategy, "talk")).found
 
 
 async def test_what_is_only_near_is_shown_as_such_but_not_to_a_model() -> None:
@@ -350,10 +351,10 @@ async def test_extracts_leave_out_what_has_no_word_of_the_question_and_is_not_ne
 
 
 @pytest.mark.parametrize("strategy", ["flow", "drift"])
-async def test_without_passages_the_statements_of_the_graph_are_the_answer(strategy: str) -> None:
+async def test_without_passages_the_statements_of_the_graph_are_the_answer(strategy: StrategyName) -> None:
     async with KnowledgeBase.open("embedded::memory:") as kb:
         await kb.insert("projects", {"name": "Platform Core", "company": "TechCorp", "owner": "Bob Smith"})
-        answer = await kb.ask("Who owns Platform Core?", strategy)  # type: ignore[arg-type]
+        answer = await kb.ask("Who owns Platform Core?", strategy)
         assert answer.text.startswith(STATEMENTS)
         assert "Bob Smith" in answer.text
         assert (answer.found, answer.extracts, answer.supported, answer.citations) == (True, True, False, ())

@@ -9,10 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.graphs import listen
 
-from answering.drift_graph import Fact, put_entities
-from answering.people import fill
 from core.rag import KnowledgeBase, KnowledgeRAGFlow
 from core.rag.answering.graph_index import index as graph_index
 from core.rag.answering.graph_index.search import GraphSearch
@@ -22,7 +19,10 @@ from core.rag.answering.relevance.scores import best_facts, entity_score, fact_s
 from core.rag.answering.retrieval import RetrievalOptions, retrieve_knowledge
 from core.rag.answering.types import Analysis, FoundEntity, FoundFact
 from core.rag.errors import EmbeddingError, StoreError, StoreTimeoutError
-from dbhandler.kit import Engine
+from tests.answering.drift_graph import Fact, put_entities
+from tests.answering.people import fill
+from tests.dbhandler.kit import Engine
+from tests.graphs import listen
 
 
 @pytest.fixture

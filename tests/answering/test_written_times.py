@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.answering.times import NOW, days
 
 from core.rag.answering.types import FoundFact
 from core.rag.answering.understanding.asked_times import of_times_asked, times_asked
+from tests.answering.times import NOW, days
 
 EVER = "0001-01-01"
 

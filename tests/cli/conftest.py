@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.cli.command import Command
 
 from core.rag.dbhandler.embedded.digest import Digest, digest_of_file
-from fakes.openai_chat import Chat
-from fakes.openai_server import OpenAIServer, in_thread
+from tests.cli.command import Command
+from tests.fakes.openai_chat import Chat
+from tests.fakes.openai_server import OpenAIServer, in_thread
 
 CORPUS = Path(__file__).parents[2] / "examples" / "corpus"
 VARIABLES = ("MEMGRAPH_", "MGRAG_", "OPENAI_", "AZURE_OPENAI_")

@@ -11,10 +11,10 @@ import threading
 from pathlib import Path
 
 import pytest
-from tests.cli.command import Command
 
-from fakes.openai_chat import Chat, Stream
-from fakes.openai_server import fail
+from tests.cli.command import Command
+from tests.fakes.openai_chat import Chat, Stream
+from tests.fakes.openai_server import fail
 
 QUESTION = "Since when did the mill stand still?"
 ANALYSIS = json.dumps({"entities": ["mill"], "intent": "factual"})

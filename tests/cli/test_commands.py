@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.cli.command import Command
 
 from core.rag.dbhandler import MemGraphClient
 from core.rag.dbhandler.embedded.digest import digest_of_file
@@ -16,6 +15,7 @@ from core.rag.dbhandler.embedded.store import EmbeddedStore
 from core.rag.errors import StoreFullError
 from core.rag.indexing.titles import TitleLinker
 from mgrag.cli import main
+from tests.cli.command import Command
 
 READING = [
     ("list",),

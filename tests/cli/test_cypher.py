@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from tests.cli.command import Command
 
 OVERVIEW = Path(__file__).parents[2] / "docs" / "memgraph-lab" / "queries" / "overview.cypher"

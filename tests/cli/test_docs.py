@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 import typer.main
-from tests.cli.command import Command
 
 import mgrag.cli
 from core.rag.answering.answers import STRATEGIES
@@ -20,6 +19,7 @@ from mgrag.cli.ask import Strategy
 from mgrag.cli.commands import MODULES
 from mgrag.cli.runtime import EXIT_CODES
 from mgrag.cli.search import Mode
+from tests.cli.command import Command
 
 DOCS = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")
 COMMON = {"--db", "--namespace", "--json", "--help", "-h"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from tests.cli.command import Command
 
 ASKING = [("search", "the mill"), ("list",), ("ask", "Who owns the mill?"), ("records",), ("memory", "recall", "mill")]

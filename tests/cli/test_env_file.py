@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.cli.command import Command
-from tests.cli.test_process import run
+from pydantic import SecretStr
 
 from core.rag.dbhandler.store import open_store
 from core.rag.embedder import open_embedder
@@ -14,6 +13,9 @@ from core.rag.errors import ConfigurationError, StoreUnavailableError
 from core.rag.llm import open_language_model
 from core.rag.openai_endpoint import find_endpoint
 from core.rag.settings import Settings, load_settings
+from tests.cli.command import Command
+from tests.cli.test_process import run
+from tests.dbhandler.kit import make_settings
 
 ELSEWHERE = "http://models.invalid/v1"
 MODEL = "MGRAG_EMBEDDING_MODEL=text-embedding-3-small"
@@ -64,7 +66,7 @@ def test_what_comes_from_one_place_or_goes_to_this_machine_is_sent(
 
 def test_an_address_given_as_an_argument_is_the_callers_own_and_a_key_is_kept_from_the_file(env_file: Path) -> None:
     env_file.write_text(f"OPENAI_BASE_URL={ELSEWHERE}\n", "utf-8")
-    settings = Settings(OPENAI_API_KEY="sk-real")
+    settings = Settings(openai_api_key=SecretStr("sk-real"))
     assert find_endpoint(settings, "A model", "llm", base_url=ELSEWHERE).key.get_secret_value() == "sk-real"
     for given in (settings, load_settings()):
         with pytest.raises(ConfigurationError, match="OPENAI_BASE_URL"):
@@ -96,7 +98,7 @@ def test_the_file_cannot_say_where_values_are_from(env_file: Path, monkeypatch: 
     monkeypatch.setenv("OPENAI_API_KEY", "sk-real")
     monkeypatch.setenv("IN_ENV_FILE", "OPENAI_API_KEY")
     assert load_settings().in_env_file == {"OPENAI_BASE_URL"}
-    assert Settings(_env_file=None, in_env_file={"OPENAI_API_KEY"}).in_env_file == set()
+    assert make_settings(in_env_file={"OPENAI_API_KEY"}).in_env_file == set()
     assert load_settings().model_copy(update={"chunk_size": 99}).in_env_file == load_settings().in_env_file
 
 
@@ -188,4 +190,4 @@ def test_settings_are_passed_by_either_name_and_none_is_ignored(
     assert settings.namespace == "default"
     for name in ("api_key", "MGRAG_API_KEY"):
         with pytest.raises(ConfigurationError, match=f"There is no setting '{name}'"):
-            Settings(**{name: "k" * 16})
+            Settings(**{name: "k" * 16})  # type: ignore[arg-type]

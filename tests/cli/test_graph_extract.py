@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.command import Command
 
-from fakes.openai_chat import Chat
+from tests.cli.command import Command
+from tests.fakes.openai_chat import Chat
 
 OWNS = {"subject": "Ada Vane", "relation": "owns", "object": "Heron Mill", "sentence": "Ada Vane owns Heron Mill."}
 SOLD = OWNS | {"relation": "sold", "object": "Otter Weir", "sentence": "Ada Vane sold Otter Weir."}

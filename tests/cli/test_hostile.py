@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from tests.cli.command import Command
 from tests.cli.hostile import ESCAPE, INJECTION, SURROGATE, told
 

@@ -9,6 +9,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+
 from tests.cli.command import Command
 from tests.cli.hostile import SURROGATE, told
 

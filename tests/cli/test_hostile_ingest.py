@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from tests.cli.command import Command, Done
 from tests.cli.hostile import ESCAPE, INJECTION, SURROGATE, told
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from tests.cli.command import Command
 
 STAFF = 'name,team,salary,city\nAlice,Backend,"$70,000",Berlin\nBob,Backend,"$62,500",Paris\nCara,Sales,n/a,\n'

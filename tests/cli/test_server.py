@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from tests.cli.command import Command
+from tests.dbhandler.kit import Engine
 from tests.servers.neo4j import Neo4jServer
 from tests.servers.ports import HOST, free_port
-
-from dbhandler.kit import Engine
 
 CORPUS = Path(__file__).parents[2] / "examples" / "corpus"
 CONNECT_SECONDS = 5
@@ -139,4 +139,4 @@ def drop_vector_index(engine: Engine, name: str) -> None:
     with GraphDatabase.driver(engine.uri, auth=auth) as driver:
         memgraph = "Memgraph" in driver.get_server_info().agent
         with driver.session() as session:
-            session.run(f"DROP {'VECTOR INDEX' if memgraph else 'INDEX'} {name}").consume()  # type: ignore[arg-type]
+            session.run(f"DROP {'VECTOR INDEX' if memgraph else 'INDEX'} {name}").consume()

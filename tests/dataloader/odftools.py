@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from filetools import zipped
+from tests.dataloader.filetools import zipped
 
 SPACE = "urn:oasis:names:tc:opendocument:xmlns:"
 NAMES = {"o": "office", "t": "text", "b": "table", "s": "style", "d": "drawing", "p": "presentation", "m": "meta"}

@@ -9,11 +9,13 @@ import time
 import tracemalloc
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
-from filetools import Loaded, Memory, load, tree
 
-from libs.dataloader import Document, DocumentLoader, KnownDocument, LoadFailure, Unchanged
+from libs.dataloader import Document, DocumentLoader, KnownDocument, LoadFailure, Unchanged, reading
+from libs.dataloader.formats import FileData, read_document
+from tests.dataloader.filetools import Loaded, Memory, load, tree
 
 
 async def test_a_document_has_everything(tmp_path: Path) -> None:
@@ -86,15 +88,12 @@ async def test_unchanged_files_are_not_converted_again(tmp_path: Path, monkeypat
     assert len(first.documents) == 4
 
     converted: list[str] = []
-    from libs.dataloader import reading as module
 
-    original = module.read_document
-
-    def read(file: module.FileData) -> Document:
+    def read(file: FileData) -> Document:
         converted.append(file.name)
-        return original(file)
+        return read_document(file)
 
-    monkeypatch.setattr(module, "read_document", read)
+    monkeypatch.setattr(reading, "read_document", read)
     second = await load(tmp_path, memory)
     assert second.paths == first.paths
     assert len(second.unchanged) == 4
@@ -142,9 +141,9 @@ async def test_small_files_share_a_trip_to_a_thread(tmp_path: Path, monkeypatch:
     loop = asyncio.get_running_loop()
     original = loop.run_in_executor
 
-    def run(executor: object, function: object, *arguments: object) -> object:
+    def run(executor: Any, function: Any, *arguments: Any) -> Any:
         trips.append(function)
-        return original(executor, function, *arguments)  # type: ignore[call-overload]
+        return original(executor, function, *arguments)
 
     monkeypatch.setattr(loop, "run_in_executor", run)
     assert len((await load(tmp_path, memory)).documents) == 1000
@@ -256,7 +255,7 @@ async def test_loading_twice_gives_the_same(tmp_path: Path) -> None:
 
 # -- links between notes -------------------------------------------------------------------------------------------
 
-VAULT = {
+VAULT: dict[str, str | bytes] = {
     "Index.md": (
         '---\nup: "[[Clay pits]]"\nalias: Start\n---\n# About [[Mill|the mill]]\n\n'
         "See [[people/Zoë Lund#Youth]], [[mill]], [[Mill#^block|the same]], ![[2024-01-05]], "

@@ -9,9 +9,9 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from filetools import Loaded, Memory, load, tree
 
 from libs.dataloader import Document, InvalidSourceError, LlamaIndexLoader, Loader, LoadError, LoadResult
+from tests.dataloader.filetools import Loaded, Memory, load, tree
 
 
 @dataclass

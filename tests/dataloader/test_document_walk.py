@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from filetools import load, tree
 
 from libs.dataloader import DocumentLoader, InvalidSourceError, Loader, NothingMatchedError, SourceNotFoundError
+from tests.dataloader.filetools import load, tree
 
 FILES = {
     "b.md": "b",
@@ -24,7 +24,7 @@ FILES = {
 }
 
 
-async def names(root: Path, **options: object) -> list[str]:
+async def names(root: Path | str, **options: Any) -> list[str]:
     loaded = await load(root, **options)
     return [path.removeprefix(f"{root}/") for path in loaded.paths]
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from filetools import convert, targets
+
+from tests.dataloader.filetools import convert, targets
 
 JATS = r"""<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE article PUBLIC "-//NLM//DTD JATS (Z39.96) Journal Archiving and Interchange DTD v1.2 20190208//EN"

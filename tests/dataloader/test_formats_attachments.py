@@ -8,9 +8,9 @@ from email.message import EmailMessage
 
 import openpyxl
 import pytest
-from filetools import convert, targets
 
 from libs.dataloader.formats import base
+from tests.dataloader.filetools import convert, targets
 
 EVENT = "\r\n".join(
     (

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from dataloader.filetools import convert
+from tests.dataloader.filetools import convert
 
 BIBTEX = r"""% A comment
 @string{jfm = "Journal of " # {Fluid Mechanics}}

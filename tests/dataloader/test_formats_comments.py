@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 
 import pytest
-from filetools import convert, unzipped, zipped
+
+from tests.dataloader.filetools import convert, unzipped, zipped
 
 OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 

@@ -10,11 +10,11 @@ import docx
 import openpyxl
 import pptx
 import pytest
-from filetools import convert, unzipped, zipped
 from pptx.chart.data import CategoryChartData
 from pptx.enum.chart import XL_CHART_TYPE
 
 from core.rag.indexing.splitting.splitter import TextSplitter
+from tests.dataloader.filetools import convert, unzipped, zipped
 
 SHEET = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 BLANKS = " " * 40_000

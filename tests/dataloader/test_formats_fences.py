@@ -8,10 +8,10 @@ from email.message import EmailMessage
 
 import docx
 import pytest
-from filetools import convert
 
 from core.rag.indexing.splitting.splitter import TextSplitter
 from libs.dataloader import Document
+from tests.dataloader.filetools import convert
 
 CUT = "Try this:\n```python\nopen_gates()\n"
 

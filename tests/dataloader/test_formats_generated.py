@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
-from filetools import convert, load, reason, tree
-from webserver import WebServer, crawl, page
 
 from libs.dataloader import WebLoader
+from tests.dataloader.filetools import convert, load, reason, tree
+from tests.dataloader.webserver import WebServer, crawl, page
 
 STATEMENT = "function turn(wheel){return wheel.speed*2}var mill={wheels:[1,2,3],open:true};"
 MINIFIED = "/*! mill.js 2.1 */\n" + STATEMENT * 40

@@ -13,13 +13,14 @@ from collections.abc import Callable
 from email.message import EmailMessage
 
 import pytest
-from filetools import convert, reason, unzipped, zipped
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from odftools import flat
-from tests.samples import samples
 
-from libs.dataloader.formats import FORMATS, FileData, UnreadableError, find_format, read_document
+from libs.dataloader.formats import FORMATS, FileData, UnreadableError, read_document
+from libs.dataloader.formats.registry import find_format
+from tests.dataloader.filetools import convert, reason, unzipped, zipped
+from tests.dataloader.odftools import flat
+from tests.samples import samples
 
 ENTITIES = (
     '<?xml version="1.0"?><!DOCTYPE lolz [<!ENTITY lol "lol">'

@@ -5,13 +5,13 @@ from __future__ import annotations
 import posixpath
 
 import pytest
-from filetools import convert, targets
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.growth import check_growth
 
 from libs.dataloader import Link
 from libs.dataloader.html import html_to_document
+from tests.dataloader.filetools import convert, targets
+from tests.growth import check_growth
 
 BASE = "https://example.org/docs/page.html"
 LONG = "This is a sentence of the main text that nobody would want to lose. " * 10

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from filetools import URI, convert, targets
+
+from tests.dataloader.filetools import URI, convert, targets
 
 PAGE = r"""'\" t
 .\" A comment

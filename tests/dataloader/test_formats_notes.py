@@ -7,9 +7,9 @@ import json
 from pathlib import Path
 
 import pytest
-from filetools import convert, load, reason, tree
 
 from core.rag import KnowledgeBase
+from tests.dataloader.filetools import convert, load, reason, tree
 
 _ENEX = """<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE en-export SYSTEM "http://xml.evernote.com/pub/evernote-export4.dtd">

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from filetools import URI, convert, places, reason, targets
-from odftools import META, flat, packed, row, sheet
+
+from tests.dataloader.filetools import URI, convert, places, reason, targets
+from tests.dataloader.odftools import META, flat, packed, row, sheet
 
 
 def frame(kind: str, inside: str, attributes: str = "") -> str:

@@ -6,8 +6,9 @@ import io
 from datetime import date, datetime
 
 import pytest
-from filetools import convert, places, reason, records, targets, zipped
-from odftools import META, flat, packed, row, sheet, text, value
+
+from tests.dataloader.filetools import convert, places, reason, records, targets, zipped
+from tests.dataloader.odftools import META, flat, packed, row, sheet, text, value
 
 REPEATED = '<b:table-cell b:number-columns-repeated="{}"/>'
 

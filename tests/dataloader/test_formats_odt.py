@@ -6,7 +6,8 @@ import io
 from typing import Any
 
 import pytest
-from filetools import convert, reason, targets, zipped
+
+from tests.dataloader.filetools import convert, reason, targets, zipped
 
 
 def opendocument() -> Any:

@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from filetools import convert, places, reason, targets, unzipped, zipped
+
+from tests.dataloader.filetools import convert, places, reason, targets, unzipped, zipped
 
 docx = pytest.importorskip("docx")
 pptx = pytest.importorskip("pptx")

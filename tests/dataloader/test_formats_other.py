@@ -10,7 +10,8 @@ from email.mime.text import MIMEText
 from typing import Any
 
 import pytest
-from filetools import convert, places, reason, records, targets, zipped
+
+from tests.dataloader.filetools import convert, places, reason, records, targets, zipped
 
 # -- notebooks -----------------------------------------------------------------------------------------------------
 
@@ -75,7 +76,7 @@ def test_the_language_of_a_notebook(metadata: dict[str, object], language: str) 
 
 
 def test_older_and_odd_notebooks() -> None:
-    old = {
+    old: dict[str, Any] = {
         "worksheets": [
             {"cells": [{"cell_type": "heading", "level": 2, "source": "Old"}, {"cell_type": "code", "input": "1"}]}
         ]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from filetools import URI, convert, reason, targets
+
+from tests.dataloader.filetools import URI, convert, reason, targets
 from tests.growth import check_growth
 
 ASCIIDOC = """= The mill: a {what}

@@ -7,9 +7,9 @@ import re
 from typing import Any
 
 import pytest
-from filetools import URI, convert, places, reason
 
 from libs.dataloader import Link
+from tests.dataloader.filetools import URI, convert, places, reason
 
 pytest.importorskip("reportlab")
 

@@ -7,11 +7,11 @@ import re
 from typing import Any
 
 import pytest
-from filetools import convert
 from hypothesis import given
 from hypothesis import strategies as st
 
 from libs.dataloader.formats.pdf_layout import Bookmark, Line, to_markdown
+from tests.dataloader.filetools import convert
 
 pytest.importorskip("reportlab")
 

@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import Sequence
 
 import pytest
-from filetools import convert
-from pdftables import tables
 
-from growth import check_growth
+from tests.dataloader.filetools import convert
+from tests.dataloader.pdftables import tables
+from tests.growth import check_growth
 
 pytest.importorskip("reportlab")
 

@@ -10,10 +10,10 @@ from itertools import chain
 from typing import Any
 
 import pytest
-from filetools import convert
-from pdftables import tables
 
 from core.rag import TextSplitter
+from tests.dataloader.filetools import convert
+from tests.dataloader.pdftables import tables
 
 pytest.importorskip("reportlab")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from filetools import convert
-from pdftables import tables
+from tests.dataloader.filetools import convert
+from tests.dataloader.pdftables import tables
 
 
 def tagged(rows: Sequence[Sequence[str]], *, attributes: str = "", header: str = "TH", swap: bool = False) -> bytes:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from filetools import convert, places
+
+from tests.dataloader.filetools import convert, places
 
 TITLE = "                           The Weir Handbook"
 PARAGRAPH = "   The weir has {} gates, which the keeper opens one after the other,"

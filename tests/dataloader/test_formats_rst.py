@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from filetools import URI, convert, targets
-from tests.growth import check_growth
 
 from core.rag.extraction.document_fields import naming_fields
+from tests.dataloader.filetools import URI, convert, targets
+from tests.growth import check_growth
 
 
 def test_restructured_text_becomes_markdown() -> None:

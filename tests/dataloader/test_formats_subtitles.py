@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from filetools import convert, places, reason
+from tests.dataloader.filetools import convert, places, reason
 
 MEETING = """WEBVTT
 Kind: captions

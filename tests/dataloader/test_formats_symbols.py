@@ -8,7 +8,8 @@ import docx
 import pptx
 import pytest
 from docx.oxml import parse_xml
-from filetools import convert
+
+from tests.dataloader.filetools import convert
 
 SPACE = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 
@@ -36,7 +37,7 @@ def test_symbols_of_word(font: str, code: str, shown: str) -> None:
     document = docx.Document()
     paragraph = document.add_paragraph("Level ")
     run = paragraph.add_run()
-    run._r.append(parse_xml(f'<w:sym {SPACE} w:font="{font}" w:char="{code}"/>'))
+    run._r.append(parse_xml(f'<w:sym {SPACE} w:font="{font}" w:char="{code}"/>'))  # type: ignore[arg-type]
     paragraph.add_run(" 5 m")
     assert convert("a.docx", saved(document)).content == " ".join(f"Level {shown} 5 m".split())
 

@@ -8,11 +8,11 @@ import json
 from typing import Any
 
 import pytest
-from filetools import convert, places, records
 from hypothesis import given
 from hypothesis import strategies as st
 
-from growth import check_growth
+from tests.dataloader.filetools import convert, places, records
+from tests.growth import check_growth
 
 
 def test_many_columns_with_one_name_take_no_time() -> None:

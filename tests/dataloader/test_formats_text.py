@@ -5,12 +5,12 @@ from __future__ import annotations
 import codecs
 
 import pytest
-from filetools import URI, convert, reason
 from hypothesis import given
 from hypothesis import strategies as st
 
 from libs.dataloader.encodings import decode_bytes
 from libs.dataloader.text import clean_text
+from tests.dataloader.filetools import URI, convert, reason
 
 GERMAN = "Die schöne Müllerin aß Äpfel für 3,50 € – „köstlich“, sagte sie.\n"
 FRENCH = "L'été était très chaud cette année à Besançon. Où est le café ?\n"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 
 import pytest
-from filetools import convert, targets, unzipped, zipped
+
+from tests.dataloader.filetools import convert, targets, unzipped, zipped
 
 docx = pytest.importorskip("docx")
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 
 import docx
-from filetools import convert, unzipped, zipped
+
+from tests.dataloader.filetools import convert, unzipped, zipped
 
 SPACE = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 LEVELS = "".join(

@@ -8,7 +8,8 @@ from datetime import date, datetime
 from typing import Any
 
 import pytest
-from filetools import convert, places, reason, records, unzipped, zipped
+
+from tests.dataloader.filetools import convert, places, reason, records, unzipped, zipped
 
 
 @pytest.mark.parametrize(
@@ -34,7 +35,7 @@ def test_comments_above_a_table(text: str, content: str, title: str | None) -> N
     assert [rows[int(number) - 1] for _, number in document.locations["row"]] == rows[-3:-1]
 
 
-def workbook(**sheets: list[list[Any]]) -> bytes:
+def workbook(**sheets: list[Any]) -> bytes:
     openpyxl = pytest.importorskip("openpyxl")
     book = openpyxl.Workbook()
     book.remove(book.active)
@@ -289,9 +290,9 @@ def test_cells_far_from_the_others() -> None:
     sheet = book.active
     for row in (["name", "price"], ["a", 1], ["b", 2]):
         sheet.append(row)
-    for row in ((20_000, "name", "price"), (20_001, "c", 3), (20_002, "d", 4)):
-        for column, value in enumerate(row[1:], 1):
-            sheet.cell(row[0], column, value)
+    for number, *cells in ((20_000, "name", "price"), (20_001, "c", 3), (20_002, "d", 4)):
+        for column, value in enumerate(cells, 1):
+            sheet.cell(number, column, value)
     sheet.cell(20_002, 3_000, "right")
     alone = book.create_sheet("Alone")
     alone["XFD1048576"] = "in the corner"
@@ -474,7 +475,7 @@ def test_text_boxes_and_diagrams_follow_the_cells() -> None:
     diagram = "<dataModel><ptLst><pt><t><p><r><x>First</x></r></p></t></pt><pt><t>Second</t></pt></ptLst></dataModel>"
     relation = "<Relationships><Relationship Id='d1' Type='x/{}' Target='{}'/></Relationships>"
 
-    def drawn(**sheets: list[list[Any]]) -> dict[str, bytes | str]:
+    def drawn(**sheets: list[Any]) -> dict[str, bytes | str]:
         return {
             **unzipped(workbook(**sheets)),
             "xl/worksheets/_rels/sheet1.xml.rels": relation.format("drawing", "../drawings/drawing1.xml"),

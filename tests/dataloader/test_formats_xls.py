@@ -7,8 +7,9 @@ import struct
 from datetime import UTC, datetime
 
 import pytest
-from filetools import convert, places, reason, records, zipped
-from xlstools import (
+
+from tests.dataloader.filetools import convert, places, reason, records, zipped
+from tests.dataloader.xlstools import (
     EOF,
     bof,
     boolean,

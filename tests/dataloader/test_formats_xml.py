@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from dataloader.filetools import convert
+from tests.dataloader.filetools import convert
 
 FEED = """<?xml version="1.0"?>
 <rss version="2.0" xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:content="http://purl.org/rss/1.0/modules/content/">

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from filetools import load, tree
-from webserver import WebServer, crawl
 
 from libs.dataloader import WebLoader
 from libs.dataloader.html import html_to_document
+from tests.dataloader.filetools import load, tree
+from tests.dataloader.webserver import WebServer, crawl
 
 BASE = "https://example.org/docs/api.html"
 

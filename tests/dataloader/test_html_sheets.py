@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from filetools import convert
-
 from libs.dataloader import Document
+from tests.dataloader.filetools import convert
 
 TEXT = "<div><span>The mill ground {} sacks in the year, more than in any year before it.</span></div>"
 BOLD = '<div><span style="font-weight:700">{}</span></div>'

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from filetools import URI, convert
 from hypothesis import given
 from hypothesis import strategies as st
+
+from tests.dataloader.filetools import URI, convert
 
 PARTS = (
     "```",

@@ -10,9 +10,9 @@ from typing import Any
 import docx
 import pptx
 import pytest
-from filetools import convert, targets, unzipped, zipped
 
 from libs.dataloader.html import html_to_document
+from tests.dataloader.filetools import convert, targets, unzipped, zipped
 
 SPACE = "urn:oasis:names:tc:opendocument:xmlns:"
 KATEX = (

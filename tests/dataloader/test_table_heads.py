@@ -6,8 +6,9 @@ import io
 from collections.abc import Callable
 
 import pytest
-from filetools import convert, places, records
-from odftools import flat
+
+from tests.dataloader.filetools import convert, places, records
+from tests.dataloader.odftools import flat
 
 GROUPED = (
     "| Firm | Revenue 2020 | Revenue 2021 | Profit 2020 | Profit 2021 |\n| --- | --- | --- | --- | --- |\n"

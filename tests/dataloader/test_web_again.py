@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import pytest
-from webserver import Crawled, Reply, Request, WebServer, crawl, page, redirect
 
 from libs.dataloader import Document, KnownDocument, LoadFailure, Unchanged, WebLoader
 from libs.dataloader.reading import READERS_VERSION
+from tests.dataloader.webserver import Answer, Crawled, Reply, Request, WebServer, crawl, page, redirect
 
 DATE = "Wed, 21 Oct 2026 07:28:00 GMT"
 
@@ -154,7 +154,7 @@ async def test_a_page_that_is_gone_is_no_longer_unchanged(status: int) -> None:
 
 @pytest.mark.parametrize("status", [403, 500])
 async def test_what_a_failing_page_led_to_is_not_lost(status: int) -> None:
-    pages = {"/": page("/a", text="x"), "/a": page("/b"), "/b": Reply(page(text="b"), etag='"1"')}
+    pages: dict[str, Answer] = {"/": page("/a", text="x"), "/a": page("/b"), "/b": Reply(page(text="b"), etag='"1"')}
     async with WebServer(pages) as server:
         first = await crawl(WebLoader(server.url()))
         server.pages["/a"] = Reply(status=status)

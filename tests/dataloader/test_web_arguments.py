@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from webserver import WebServer, crawl, page
 
 from libs.dataloader import (
     InvalidSourceError,
     NothingMatchedError,
     WebLoader,
 )
+from tests.dataloader.webserver import WebServer, crawl, page
 
 # -- patterns ----------------------------------------------------------------------------------------------------------
 

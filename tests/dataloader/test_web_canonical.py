@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from webserver import Answer, Reply, WebServer, crawl, page, redirect
 
 from libs.dataloader import LoadFailure, WebLoader
 from libs.dataloader.crawl import names
+from tests.dataloader.webserver import Answer, Reply, WebServer, crawl, page, redirect
 
 
 def called(canonical: str, text: str = "words", *links: str) -> Reply:
@@ -121,14 +121,23 @@ async def test_every_page_is_given_once_under_a_name_that_stays(
 
 @pytest.mark.parametrize("start", ["/docs", "/docs/"])
 async def test_a_start_page_whose_canonical_url_redirects_to_it_is_given(start: str) -> None:
-    pages = {"/docs": redirect("/docs/", 301), "/docs/": called("/docs", "text", "/docs/a"), "/docs/a": page()}
+    pages: dict[str, Answer] = {
+        "/docs": redirect("/docs/", 301),
+        "/docs/": called("/docs", "text", "/docs/a"),
+        "/docs/a": page(),
+    }
     async with WebServer(pages) as server:
         found = await crawl(WebLoader(server.url(start)))
     assert list(found.documents) == ["/docs", "/docs/a"]
 
 
 async def test_a_page_that_is_stored_under_what_redirects_to_it_is_not_transferred_again() -> None:
-    pages = {"/": home("/guide"), "/guide": redirect("/guide/"), "/guide/": called("/guide", "v1", "/a"), "/a": page()}
+    pages: dict[str, Answer] = {
+        "/": home("/guide"),
+        "/guide": redirect("/guide/"),
+        "/guide/": called("/guide", "v1", "/a"),
+        "/a": page(),
+    }
     async with WebServer(pages) as server:
         first = await crawl(WebLoader(server.url()))
         server.requests.clear()

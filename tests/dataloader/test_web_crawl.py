@@ -7,7 +7,6 @@ import warnings
 from collections.abc import Iterator
 
 import pytest
-from webserver import Reply, Request, WebServer, crawl, page, redirect
 
 from libs.dataloader import (
     Document,
@@ -17,6 +16,7 @@ from libs.dataloader import (
     WebLoader,
 )
 from libs.dataloader.crawl.cache import AnswerCache
+from tests.dataloader.webserver import Answer, Reply, Request, WebServer, crawl, page, redirect
 
 # -- following links ---------------------------------------------------------------------------------------------------
 
@@ -190,7 +190,7 @@ async def test_a_canonical_url_outside_of_the_pattern_does_not_hide_the_page() -
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 async def test_a_redirected_page_is_known_by_where_it_is(status: int) -> None:
-    pages = {"/": page("/old", "/new"), "/old": redirect("/new#x", status), "/new": page(text="new")}
+    pages: dict[str, Answer] = {"/": page("/old", "/new"), "/old": redirect("/new#x", status), "/new": page(text="new")}
     async with WebServer(pages) as server:
         found = await crawl(WebLoader(server.url()))
     assert list(found.documents) == ["/", "/new"] and not found.failures
@@ -344,7 +344,7 @@ async def test_a_page_that_sets_a_cookie_and_redirects_to_itself_is_had() -> Non
         return (
             page(text="in")
             if "seen=1" in request.headers.get("cookie", "")
-            else redirect("/", **{"Set-Cookie": "seen=1"})
+            else Reply(status=302, headers={"Location": "/", "Set-Cookie": "seen=1"})
         )
 
     async with WebServer({"/": answer}) as server:

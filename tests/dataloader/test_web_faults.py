@@ -12,10 +12,10 @@ from email.utils import formatdate
 
 import httpx
 import pytest
-from webserver import Crawled, FakeClock, Reply, Request, WebServer, crawl, page
 
 from libs.dataloader import Document, InvalidSourceError, LoadFailure, SourceNotFoundError, WebLoader
 from libs.dataloader.crawl.decoding import BadEncodingError, BodyDecoder, TooMuchError
+from tests.dataloader.webserver import Answer, Crawled, FakeClock, Reply, Request, WebServer, crawl, page
 
 NO_EXTRAS = {"/robots.txt": Reply(status=404), "/sitemap.xml": Reply(status=404)}
 
@@ -276,7 +276,7 @@ async def test_any_transport_can_be_used() -> None:
 
 async def test_size_is_limited_while_it_comes() -> None:
     large = page(text="x" * 20_000)
-    pages = {
+    pages: dict[str, Answer] = {
         "/": page("/declared", "/chunked", "/bomb", "/nested", "/fine"),
         "/declared": large,
         "/chunked": Reply(large, chunked=True),

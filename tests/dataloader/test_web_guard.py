@@ -12,10 +12,10 @@ import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from webserver import Reply, Request, WebServer, crawl, page, redirect
 
 from libs.dataloader import InvalidSourceError, WebLoader
 from libs.dataloader.crawl.guard import BlockedAddressError, GuardedBackend, GuardedTransport, is_public
+from tests.dataloader.webserver import Reply, Request, WebServer, crawl, page, redirect
 
 PUBLIC = "93.184.216.34"
 

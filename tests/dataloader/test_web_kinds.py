@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from webserver import Reply, WebServer, crawl, page
 
 from libs.dataloader import (
     WebLoader,
 )
 from libs.dataloader.crawl.media import Kind, kind_of
+from tests.dataloader.webserver import Reply, WebServer, crawl, page
 
 
 def test_a_head_of_many_comments_takes_no_time() -> None:

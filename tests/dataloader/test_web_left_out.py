@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from webserver import Reply, WebServer, crawl, page
 
 from libs.dataloader import WebLoader
+from tests.dataloader.webserver import Answer, Reply, WebServer, crawl, page
 
 ROBOTS = Reply("User-agent: *\nDisallow: /private", content_type="text/plain")
 
 
 async def test_pages_beyond_the_limit_are_counted() -> None:
-    pages = {f"/{n}": page(text=f"number {n}") for n in range(30)}
+    pages: dict[str, Answer] = {f"/{n}": page(text=f"number {n}") for n in range(30)}
     async with WebServer({"/": page(*pages), **pages}) as server:
         loader = WebLoader(server.url(), max_urls=7)
         await crawl(loader)
@@ -25,7 +25,7 @@ async def test_pages_beyond_the_limit_are_counted() -> None:
 
 
 async def test_pages_that_may_not_be_read_are_counted() -> None:
-    pages = {
+    pages: dict[str, Answer] = {
         "/robots.txt": ROBOTS,
         "/": page("/private/1", "/private/2", "/hidden", "/a"),
         "/hidden": page(head='<meta name="robots" content="noindex">'),
@@ -41,7 +41,7 @@ async def test_pages_that_may_not_be_read_are_counted() -> None:
 
 
 async def test_pages_that_failed_are_named_where_the_crawl_is_not_complete() -> None:
-    pages = {"/": page("/a", "/b"), "/a": Reply(status=500), "/b": Reply(status=502)}
+    pages: dict[str, Answer] = {"/": page("/a", "/b"), "/a": Reply(status=500), "/b": Reply(status=502)}
     async with WebServer(pages) as server:
         loader = WebLoader(server.url(), retries=0)
         await crawl(loader)
@@ -67,7 +67,11 @@ async def test_a_site_that_scripts_put_together_is_told_from_one_that_has_only_o
 
 @pytest.mark.parametrize(("status", "moved"), [(301, ["/old"]), (308, ["/old"]), (302, []), (307, [])])
 async def test_what_moved_for_good_is_known(status: int, moved: list[str]) -> None:
-    pages = {"/": page("/old"), "/old": Reply(status=status, headers={"Location": "/new"}), "/new": page(text="new")}
+    pages: dict[str, Answer] = {
+        "/": page("/old"),
+        "/old": Reply(status=status, headers={"Location": "/new"}),
+        "/new": page(text="new"),
+    }
     async with WebServer(pages) as server:
         loader = WebLoader(server.url())
         await crawl(loader)
@@ -75,7 +79,7 @@ async def test_what_moved_for_good_is_known(status: int, moved: list[str]) -> No
 
 
 async def test_what_moved_to_a_page_that_fails_is_not_taken_for_gone() -> None:
-    pages = {
+    pages: dict[str, Answer] = {
         "/": page("/new", "/old", "/older"),
         "/older": Reply(status=301, headers={"Location": "/old"}),
         "/old": Reply(status=301, headers={"Location": "/new"}),
@@ -93,7 +97,13 @@ async def test_links_in_the_head_lead_on() -> None:
         '<link rel="alternate" hreflang="en" type="application/rss+xml" href="/feed">'
         '<link rel="alternate" hreflang="fr" href="https://elsewhere.example/fr"><link rel="stylesheet" href="/s">'
     )
-    pages = {"/": page(head=head), "/2": page(text="two"), "/de/": page(text="zwei"), "/feed": "<rss/>", "/s": "p {}"}
+    pages: dict[str, Answer] = {
+        "/": page(head=head),
+        "/2": page(text="two"),
+        "/de/": page(text="zwei"),
+        "/feed": "<rss/>",
+        "/s": "p {}",
+    }
     async with WebServer(pages) as server:
         found = await crawl(loader := WebLoader(server.url()))
         assert server.targets == ["/", "/2", "/de/"]

@@ -9,10 +9,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from webserver import Reply, Request, WebServer, crawl, page, redirect
 
 from libs.dataloader import Document, WebLoader
 from libs.dataloader.crawl import throttle, visit
+from libs.dataloader.crawl.pages import read_page
+from tests.dataloader.webserver import Answer, Reply, Request, WebServer, crawl, page, redirect
 
 NAMES = [f"/{number}" for number in range(60)]
 
@@ -21,12 +22,11 @@ NAMES = [f"/{number}" for number in range(60)]
 def reading(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
     """All pages but the first are read when this is set, as if they were long PDFs."""
     may_read = threading.Event()
-    read = visit.read_page
 
     def slowly(url: str, *arguments: Any, **named: Any) -> Any:
         if not url.endswith("/"):
             may_read.wait(30)
-        return read(url, *arguments, **named)
+        return read_page(url, *arguments, **named)
 
     monkeypatch.setattr(visit, "read_page", slowly)
     yield may_read
@@ -109,6 +109,6 @@ async def test_what_the_others_wait_for_is_fetched_however_much_waits(monkeypatc
             await asyncio.sleep(0.01)
         return Reply(status=503) if tries < 3 else redirect("/moved")
 
-    pages = {"/": page(*NAMES), "/0": late, "/moved": page(text="at last")}
+    pages: dict[str, Answer] = {"/": page(*NAMES), "/0": late, "/moved": page(text="at last")}
     async with WebServer(pages, fallback=lambda request: page(title=request.path)) as server:
         assert len((await crawl(WebLoader(server.url(), concurrency=4))).documents) == 61

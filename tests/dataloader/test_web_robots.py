@@ -7,15 +7,15 @@ import gzip
 import itertools
 
 import pytest
-from webserver import FakeClock, Reply, Request, WebServer, crawl, page, redirect
 
-from growth import check_growth
 from libs.dataloader import (
     LoadError,
     WebLoader,
 )
 from libs.dataloader.crawl.sitemaps import Sitemap, parse_sitemap
 from libs.dataloader.web import DEFAULT_USER_AGENT
+from tests.dataloader.webserver import Answer, FakeClock, Reply, Request, WebServer, crawl, page, redirect
+from tests.growth import check_growth
 
 
 def robots(text: str) -> Reply:
@@ -103,7 +103,12 @@ async def test_a_robots_txt_that_cannot_be_read_forbids_everything(status: int) 
 
 async def test_a_redirected_or_huge_robots_txt_is_read() -> None:
     rules = "User-agent: *\nDisallow: /a\n" + "# padding\n" * 100_000
-    pages = {"/robots.txt": redirect("/robots"), "/robots": robots(rules), "/": page("/a", "/b"), "/b": page()}
+    pages: dict[str, Answer] = {
+        "/robots.txt": redirect("/robots"),
+        "/robots": robots(rules),
+        "/": page("/a", "/b"),
+        "/b": page(),
+    }
     async with WebServer(pages) as server:
         assert list((await crawl(WebLoader(server.url()))).documents) == ["/", "/b"]
 
@@ -115,7 +120,7 @@ async def test_a_redirected_or_huge_robots_txt_is_read() -> None:
 )
 async def test_redirects_of_robots_txt_are_followed_five_times(redirects: int, obeyed: bool) -> None:
     steps = ["/robots.txt", *(f"/rules-{number}" for number in range(redirects))]
-    pages = {step: redirect(target) for step, target in itertools.pairwise(steps)}
+    pages: dict[str, Answer] = {step: redirect(target) for step, target in itertools.pairwise(steps)}
     pages[steps[-1]] = robots("User-agent: *\nDisallow: /closed")
     async with WebServer({**pages, "/": page("/closed"), "/closed": page()}) as server:
         assert ("/closed" in (await crawl(WebLoader(server.url()))).documents) is not obeyed
@@ -156,7 +161,7 @@ async def test_no_more_and_no_fewer_requests_at_once_than_allowed() -> None:
         await three.wait()  # nobody gets an answer before three have asked
         return page(text=request.target)
 
-    pages = {f"/{n}": answer for n in range(39)}
+    pages: dict[str, Answer] = {f"/{n}": answer for n in range(39)}
     async with WebServer({"/": page(*pages), **pages}) as server:
         found = await crawl(WebLoader(server.url(), concurrency=3))
     assert len(found.documents) == 40
@@ -173,7 +178,11 @@ async def test_no_more_and_no_fewer_requests_at_once_than_allowed() -> None:
     ],
 )
 async def test_noindex_pages_are_followed_but_not_given(head: str, headers: dict[str, str]) -> None:
-    pages = {"/": page("/a"), "/a": Reply(page("/b", head=head), headers=headers), "/b": page(text="b")}
+    pages: dict[str, Answer] = {
+        "/": page("/a"),
+        "/a": Reply(page("/b", head=head), headers=headers),
+        "/b": page(text="b"),
+    }
     async with WebServer(pages) as server:
         loader = WebLoader(server.url())
         found = await crawl(loader)

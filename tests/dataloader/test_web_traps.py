@@ -7,10 +7,10 @@ import random
 from datetime import date, timedelta
 
 import pytest
-from webserver import Reply, Request, WebServer, crawl, page
 
 from libs.dataloader import WebLoader
 from libs.dataloader.crawl.traps import Trace, TrapDetector, endless_shape, group_of, has_date
+from tests.dataloader.webserver import Reply, Request, WebServer, crawl, page
 
 WORDS = "river stone cloud amber forest copper violet harbor winter candle meadow thunder".split()
 

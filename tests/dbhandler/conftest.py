@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from core.rag.dbhandler.store import GraphStore
-from dbhandler.kit import ENGINES, Corner, Engine, bolt_engine_for_a_test
+from tests.dbhandler.kit import ENGINES, Corner, Engine, bolt_engine_for_a_test
 
 MEMORY_DISK = Path("/dev/shm")
 

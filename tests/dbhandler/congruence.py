@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from core.rag.bm25 import K1, B
 from core.rag.dbhandler.store import Match, Transaction
 from core.rag.schema import EdgeType, Label, TextIndex, VectorIndex
-from dbhandler.kit import Corner
+from tests.dbhandler.kit import Corner
 
 DIMENSION = 3
 FURTHER_PROPERTIES = {"id", "namespace", "partition"}

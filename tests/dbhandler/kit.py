@@ -12,7 +12,6 @@ from functools import cache
 from typing import Any
 
 import pytest
-from tests.embedders import HashEmbedder
 
 from core.rag import KnowledgeBase
 from core.rag.dbhandler.store import MAX_K, GraphStore, Match, Row, Transaction, open_store
@@ -27,6 +26,7 @@ from core.rag.schema import (
     vector_index,
 )
 from core.rag.settings import Settings
+from tests.embedders import HashEmbedder
 
 #: The server that tests were told about. Where several are named, each process of pytest-xdist has one to itself.
 _URIS: list[str | None] = [*os.environ.get("MGRAG_TEST_BOLT_URI", "").split()] or [None]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from core.rag.dbhandler.bolt.address import Address, bolt_address, hide_credentials
 from core.rag.errors import ConfigurationError
-from dbhandler.kit import make_settings
+from tests.dbhandler.kit import make_settings
 
 
 def address(uri: str, username: str | None = None, password: str | None = None, **settings: object) -> Address:

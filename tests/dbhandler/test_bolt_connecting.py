@@ -9,12 +9,12 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 import pytest
-from tests.servers.ports import HOST, free_port
 
 from core.rag.dbhandler.bolt import greeting
 from core.rag.dbhandler.store import GraphStore, open_store
 from core.rag.errors import ConfigurationError, StoreAuthError, StoreUnavailableError
-from dbhandler.kit import bolt_engine, make_settings
+from tests.dbhandler.kit import bolt_engine, make_settings
+from tests.servers.ports import HOST, free_port
 
 SECRET = "correct-horse-battery"
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 
 import pytest
 
-from core.rag.dbhandler.bolt import work as bolt_work
 from core.rag.dbhandler.bolt.errors import Again, Failure
 from core.rag.dbhandler.bolt.work import FIRST_RETRY_SECONDS, RetryableError, attempts
 from core.rag.dbhandler.gate import WriterGate
@@ -32,8 +32,8 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    monkeypatch.setattr(bolt_work.time, "monotonic", clock.monotonic)
-    monkeypatch.setattr(bolt_work.asyncio, "sleep", clock.sleep)
+    monkeypatch.setattr(time, "monotonic", clock.monotonic)
+    monkeypatch.setattr(asyncio, "sleep", clock.sleep)
     return clock
 
 

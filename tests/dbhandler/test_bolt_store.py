@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 from neo4j import AsyncDriver, AsyncGraphDatabase
-from tests.servers.proxy import BoltProxy
 
 from core.rag.dbhandler.bolt import defining
 from core.rag.dbhandler.bolt.dialect import MAX_WORDS, text_index_name
@@ -31,7 +30,8 @@ from core.rag.errors import (
     StoreUnavailableError,
 )
 from core.rag.schema import Label, TextIndex, VectorIndex
-from dbhandler.kit import Corner, Engine, bolt_engine
+from tests.dbhandler.kit import Corner, Engine, bolt_engine
+from tests.servers.proxy import BoltProxy
 
 pytestmark = pytest.mark.bolt
 
@@ -51,7 +51,7 @@ async def driver(engine: Engine) -> AsyncIterator[AsyncDriver]:
 
 async def define(driver: AsyncDriver, statement: str) -> None:
     async with driver.session() as session:
-        await (await session.run(statement)).consume()  # type: ignore[arg-type]
+        await (await session.run(statement)).consume()
 
 
 def is_memgraph(corner: Corner) -> bool:
@@ -65,7 +65,7 @@ async def drop_vectors(corner: Corner, driver: AsyncDriver, name: str) -> None:
 async def test_an_index_that_nothing_was_stored_for_is_not_missing(corner: Corner) -> None:
     index = VectorIndex(label="Vector_ofnothing", dimension=3, name="vector_of_nothing")
     assert await corner.store.vector_search(index, [1.0, 0.0, 0.0], 5) == []
-    assert corner.store.capabilities.notes == ()
+    assert not any(corner.store.capabilities.notes)
 
 
 async def test_vectors_that_are_too_long_for_an_index_are_compared_without(
@@ -89,7 +89,7 @@ async def test_a_vector_index_that_is_gone_is_done_without(
     await corner.put_vectors(index, {f"v{i}": generator.normal(size=16).tolist() for i in range(60)})
     query = tuple(generator.normal(size=16).tolist())
     before = await corner.store.vector_search(index, query, 10)
-    assert corner.store.capabilities.notes == ()
+    assert not any(corner.store.capabilities.notes)
     await drop_vectors(corner, driver, index.name)
     with caplog.at_level(logging.WARNING, "mgrag"):
         for _ in range(3):
@@ -198,7 +198,7 @@ async def test_a_name_that_somebody_elses_vector_index_has(corner: Corner, drive
         await corner.put_vectors(taken, {"a": (1, 0, 0), "b": (0, 1, 0)})
         found = await corner.store.vector_search(taken, (1.0, 0.1, 0.0), 5)
         assert corner.found(found) == ["a", "b"]
-        assert corner.store.capabilities.notes == ()
+        assert not any(corner.store.capabilities.notes)
     finally:
         await corner.store.drop_vector_index(taken)
         await drop_vectors(corner, driver, taken.name)
@@ -468,5 +468,5 @@ async def test_what_is_said_of_a_namespace_takes_no_longer_for_others(
 async def scans(driver: AsyncDriver, statement: str, **parameters: Any) -> list[str]:
     """The steps of the plan of a statement that read nodes."""
     async with driver.session() as session:
-        plan = await (await session.run(f"EXPLAIN {statement}", parameters)).values()  # type: ignore[arg-type]
+        plan = await (await session.run(f"EXPLAIN {statement}", parameters)).values()
     return [row[0] for row in plan if "Scan" in row[0]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.rag.schema import Label, TextIndex
-from dbhandler.kit import Corner
+from tests.dbhandler.kit import Corner
 
 
 async def found(corner: Corner, index: TextIndex, word: str) -> list[str]:

@@ -13,8 +13,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.embedders import HashEmbedder
-from tests.graphs import listen
 
 from core.rag import MemGraphClient, TextSplitter, standardize_resource_uri
 from core.rag.analysis import query_terms
@@ -25,8 +23,10 @@ from core.rag.dbhandler.embedded.transaction import EmbeddedTransaction
 from core.rag.dbhandler.store import Transaction
 from core.rag.errors import ConfigurationError, InvalidInputError, InvalidVectorError, NotFoundError
 from core.rag.schema import Label
-from dbhandler.kit import Engine, eventually
 from libs.dataloader import ChunkMetadata, Document, DocumentChunk
+from tests.dbhandler.kit import Engine, eventually
+from tests.embedders import HashEmbedder
+from tests.graphs import listen
 
 DIMENSION = 8
 

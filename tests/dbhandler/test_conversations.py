@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.embedders import HashEmbedder
-from tests.graphs import orphans, snapshot
 
 from core.rag import MemGraphClient
 from core.rag.dbhandler.messages.rows import beginning_of, message_properties
 from core.rag.errors import InvalidInputError, NotFoundError
-from dbhandler.kit import Engine
+from tests.dbhandler.kit import Engine
+from tests.embedders import HashEmbedder
+from tests.graphs import orphans, snapshot
 
 
 @pytest.fixture

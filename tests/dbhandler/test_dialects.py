@@ -128,7 +128,7 @@ async def test_memgraph_gets_what_is_missing_and_nothing_else() -> None:
     assert "CREATE CONSTRAINT ON (n:Document) ASSERT n.id IS UNIQUE" in everything
     assert not any("IF NOT EXISTS" in statement for statement in everything)
 
-    indexes = [{"index type": "label", "label": label.value, "property": None} for label in Label]
+    indexes: list[dict[str, Any]] = [{"index type": "label", "label": label.value, "property": None} for label in Label]
     indexes += [{"index type": "label+property", "label": label.value, "property": ["id"]} for label in Label]
     indexes += [
         {"index type": "label+property", "label": index.label.value, "property": index.properties[0]}

@@ -18,8 +18,8 @@ import pytest
 from core.rag.dbhandler.embedded import commitlog, engine
 from core.rag.dbhandler.embedded.store import EmbeddedStore
 from core.rag.errors import StoreError, StoreFullError, StoreUnavailableError
-from dbhandler.children import names, put
-from dbhandler.kit import make_settings
+from tests.dbhandler.children import names, put
+from tests.dbhandler.kit import make_settings
 
 
 class ForgetfulDisk:

@@ -14,7 +14,6 @@ from threading import Barrier
 from typing import Any
 
 import pytest
-from tests.permissions import locked
 
 from core.rag import KnowledgeBase, MemGraphClient
 from core.rag.dbhandler.embedded import commitlog
@@ -30,8 +29,10 @@ from core.rag.errors import (
     StoreUnavailableError,
 )
 from core.rag.settings import Settings
-from dbhandler.children import names, put
 from libs.dataloader import Document
+from tests.dbhandler.children import names, put
+from tests.dbhandler.kit import make_settings
+from tests.permissions import locked
 
 SOON = 20.0
 
@@ -195,7 +196,7 @@ async def test_a_graph_that_could_not_be_closed_can_be_opened_again(
     del cycle, store
     gc.disable()
     try:
-        store = await EmbeddedStore.open(str(graph_file), settings=Settings(_env_file=None, MGRAG_LOCK_TIMEOUT=0))
+        store = await EmbeddedStore.open(str(graph_file), settings=make_settings(MGRAG_LOCK_TIMEOUT=0))
     finally:
         gc.enable()
     assert await names(store) == ["a"]
@@ -316,7 +317,7 @@ async def test_what_may_not_be_written_is_said_with_what_to_do(
 
 
 def read_only(**more: Any) -> Settings:
-    return Settings(_env_file=None, MGRAG_READ_ONLY=True, MGRAG_LOCK_TIMEOUT=0.1, **more)
+    return make_settings(MGRAG_READ_ONLY=True, MGRAG_LOCK_TIMEOUT=0.1, **more)
 
 
 async def test_any_number_may_read_at_once(graph_file: Path) -> None:
@@ -334,7 +335,7 @@ async def test_any_number_may_read_at_once(graph_file: Path) -> None:
         with pytest.raises(StoreReadOnlyError, match="MGRAG_READ_ONLY"):
             await put(reader, "b")
     with pytest.raises(StoreLockedError):
-        await EmbeddedStore.open(str(graph_file), settings=Settings(_env_file=None, MGRAG_LOCK_TIMEOUT=0.1))
+        await EmbeddedStore.open(str(graph_file), settings=make_settings(MGRAG_LOCK_TIMEOUT=0.1))
     for reader in readers:
         await reader.close()
     assert graph_file.read_bytes() == before

@@ -28,7 +28,7 @@ from core.rag.errors import (
     StoreTimeoutError,
     StoreUnavailableError,
 )
-from dbhandler.children import names, put
+from tests.dbhandler.children import names, put
 
 SOON = 20.0
 

@@ -23,9 +23,8 @@ import pytest
 from core.rag import MemGraphClient
 from core.rag.dbhandler.embedded.store import EmbeddedStore
 from core.rag.errors import StoreLockedError
-from core.rag.settings import Settings
-from dbhandler.children import CHUNKS, TEXT, VECTORS, names, put
-from dbhandler.kit import PATIENCE_SECONDS
+from tests.dbhandler.children import CHUNKS, TEXT, VECTORS, names, put
+from tests.dbhandler.kit import PATIENCE_SECONDS, make_settings
 
 CHILDREN = Path(__file__).with_name("children.py")
 KILLS = 20
@@ -44,7 +43,7 @@ class Nursery:
             stdout=subprocess.PIPE,
             text=True,
             start_new_session=True,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join([str(CHILDREN.parents[1]), str(source)])},
+            env={**os.environ, "PYTHONPATH": os.pathsep.join([str(CHILDREN.parents[2]), str(source)])},
         )
 
     def start(self, call: str, *arguments: str) -> int:
@@ -134,7 +133,7 @@ async def test_a_second_process_is_told_what_to_do(nursery: Nursery, graph_file:
     try:
         assert nursery.hear() == {"open": True}
         with pytest.raises(StoreLockedError, match="another process") as caught:
-            await EmbeddedStore.open(str(graph_file), settings=Settings(_env_file=None, MGRAG_LOCK_TIMEOUT=0.2))
+            await EmbeddedStore.open(str(graph_file), settings=make_settings(MGRAG_LOCK_TIMEOUT=0.2))
         assert str(graph_file) in str(caught.value)
         assert "Memgraph" in str(caught.value)
         assert "MGRAG_LOCK_TIMEOUT" in str(caught.value), "another command may end soon"
@@ -147,7 +146,7 @@ async def test_a_second_process_is_told_what_to_do(nursery: Nursery, graph_file:
 async def test_a_process_waits_for_another_that_is_about_to_end(nursery: Nursery, graph_file: Path) -> None:
     holder = nursery.start("hold", str(graph_file))
     assert nursery.hear() == {"open": True}
-    patience = Settings(_env_file=None, MGRAG_LOCK_TIMEOUT=PATIENCE_SECONDS)
+    patience = make_settings(MGRAG_LOCK_TIMEOUT=PATIENCE_SECONDS)
     opening = asyncio.ensure_future(EmbeddedStore.open(str(graph_file), settings=patience))
     await asyncio.sleep(0.1)
     assert not opening.done()

@@ -15,7 +15,7 @@ from core.rag.dbhandler.embedded import dialect
 from core.rag.dbhandler.embedded.store import EmbeddedStore
 from core.rag.dbhandler.store import Match, Transaction
 from core.rag.schema import Label, TextIndex, VectorIndex
-from dbhandler.kit import write
+from tests.dbhandler.kit import write
 
 DIMENSION = 6
 MANY = 5000

@@ -16,7 +16,7 @@ from core.rag.dbhandler.embedded.store import EmbeddedStore
 from core.rag.dbhandler.embedded.vector_table import changed_indexes
 from core.rag.dbhandler.store import Transaction
 from core.rag.schema import VectorIndex
-from dbhandler.kit import PATIENCE_SECONDS, write
+from tests.dbhandler.kit import PATIENCE_SECONDS, write
 
 DIMENSION = 5
 INDEX = VectorIndex("index", "Vector_kept", DIMENSION)
@@ -186,7 +186,8 @@ async def test_only_vectors_that_were_added_since_are_read(
     await put(store, some(50))
     query = [1.0] * DIMENSION
     await warmed(store, scans, query)
-    real, read = dialect.vectors_of, []
+    real = dialect.vectors_of
+    read: list[str] = []
 
     def vectors_of(db: Any, index: VectorIndex, nodes: Any) -> Any:
         read.extend(name for _, name in nodes)

@@ -15,7 +15,7 @@ from core.rag.dbhandler.embedded.store import EmbeddedStore
 from core.rag.dbhandler.embedded.word_scores import changes_words
 from core.rag.dbhandler.store import Transaction
 from core.rag.schema import Label, TextIndex
-from dbhandler.kit import PATIENCE_SECONDS, write
+from tests.dbhandler.kit import PATIENCE_SECONDS, write
 
 INDEX = TextIndex(Label.CHUNK, "words")
 OTHER = TextIndex(Label.INTERACTION, "words")

@@ -10,6 +10,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -26,7 +27,7 @@ from core.rag.dbhandler.vectors import VectorStoreInfo
 from core.rag.extraction.facts import ChunkFacts, Fact
 from core.rag.extraction.records import RecordEntity, relations_of
 from core.rag.identity import entity_id, link_id, resource_id
-from dbhandler.kit import Corner, Engine, write
+from tests.dbhandler.kit import Corner, Engine, write
 
 SMALL, LARGE = 1_000, 16_000
 ROWS = 100
@@ -184,7 +185,7 @@ async def test_edges_are_looked_for_from_the_end_with_fewer(corner: Corner, outw
     store, number = corner.store, 2 * FEW
     hub, others = corner.id("hub"), [corner.id(f"o{i}") for i in range(number)]
     ends = ("hub", "other") if outward else ("other", "hub")
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"a": pair[ends[0]], "b": pair[ends[1]], "link": f"l-{other}"}
         for other in others
         for pair in [{"hub": hub, "other": other}]

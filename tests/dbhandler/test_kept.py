@@ -7,7 +7,7 @@ import pytest
 from core.rag import MemGraphClient
 from core.rag.dbhandler.kept import Kept
 from core.rag.schema import Label
-from dbhandler.kit import Engine
+from tests.dbhandler.kit import Engine
 
 
 async def test_only_the_namespaces_that_were_used_last_are_kept(

@@ -9,8 +9,8 @@ import pytest
 
 from core.rag import KnowledgeBase
 from core.rag.errors import InvalidInputError, QueryError
-from dbhandler.kit import Engine
 from libs.dataloader import Document
+from tests.dbhandler.kit import Engine
 
 
 @pytest.fixture

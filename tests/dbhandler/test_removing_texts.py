@@ -7,17 +7,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from tests.embedders import HashEmbedder
 
 from core.rag import KnowledgeBase, MemGraphClient
 from core.rag.dbhandler.documents import superseding
+from core.rag.dbhandler.documents.removing import remove_chunks
 from core.rag.dbhandler.embedded import dialect
 from core.rag.dbhandler.embedded.store import EmbeddedStore
 from core.rag.dbhandler.store import Transaction
 from core.rag.errors import QueryError, StoreReadOnlyError
 from core.rag.schema import Label, TextIndex
-from core.rag.settings import Settings
 from libs.dataloader import Document
+from tests.dbhandler.kit import make_settings
+from tests.embedders import HashEmbedder
 
 INDEX = TextIndex(Label.CHUNK, "default")
 MANY = 120
@@ -97,7 +98,7 @@ async def test_an_index_that_a_killed_process_left_out_is_made_by_a_search(tmp_p
     async with MemGraphClient(f"embedded:{file}") as client:
         await filled(client, 5)
         await (await client.connect()).drop_text_index(INDEX)
-    only_reading = Settings(_env_file=None, MGRAG_READ_ONLY=True)
+    only_reading = make_settings(MGRAG_READ_ONLY=True)
     async with MemGraphClient(f"embedded:{file}", settings=only_reading) as client:
         assert await words_found(client) == 5
         assert await words_found(client, "own3") == 1
@@ -114,7 +115,7 @@ async def test_who_may_only_read_and_tries_to_delete_everything_still_finds_word
     file = tmp_path / "graph.grafeo"
     async with MemGraphClient(f"embedded:{file}") as client:
         await filled(client, 5)
-    async with MemGraphClient(f"embedded:{file}", settings=Settings(_env_file=None, MGRAG_READ_ONLY=True)) as client:
+    async with MemGraphClient(f"embedded:{file}", settings=make_settings(MGRAG_READ_ONLY=True)) as client:
         with pytest.raises(StoreReadOnlyError):
             await client.delete_everything()
         store = await client.connect()
@@ -233,7 +234,7 @@ async def test_an_import_of_other_versions_takes_the_index_away_before_their_tex
             await kb.ingest(documents(name))
             await kb.client.export_graph(tmp_path / f"{name}.jsonl")
     steps: list[str] = []
-    drop, remove = dialect.drop_text_index, superseding.remove_chunks
+    drop = dialect.drop_text_index
 
     def noted_drop(db: dialect.Runner, index: TextIndex) -> None:
         steps.append(f"drop {index.label}")
@@ -241,7 +242,7 @@ async def test_an_import_of_other_versions_takes_the_index_away_before_their_tex
 
     async def noted_remove(tx: Transaction, chunks: Sequence[str]) -> set[str]:
         steps.append("remove")
-        return await remove(tx, chunks)
+        return await remove_chunks(tx, chunks)
 
     monkeypatch.setattr(dialect, "drop_text_index", noted_drop)
     monkeypatch.setattr(superseding, "remove_chunks", noted_remove)

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from core.rag.dbhandler.store import GraphStore, Transaction
 from core.rag.schema import EdgeType, Label
-from dbhandler.kit import Corner, Engine, eventually
+from tests.dbhandler.kit import Corner, Engine, eventually
 
 MERGE = "UNWIND $rows AS row MERGE (n:Document {id: row.id}) SET n += row.props"
 ADD = (

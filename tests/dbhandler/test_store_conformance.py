@@ -24,7 +24,7 @@ from core.rag.errors import (
     StoreUnavailableError,
 )
 from core.rag.schema import EdgeType, Label, TextIndex, VectorIndex
-from dbhandler.kit import Corner, Engine
+from tests.dbhandler.kit import Corner, Engine
 
 CREATE = "CREATE (n:Document {id: $id, namespace: $namespace})"
 

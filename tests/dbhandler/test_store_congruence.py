@@ -12,7 +12,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from core.rag.dbhandler.store import Match
-from dbhandler.congruence import (
+from tests.dbhandler.congruence import (
     DIMENSION,
     Commit,
     FindNear,
@@ -30,7 +30,7 @@ from dbhandler.congruence import (
     operations,
     scores_are_comparable,
 )
-from dbhandler.kit import BOLT_URI, ENGINES, Corner, Engine, eventually
+from tests.dbhandler.kit import BOLT_URI, ENGINES, Corner, Engine, eventually
 
 #: A server takes a hundred times longer for each.
 EXAMPLES = 6 if BOLT_URI else 25

@@ -11,7 +11,7 @@ import pytest
 from core.rag.dbhandler.store import MAX_DEPTH, GraphStore
 from core.rag.errors import InvalidInputError
 from core.rag.schema import EdgeType, Label
-from dbhandler.kit import Corner
+from tests.dbhandler.kit import Corner
 
 
 @pytest.fixture

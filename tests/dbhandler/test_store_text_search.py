@@ -13,7 +13,7 @@ from core.rag.dbhandler.scan import scan_words
 from core.rag.dbhandler.store import MAX_K, Match, Transaction
 from core.rag.errors import InvalidInputError
 from core.rag.schema import EdgeType, Label, TextIndex
-from dbhandler.kit import BAD_K, Corner, eventually
+from tests.dbhandler.kit import BAD_K, Corner, eventually
 
 
 async def words(corner: Corner, index: TextIndex, terms: dict[str, float], k: int = 10) -> list[str]:

@@ -9,7 +9,7 @@ import pytest
 
 from core.rag.dbhandler.store import GraphStore, Transaction
 from core.rag.errors import QueryError, StoreConflictError, StoreError
-from dbhandler.kit import Corner, Engine
+from tests.dbhandler.kit import Corner, Engine
 
 #: Seconds, many more than anything here takes.
 SOON = 20.0

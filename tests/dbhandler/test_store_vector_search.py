@@ -10,7 +10,7 @@ import pytest
 from core.rag.dbhandler.store import MAX_K, Match, Transaction
 from core.rag.errors import InvalidInputError, InvalidVectorError, StoreError
 from core.rag.schema import Label
-from dbhandler.kit import BAD_K, Corner, eventually
+from tests.dbhandler.kit import BAD_K, Corner, eventually
 
 
 def cosines(matrix: np.ndarray[Any, Any], query: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

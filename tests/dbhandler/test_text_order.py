@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 import pytest
-from tests.embedders import HashEmbedder
 
 from core.rag import KnowledgeBase
-from dbhandler.kit import Engine
+from tests.dbhandler.kit import Engine
+from tests.embedders import HashEmbedder
 
 NAMES = ["（株）灯台", "ab", "Ａ棟", "z", "😀 day", "𠮷野家", "😁", "\ue000"]
 

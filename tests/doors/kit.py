@@ -16,10 +16,10 @@ import httpx
 import uvicorn
 
 from core.rag import KnowledgeBase
-from dbhandler.kit import make_settings
 from mgrag.cli.serve import listening_socket
 from mgrag.http.access import Access
 from mgrag.http.app import build_app
+from tests.dbhandler.kit import make_settings
 
 NOTES = [
     {

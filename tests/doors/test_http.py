@@ -12,13 +12,13 @@ from urllib.parse import quote
 
 import httpx
 import pytest
-from tests.extraction.models import SayingModel
 
 from core.rag import KnowledgeBase
 from core.rag.errors import StoreTimeoutError
 from core.rag.indexing.report import IngestReport
-from dbhandler.kit import Engine
-from doors.kit import ALICE, KEY, NOTES, access, events, ok, serving, with_notes
+from tests.dbhandler.kit import Engine
+from tests.doors.kit import ALICE, KEY, NOTES, access, events, ok, serving, with_notes
+from tests.extraction.models import SayingModel
 
 
 async def test_documents_are_stored_listed_read_searched_and_deleted() -> None:
@@ -544,7 +544,9 @@ async def test_namespaces_are_apart_listed_and_removed() -> None:
 )
 async def test_bad_requests_are_told(method: str, path: str, body: Any, status: int, says: str) -> None:
     async with serving() as client:
-        sent = {} if body is None else {"content": json.dumps(body), "headers": {"Content-Type": "application/json"}}
+        sent: dict[str, Any] = (
+            {} if body is None else {"content": json.dumps(body), "headers": {"Content-Type": "application/json"}}
+        )
         assert says in (await ok(await client.request(method, path, **sent), status))["error"]
 
 
@@ -689,7 +691,7 @@ async def test_what_is_wrong_with_the_server_is_in_its_log_with_the_route(
 @pytest.mark.parametrize("given", ["", "x" * 129, "an id", "é"])
 async def test_a_request_has_an_id_of_its_own_where_what_it_is_called_could_be_anything(given: str) -> None:
     async with serving(access(api_keys=KEY)) as client:
-        response = await client.get("/db", headers={"X-Request-ID": given.encode()})
+        response = await client.get("/db", headers={b"X-Request-ID": given.encode()})
         await ok(response, 401)
         assert re.fullmatch(r"[0-9a-f]{32}", response.headers["X-Request-ID"])
 

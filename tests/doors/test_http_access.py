@@ -12,9 +12,9 @@ import pytest
 
 from core.rag import KnowledgeBase, MemGraphClient
 from core.rag.errors import ConfigurationError
-from dbhandler.kit import make_settings
-from doors.kit import ALICE, KEY, NOTES, SECRET, access, ok, serving
 from mgrag.http.access import Access
+from tests.dbhandler.kit import make_settings
+from tests.doors.kit import ALICE, KEY, NOTES, SECRET, access, ok, serving
 
 
 def token(key: str = SECRET, algorithm: str = "HS256", *, lasts: float = 60, **claims: Any) -> dict[str, str]:
@@ -52,7 +52,7 @@ async def test_keys_open_what_they_are_for() -> None:
 
 async def test_tokens_say_which_namespaces_and_whether_to_write() -> None:
     async with serving(access(MGRAG_JWT_KEY=SECRET, MGRAG_JWT_AUDIENCE="mgrag", MGRAG_JWT_ISSUER="me")) as client:
-        mine = {"aud": "mgrag", "iss": "me", "namespaces": ["docs"], "scope": "read write"}
+        mine: dict[str, Any] = {"aud": "mgrag", "iss": "me", "namespaces": ["docs"], "scope": "read write"}
         body = {"documents": NOTES}
         await ok(await client.post("/db/docs/documents", json=body, headers=token(**mine)))
         await ok(await client.post("/db/other/documents", json=body, headers=token(**mine)), 403)

@@ -16,8 +16,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from doors.kit import ENDLESS, KEY, NOTES
 from mgrag.cli.serve import listening_socket
+from tests.doors.kit import ENDLESS, KEY, NOTES
 
 
 @contextmanager

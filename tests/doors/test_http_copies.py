@@ -9,9 +9,9 @@ from typing import Any
 import httpx
 
 from core.rag import KnowledgeBase
-from dbhandler.kit import make_settings
-from doors.kit import KEY, NOTES, access, ok, serving, with_notes
 from mgrag.http.access import Access
+from tests.dbhandler.kit import make_settings
+from tests.doors.kit import KEY, NOTES, access, ok, serving, with_notes
 
 OTHER = {"path": "notes/owl.md", "content": "# The owl\n\nThe owl of Hull is white.\n"}
 
@@ -41,8 +41,9 @@ async def copy_of_notes() -> bytes:
 
 
 async def load(
-    client: httpx.AsyncClient, copy: bytes, status: int = 200, namespace: str = "default", **headers: str
+    client: httpx.AsyncClient, copy: bytes, status: int = 200, namespace: str = "default", key: str = ""
 ) -> Any:
+    headers = {"X-API-Key": key} if key else {}
     return await ok(await client.post(f"/db/{namespace}/import", content=copy, headers=headers), status)
 
 
@@ -91,8 +92,8 @@ async def test_who_may_not_change_all_namespaces_imports_nothing() -> None:
     keys = access(MGRAG_API_KEYS=f"{KEY},default={KEY}d", MGRAG_API_READ_KEYS="r" * 16)
     async with serving(keys) as client:
         for key in (f"{KEY}d", "r" * 16):
-            await load(client, copy, 403, **{"X-API-Key": key})
-        assert (await load(client, copy, **{"X-API-Key": KEY}))["nodes"]["Document"] == 2
+            await load(client, copy, 403, key=key)
+        assert (await load(client, copy, key=KEY))["nodes"]["Document"] == 2
     async with serving(Access(make_settings(), only="default")) as client:
         assert "all namespaces" in (await load(client, copy, 403))["error"]
 

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from tests.pages.blocks import blocks_of, run
 
 from core.rag import KnowledgeBase
-from doors.kit import ALICE, KEY, NOTES, access, ok, serving
 from libs.dataloader import Document
 from mgrag.http.names import RESERVED
+from tests.doors.kit import ALICE, KEY, NOTES, access, ok, serving
+from tests.pages.blocks import blocks_of, run
 
 PAGE = (Path(__file__).parents[2] / "docs" / "http.md").read_text(encoding="utf-8")
 #: What the page says once for all lists.
@@ -176,7 +176,7 @@ async def test_responses_have_all_that_the_results_have() -> None:
         way = await kb.shortest_path("Alice Johnson", "Bob Smith")
         assert way is not None
         ends = {"start": "Alice Johnson", "end": "Bob Smith"}
-        question = {"question": "What is the budget of Project Heron?"}
+        question: dict[str, Any] = {"question": "What is the budget of Project Heron?"}
         pairs = (
             (stored, report),
             ((await ok(await client.post("/db/default/graph/path", json=ends)))["path"], way.to_dict()),

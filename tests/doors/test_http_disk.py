@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from doors.kit import ok, serving
+from tests.doors.kit import ok, serving
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there, the size of files cannot be limited")
 

@@ -14,9 +14,9 @@ import pytest
 from core.rag import KnowledgeBase
 from core.rag.answering.events import Event
 from core.rag.llm.openai_model import OpenAICompatibleModel
-from doors.kit import NOTES, SECRET, access, events, ok, serving, with_notes
-from fakes.openai_chat import Chat
-from fakes.openai_server import OpenAIServer, fail
+from tests.doors.kit import NOTES, SECRET, access, events, ok, serving, with_notes
+from tests.fakes.openai_chat import Chat
+from tests.fakes.openai_server import OpenAIServer, fail
 
 AS_JSON = {"Content-Type": "application/json"}
 

@@ -10,7 +10,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from core.rag import KnowledgeBase
-from doors.kit import KEY, NOTES, SECRET, access, ok, serving
+from tests.doors.kit import KEY, NOTES, SECRET, access, ok, serving
 
 SEARCH = "/db/{namespace}/chunks/search"
 
@@ -80,8 +80,8 @@ async def test_numbers_need_a_key_for_all_namespaces() -> None:
 
 
 async def test_numbers_of_a_server_of_one_namespace_need_its_key() -> None:
-    from dbhandler.kit import make_settings
     from mgrag.http.access import Access
+    from tests.dbhandler.kit import make_settings
 
     keys = Access(make_settings(MGRAG_API_KEYS=f"{KEY},acme={'a' * 16},other={'o' * 16}"), only="acme")
     async with serving(keys) as client:

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import quote
 
-from tests.extraction.models import SayingModel
-
 from core.rag import KnowledgeBase
-from doors.kit import NOTES, ok, serving, with_notes
+from tests.doors.kit import NOTES, ok, serving, with_notes
+from tests.extraction.models import SayingModel
 
 FACT = {"subject": "Ada Vane", "relation": "owns", "object": "Heron Mill", "sentence": "She owns it."}
 NAMES = [{"name": "Ada Vane", "type": "person"}, {"name": "Heron Mill", "type": "mill"}]

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from answering.models import talking
 from core.rag import KnowledgeBase
 from core.rag.answering.events import Event, TokenEvent
 from core.rag.indexing.report import IngestReport
-from doors.kit import KEY, NOTES, access, ok, serving, with_notes
-from fakes.openai_chat import Stream
 from mgrag.http.app import build_app
+from tests.answering.models import talking
+from tests.doors.kit import KEY, NOTES, access, ok, serving, with_notes
+from tests.fakes.openai_chat import Stream
 
 ANALYSIS = json.dumps({"entities": ["Project Heron"], "intent": "factual"})
 

@@ -16,16 +16,25 @@ from typing import Any
 
 import pytest
 from mcp import Client, StdioServerParameters
+from mcp.types import CallToolResult, TextContent
 
-from answering.models import talking
 from core.rag import KnowledgeBase
 from core.rag.graph.parts import GraphEdge, GraphNode
-from fakes.openai_chat import Stream
 from libs.dataloader import Document
 from mgrag.mcp.edges import named
 from mgrag.mcp.lease import Lease
 from mgrag.mcp.server import build_server
 from mgrag.sources import Allowed
+from tests.answering.models import talking
+from tests.fakes.openai_chat import Stream
+
+
+def text_of(result: CallToolResult) -> str:
+    """What a tool says."""
+    (part,) = result.content
+    assert isinstance(part, TextContent)
+    return part.text
+
 
 NOTES = {
     "notes/heron.md": "# Project Heron\n\nProject Heron is led by Maria Lindqvist. Its budget is 42,000 EUR.\n",
@@ -50,14 +59,14 @@ class Agent:
     async def __call__(self, tool: str, **arguments: Any) -> Any:
         """The result of a tool that succeeds."""
         result = await self.client.call_tool(tool, arguments)
-        assert not result.is_error, result.content[0].text
-        return json.loads(result.content[0].text)
+        assert not result.is_error, text_of(result)
+        return json.loads(text_of(result))
 
     async def fails(self, tool: str, **arguments: Any) -> str:
         """What a tool says that fails."""
         result = await self.client.call_tool(tool, arguments)
         assert result.is_error, result.content
-        return result.content[0].text
+        return text_of(result)
 
     async def tools(self) -> dict[str, Any]:
         return {tool.name: tool for tool in (await self.client.list_tools()).tools}

@@ -13,11 +13,11 @@ import pytest
 from core.rag import KnowledgeBase
 from core.rag.errors import StoreLockedError
 from core.rag.indexing.report import DocumentCounts, IngestReport
-from doors.kit import endless_server
-from doors.test_mcp import serving
-from doors.test_mcp_unreadable import HELLO
 from mgrag.mcp.lease import Lease
 from mgrag.mcp.progress import progress_of_ingest, telling
+from tests.doors.kit import endless_server
+from tests.doors.test_mcp import serving, text_of
+from tests.doors.test_mcp_unreadable import HELLO
 
 
 async def test_calls_at_once_wait_together_for_a_graph_that_is_in_use(tmp_path: Path) -> None:
@@ -50,13 +50,13 @@ async def test_an_ingest_tells_how_far_it_is(tmp_path: Path) -> None:
         (tmp_path / f"{number}.md").write_text(f"# Mill {number}\n\nThe mill turns with the ebb.\n")
     told: list[tuple[float, str | None]] = []
 
-    async def progress(done: float, total: float | None, message: str | None) -> None:
+    async def told_of(progress: float, total: float | None, message: str | None) -> None:
         assert total is None
-        told.append((done, message))
+        told.append((progress, message))
 
     async with serving("embedded::memory:", roots=[tmp_path]) as agent:
-        result = await agent.client.call_tool("ingest", {"source": str(tmp_path)}, progress_callback=progress)
-        assert json.loads(result.content[0].text)["documents"]["added"] == 40
+        result = await agent.client.call_tool("ingest", {"source": str(tmp_path)}, progress_callback=told_of)
+        assert json.loads(text_of(result))["documents"]["added"] == 40
         assert (await agent("ingest", source=str(tmp_path)))["documents"]["unchanged"] == 40  # without asking for it
     counts = [done for done, _ in told]
     assert counts and counts == sorted(set(counts)) and 0 < counts[0] <= counts[-1] <= 40

@@ -22,12 +22,12 @@ from mcp.client.streamable_http import streamable_http_client
 from core.rag import KnowledgeBase
 from core.rag.errors import StoreUnavailableError
 from core.rag.maintenance.upkeep import Upkeep
-from dbhandler.kit import make_settings
-from doors.kit import ENDLESS, KEY, SECRET, access, serving
-from doors.test_http_command import command
-from doors.test_mcp import NOTES, READING, WRITING, Agent
-from doors.test_mcp import command as over_pipes
 from mgrag.http.access import Access
+from tests.dbhandler.kit import make_settings
+from tests.doors.kit import ENDLESS, KEY, SECRET, access, serving
+from tests.doors.test_http_command import command
+from tests.doors.test_mcp import NOTES, READING, WRITING, Agent, text_of
+from tests.doors.test_mcp import command as over_pipes
 
 TEAM, READER = "t" * 16, "r" * 16
 Mode = Literal["auto", "legacy"]
@@ -153,13 +153,13 @@ async def test_agents_have_files_and_pages_read_as_callers_of_the_api_do(tmp_pat
         assert (await agent("read_document", path=str(secret)))["content"] == "The path is a name."
     told: list[float] = []
 
-    async def progress(done: float, total: float | None, message: str | None) -> None:
-        told.append(done)
+    async def told_of(progress: float, total: float | None, message: str | None) -> None:
+        told.append(progress)
 
     async with serving(access(api_keys=KEY), roots=[allowed]) as http, agent_at(http.base_url, mode=mode) as agent:
         assert "is not in a folder" in await agent.fails("ingest", source=str(secret))
-        result = await agent.client.call_tool("ingest", {"source": str(allowed)}, progress_callback=progress)
-        assert json.loads(result.content[0].text)["documents"]["added"] == 30
+        result = await agent.client.call_tool("ingest", {"source": str(allowed)}, progress_callback=told_of)
+        assert json.loads(text_of(result))["documents"]["added"] == 30
     assert told and told == sorted(set(told)) and told[-1] <= 30
 
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from doors.kit import endless_server
-from doors.test_mcp_unreadable import HELLO
 from mgrag.mcp.input_lines import input_lines
+from tests.doors.kit import endless_server
+from tests.doors.test_mcp_unreadable import HELLO
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there, the SDK reads standard input")
 

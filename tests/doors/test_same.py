@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.command import Command
 
 from core.rag import KnowledgeBase
-from doors.kit import ok, serving
-from doors.test_mcp import serving as agent_of
+from tests.cli.command import Command
+from tests.doors.kit import ok, serving
+from tests.doors.test_mcp import serving as agent_of
 
 NOTES = {
     "heron.md": "# Project Heron\n\nProject Heron is led by Maria Lindqvist. Its budget is 42,000 EUR.\n",

@@ -8,9 +8,9 @@ from collections.abc import AsyncIterator, Callable
 import pytest
 
 from core.rag.settings import Settings
-from dbhandler.kit import make_settings
-from fakes.clock import Clock
-from fakes.openai_server import OpenAIServer
+from tests.dbhandler.kit import make_settings
+from tests.fakes.clock import Clock
+from tests.fakes.openai_server import OpenAIServer
 
 
 @pytest.fixture(autouse=True)

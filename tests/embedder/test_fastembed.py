@@ -19,8 +19,8 @@ from core.rag.errors import (
     ModelMismatchError,
 )
 from core.rag.settings import Settings
-from embedder.onnx_models import DIMENSION, LIMIT, NAME, make_model
 from libs.dataloader import Document
+from tests.embedder.onnx_models import DIMENSION, LIMIT, NAME, make_model
 
 MakeSettings = Callable[..., Settings]
 
@@ -84,7 +84,7 @@ async def test_of_a_question_that_is_too_long_the_beginning_is_embedded(local: S
     async with KnowledgeBase.open("embedded::memory:", settings=local) as kb:
         await kb.ingest(Document(path=path, content=text) for path, text in (("mill", MILL), ("roses", ROSES)))
         for mode in ("vector", "hybrid", "auto"):
-            assert [hit.path for hit in await kb.search(long, k=1, mode=mode)] == ["roses"]  # type: ignore[arg-type]
+            assert [hit.path for hit in await kb.search(long, k=1, mode=mode)] == ["roses"]
 
 
 async def test_a_graph_is_built_and_searched_with_it(local: Settings, settings: MakeSettings, tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ async def test_a_graph_is_built_and_searched_with_it(local: Settings, settings: 
         assert [failed.path for failed in report.documents.failed] == ["long"]
         assert report.documents.added == 3
         for mode in ("vector", "hybrid", "auto"):
-            assert [hit.path for hit in await kb.search("Who lit the lamp?", k=1, mode=mode)] == ["lamp"]  # type: ignore[arg-type]
+            assert [hit.path for hit in await kb.search("Who lit the lamp?", k=1, mode=mode)] == ["lamp"]
         assert (await kb.ask("When are the roses pruned?")).citations[0].path == "roses"
     with pytest.raises(ModelMismatchError, match=f"fastembed:{NAME}"):
         async with KnowledgeBase.open(uri, settings=settings()) as kb:

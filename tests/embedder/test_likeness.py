@@ -12,8 +12,8 @@ from core.rag import KnowledgeBase
 from core.rag.embedder import WordLlamaEmbedding
 from core.rag.embedder.likeness import likeness, usual_cosine
 from core.rag.errors import EmbeddingError
-from embedders import HashEmbedder, NarrowEmbedder
 from libs.dataloader import Document
+from tests.embedders import HashEmbedder, NarrowEmbedder
 
 
 class Failing(HashEmbedder):

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.embedders import HashEmbedder, ShortSightedEmbedder
 
 from core.rag import KnowledgeBase, KnowledgeGraph, UndirectedNode
 from core.rag.embedder.base import embed_long_texts, embed_texts
 from core.rag.errors import EmbeddingInputError
 from libs.dataloader import Document
+from tests.embedders import HashEmbedder, ShortSightedEmbedder
 
 LONG = f"{'The mill turns at dawn. ' * 40}{'Herons stand in the pond. ' * 40}"
 

@@ -18,7 +18,8 @@ from core.rag.embedder import OpenAICompatibleEmbedding, TextEmbedding3Small, bl
 from core.rag.embedder.openai_tokens import load_counter
 from core.rag.errors import ConfigurationError, EmbeddingError, EmbeddingInputError, MissingDependencyError
 from core.rag.settings import Settings
-from fakes.openai_server import OpenAIServer, change, embed, fail, hang
+from tests.dbhandler.kit import make_settings
+from tests.fakes.openai_server import OpenAIServer, change, embed, fail, hang
 
 KEY = "sk-secret-0123456789abcdef"
 MakeSettings = Callable[..., Settings]
@@ -81,7 +82,7 @@ async def test_nothing_to_embed_needs_no_request(server: OpenAIServer, settings:
 @given(texts=st.lists(st.text(max_size=5), max_size=30), batch=st.integers(1, 7))
 async def test_any_texts_in_any_batches(texts: list[str], batch: int) -> None:
     async with OpenAIServer(16) as server:
-        made = Settings(_env_file=None, OPENAI_BASE_URL=server.url, MGRAG_EMBEDDING_BATCH_SIZE=batch)  # type: ignore[call-arg]
+        made = make_settings(OPENAI_BASE_URL=server.url, MGRAG_EMBEDDING_BATCH_SIZE=batch)
         async with OpenAICompatibleEmbedding("local", settings=made) as embedder:
             whole = await embedder.get_embeddings(texts)
             single = [await embedder.get_embedding(text) for text in texts]
@@ -341,7 +342,7 @@ async def test_when_one_request_fails_the_others_are_closed(server: OpenAIServer
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")  # nobody can close the connection that the first loop left
 def test_it_can_be_used_in_one_event_loop_after_another(settings: MakeSettings) -> None:
-    from fakes.openai_server import in_thread
+    from tests.fakes.openai_server import in_thread
 
     with in_thread(OpenAIServer(1536)) as server:
         embedder = small(server, settings)

@@ -18,8 +18,8 @@ import pytest
 from core.rag.embedder import OpenAICompatibleEmbedding, TextEmbedding3Small
 from core.rag.errors import EmbeddingAuthError, EmbeddingError
 from core.rag.settings import Settings
-from fakes.clock import Clock
-from fakes.openai_server import OpenAIServer, change, drip, drop, embed, fail, hang, raw
+from tests.fakes.clock import Clock
+from tests.fakes.openai_server import OpenAIServer, change, drip, drop, embed, fail, hang, raw
 
 KEY = "sk-secret-0123456789abcdef"
 MakeSettings = Callable[..., Settings]

@@ -14,8 +14,8 @@ from core.rag.embedder import EmbeddingService, OpenAICompatibleEmbedding, embed
 from core.rag.embedder.prefixes import known_prefixes
 from core.rag.errors import ModelMismatchError
 from core.rag.settings import Settings
-from fakes.openai_server import OpenAIServer, embed
 from libs.dataloader import Document
+from tests.fakes.openai_server import OpenAIServer, embed
 
 MakeSettings = Callable[..., Settings]
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
 from core.rag.errors import StructuredOutputError
 from core.rag.llm import Completion, Message, Usage
+from core.rag.llm.base import Delta
 
 #: From the last message to the answer: an object for the schema, a text, or an error to be raised.
 Saying = Callable[[str], dict[str, Any] | str | Exception]
@@ -49,5 +50,10 @@ class SayingModel:
             return Completion(text, schema.model_validate_json(text))
         except ValidationError as error:
             raise StructuredOutputError("The answer does not follow the schema.", text=text) from error
+
+    async def stream(
+        self, messages: Sequence[Message], *, temperature: float, max_tokens: int
+    ) -> AsyncGenerator[Delta, None]:
+        yield Delta((await self.complete(messages, temperature=temperature, max_tokens=max_tokens)).text, "stop")
 
     async def close(self) -> None: ...

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.growth import check_growth
 
 from core.rag import KnowledgeBase
 from core.rag.analysis import asked_words
 from core.rag.extraction.code_definitions import code_definitions
 from core.rag.indexing.splitting.splitter import TextSplitter
 from libs.dataloader import Document
+from tests.growth import check_growth
 
 #: Of each language: a file, what its passages define, and what they only have.
 FILES = {

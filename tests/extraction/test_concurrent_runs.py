@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from tests.extraction.graphs import looked_at_again, mentioned
 
 from core.rag import KnowledgeBase, MemGraphClient
 from core.rag.indexing.title_runs import TitleRun, title_runs
 from core.rag.indexing.titles import TitleLinker
 from libs.dataloader import Document
+from tests.extraction.graphs import looked_at_again, mentioned
 
 COUNT = 60
 
@@ -77,7 +77,7 @@ async def test_one_run_may_do_it_for_others_and_its_failure_leaves_it_to_them(
     kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     unlinked_sources = MemGraphClient.unlinked_sources
-    failed = []
+    failed: list[MemGraphClient] = []
 
     async def fails_once(client: MemGraphClient) -> object:
         if not failed:

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from tests.extraction.graphs import knowledge
-from tests.extraction.models import SayingModel
 
 from core.rag import KnowledgeBase
 from core.rag.dbhandler.knowledge.facts import Triple
@@ -17,8 +15,10 @@ from core.rag.extraction.facts import ChunkFacts
 from core.rag.indexing.report import IngestReport
 from core.rag.llm import Message
 from core.rag.settings import Settings
-from dbhandler.kit import Engine
 from libs.dataloader import Document
+from tests.dbhandler.kit import Engine
+from tests.extraction.graphs import knowledge
+from tests.extraction.models import SayingModel
 
 MILL = "Margaret Harrow owns the tide mill. She paid Silas Quint."
 SLUICE = "The sluice was built by Silas Quint, says Margaret Harrow."
@@ -186,7 +186,7 @@ async def test_facts_about_what_the_passage_does_not_name_are_left_out(
 
 
 async def test_triples_of_the_caller(kb: KnowledgeBase) -> None:
-    given = [
+    given: list[Any] = [
         ("Ada Lovelace", "wrote_for", "Analytical Engine"),
         {"subject": "Charles Babbage", "relation": "designed", "object": "Analytical Engine", "weight": 3},
     ]

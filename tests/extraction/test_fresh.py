@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from tests.extraction.graphs import knowledge
 
 from core.rag.indexing import titles as linking
-from dbhandler.kit import BOLT_URI, Engine
 from libs.dataloader import Document, Link
+from tests.dbhandler.kit import BOLT_URI, Engine
+from tests.extraction.graphs import knowledge
 
 PATHS = ["a", "b", "c", "d"]
 TITLES = [

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.extraction.graphs import knowledge, mentioned
 
 from core.rag import KnowledgeBase
-from dbhandler.kit import Engine, make_settings
 from libs.dataloader import Document
+from tests.dbhandler.kit import Engine, make_settings
+from tests.extraction.graphs import knowledge, mentioned
 
 HOSTILE = [
     '"; MATCH (n) DETACH DELETE n //',

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 
 import pytest
-from tests.extraction.graphs import knowledge, looked_at_again, mentioned
 
 from core.rag import KnowledgeBase
 from core.rag.indexing import parts, run
 from libs.dataloader import Document
+from tests.extraction.graphs import knowledge, looked_at_again, mentioned
 
 COUNT = 60
 

@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from tests.extraction.graphs import knowledge
 
 from core.rag import KnowledgeBase
 from core.rag.dbhandler.documents.rows import to_json
@@ -22,8 +21,9 @@ from core.rag.dbhandler.knowledge.record_rows import record_row
 from core.rag.errors import InvalidInputError
 from core.rag.extraction.records import entities_of, record_text
 from core.rag.extraction.words import normalize_name
-from dbhandler.kit import BOLT_URI, Engine
 from libs.dataloader import Document
+from tests.dbhandler.kit import BOLT_URI, Engine
+from tests.extraction.graphs import knowledge
 
 ALICE = {
     "name": "Alice Johnson",

@@ -8,8 +8,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.extraction.graphs import mentioned
-from tests.graphs import snapshot
 
 from core.rag import KnowledgeBase
 from core.rag.errors import InvalidInputError, NotFoundError, StoreError
@@ -18,6 +16,8 @@ from core.rag.extraction.resolution import Candidate, abbreviations, alike, comp
 from core.rag.extraction.words import normalize_name
 from core.rag.indexing import titles
 from libs.dataloader import Document
+from tests.extraction.graphs import mentioned
+from tests.graphs import snapshot
 
 
 def candidates(*names: str, titled: tuple[str, ...] = ()) -> list[Candidate]:

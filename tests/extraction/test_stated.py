@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 import pytest
-from tests.extraction.graphs import knowledge
 
 from core.rag import KnowledgeBase
 from core.rag.errors import InvalidInputError
-from dbhandler.kit import Engine
 from libs.dataloader import Document
+from tests.dbhandler.kit import Engine
+from tests.extraction.graphs import knowledge
 
 MILL = "Margaret Harrow owns a tide mill."
 PAID = "It is said that she paid Silas Quint."

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.extraction.graphs import knowledge
 
 from core.rag.indexing.symbols import code_facts
-from dbhandler.kit import Engine
+from tests.dbhandler.kit import Engine
+from tests.extraction.graphs import knowledge
 
 PYTHON = '''import os
 from mill.race import sluice

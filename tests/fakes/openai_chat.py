@@ -19,7 +19,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from fakes.openai_server import OpenAIServer, Reply, Request, as_json, error
+from tests.fakes.openai_server import OpenAIServer, Reply, Request, as_json, error
 
 
 @dataclass
@@ -99,12 +99,13 @@ class Chat:
     async def _events(self, said: str | Stream, body: dict[str, Any]) -> AsyncIterator[bytes]:
         plan = said if isinstance(said, Stream) else Stream([part + " " for part in said.split(" ")])
         for index, part in enumerate(plan.parts):
-            if index and isinstance(plan.proceed, asyncio.Event):
-                await plan.proceed.wait()
-            elif index and plan.proceed is not None:
-                await asyncio.to_thread(plan.proceed.wait, 60)
-            if index and plan.pause:
-                await asyncio.sleep(plan.pause)
+            if index:
+                if isinstance(plan.proceed, asyncio.Event):
+                    await plan.proceed.wait()
+                elif plan.proceed is not None:
+                    await asyncio.to_thread(plan.proceed.wait, 60)
+                if plan.pause:
+                    await asyncio.sleep(plan.pause)
             plan.sent.append(time.monotonic())
             yield _event({"choices": [{"index": 0, "delta": {"content": part}, "finish_reason": None}]})
         if plan.after is not None:

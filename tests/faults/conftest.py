@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 import pytest
-from tests.servers.proxy import BoltProxy
 
-from dbhandler.kit import Engine
+from tests.dbhandler.kit import Engine
+from tests.servers.proxy import BoltProxy
 
 pytest.register_assert_rewrite("faults.kit")  # else a failure there does not say what was found
 

@@ -11,8 +11,8 @@ from pathlib import Path
 # What an ingest would load when it begins.
 import core.rag.dbhandler.bolt.store
 import core.rag.indexing.run  # noqa: F401
-from dbhandler.kit import Engine
-from faults.kit import DEADLINE, knowledge
+from tests.dbhandler.kit import Engine
+from tests.faults.kit import DEADLINE, knowledge
 
 
 def ingest(together: Barrier, engine: Engine, namespace: str, folders: Sequence[Path]) -> None:

@@ -8,15 +8,14 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
-from tests.embedders import HashEmbedder
-
 from core.rag import KnowledgeBase
 from core.rag.dbhandler import MemGraphClient
 from core.rag.dbhandler.documents.contents import CONTENT_COLUMNS, with_content
 from core.rag.indexing.report import IngestReport
 from core.rag.maintenance.soundness import Soundness
-from dbhandler.kit import Engine, make_settings
 from libs.dataloader import Document
+from tests.dbhandler.kit import Engine, make_settings
+from tests.embedders import HashEmbedder
 
 #: Long enough for a server that is slow to come back on a busy machine.
 DEADLINE = 60.0

@@ -73,7 +73,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 async def _engine() -> str:
-    from dbhandler.kit import BOLT_URI, bolt_engine
+    from tests.dbhandler.kit import BOLT_URI, bolt_engine
 
     if not BOLT_URI:
         return "none"

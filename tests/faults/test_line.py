@@ -8,14 +8,14 @@ import time
 from collections.abc import AsyncIterator
 
 import pytest
-from tests.servers.proxy import BoltProxy, CommitMoment
 
 from core.rag.dbhandler.bolt import defining
 from core.rag.dbhandler.store import Transaction
 from core.rag.errors import StoreError, StoreTimeoutError, StoreUnavailableError
 from core.rag.schema import VectorIndex, check_name
-from dbhandler.kit import Corner, Engine
-from faults.kit import DEADLINE, assert_found, assert_sound, documents, knowledge, reported
+from tests.dbhandler.kit import Corner, Engine
+from tests.faults.kit import DEADLINE, assert_found, assert_sound, documents, knowledge, reported
+from tests.servers.proxy import BoltProxy, CommitMoment
 
 pytestmark = pytest.mark.bolt
 
@@ -189,7 +189,7 @@ async def test_a_query_that_is_never_answered(engine: Engine, proxy: BoltProxy, 
 async def test_an_exhausted_pool(engine: Engine) -> None:
     """The wait is limited, and the error names the setting; the client works again once a connection is free."""
     from core.rag.dbhandler.store import open_store
-    from dbhandler.kit import make_settings
+    from tests.dbhandler.kit import make_settings
 
     async def opened(**patience: float) -> Corner:
         store = await open_store(
@@ -243,7 +243,7 @@ async def test_a_slow_line(engine: Engine, proxy: BoltProxy) -> None:
 async def test_cancellation_leaks_no_connection(engine: Engine, proxy: BoltProxy) -> None:
     """Either everything is stored or nothing, and no connection leaks from the pool."""
     from core.rag.dbhandler.store import open_store
-    from dbhandler.kit import make_settings
+    from tests.dbhandler.kit import make_settings
 
     store = await open_store(
         proxy.uri,

@@ -6,13 +6,13 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
-from tests.servers.neo4j import Neo4jServer
-from tests.servers.proxy import BoltProxy
 
 from core.rag.dbhandler.store import Transaction
 from core.rag.errors import StoreFullError, StoreUnavailableError
-from dbhandler.kit import Corner, Engine
-from faults.kit import DEADLINE, assert_found, assert_sound, documents, knowledge
+from tests.dbhandler.kit import Corner, Engine
+from tests.faults.kit import DEADLINE, assert_found, assert_sound, documents, knowledge
+from tests.servers.neo4j import Neo4jServer
+from tests.servers.proxy import BoltProxy
 
 pytestmark = pytest.mark.java
 

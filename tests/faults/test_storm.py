@@ -12,15 +12,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests.embedders import HashEmbedder
-from tests.servers.proxy import BoltProxy
 
 from core.rag.dbhandler.store import Transaction
 from core.rag.schema import Label
-from dbhandler.kit import Corner, Engine
-from faults.ingesting import ingest
-from faults.kit import DEADLINE, assert_found, assert_sound, documents, knowledge
 from libs.dataloader import Document
+from tests.dbhandler.kit import Corner, Engine
+from tests.embedders import HashEmbedder
+from tests.faults.ingesting import ingest
+from tests.faults.kit import DEADLINE, assert_found, assert_sound, documents, knowledge
+from tests.servers.proxy import BoltProxy
 
 pytestmark = pytest.mark.bolt
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import networkx
 import pytest
+
 from tests.cli.command import Command
 
 

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.graphs import listen
 
 from core.rag import KnowledgeBase, UndirectedNode
 from core.rag.errors import InvalidInputError, NotFoundError
 from core.rag.graph.parts import GraphEdge
 from libs.dataloader import Document, Link
+from tests.graphs import listen
 
 LINKS = [
     ("Alice Johnson", "TechCorp", "works_at", 1.0),
@@ -278,9 +278,10 @@ async def test_concepts_are_linked_and_unlinked_by_their_names_or_the_id_of_the_
         assert (edge.type, edge.weight) == (link.type, link.weight) == ("RELATED_TO", 2.0)
         assert await company.unlink(*(how or [link.id])) == 1
         assert not (await company.neighbors("tide")).edges
-    for options in ({"fact": "The ebb follows the tide."}, {"relation": "before"}):
-        with pytest.raises(InvalidInputError, match="no relation and no fact"):
-            await company.link("tide", "ebb", **options)
+    with pytest.raises(InvalidInputError, match="no relation and no fact"):
+        await company.link("tide", "ebb", fact="The ebb follows the tide.")
+    with pytest.raises(InvalidInputError, match="no relation and no fact"):
+        await company.link("tide", "ebb", relation="before")
     assert not (await company.neighbors("tide")).edges
     for end in ("TechCorp", "Nobody Anywhere"):  # entities, of which the last one would have to be created
         with pytest.raises(InvalidInputError, match="only two entities or two concepts"):

@@ -13,15 +13,15 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests.embedders import HashEmbedder
-from tests.graphs import listen, orphans, snapshot
 
 import core.rag
 import mgrag
 from core.rag import KnowledgeBase, KnowledgeGraph, UndirectedNode
 from core.rag.embedder import embed_texts
 from core.rag.errors import ConfigurationError, InvalidInputError, InvalidVectorError, NotFoundError
-from dbhandler.kit import Engine, make_settings
+from tests.dbhandler.kit import Engine, make_settings
+from tests.embedders import HashEmbedder
+from tests.graphs import listen, orphans, snapshot
 
 
 @pytest.fixture
@@ -420,8 +420,8 @@ async def test_hostile_texts_are_only_texts(graph: KnowledgeGraph, text: str) ->
     [
         lambda: UndirectedNode(""),
         lambda: UndirectedNode(" \t"),
-        lambda: UndirectedNode(7),
-        lambda: UndirectedNode("x", 7),
+        lambda: UndirectedNode(7),  # type: ignore[arg-type]
+        lambda: UndirectedNode("x", 7),  # type: ignore[arg-type]
         lambda: UndirectedNode("x", id=""),
         lambda: UndirectedNode("x", appendix={1, 2}).to_row(),
         lambda: UndirectedNode("x" * 9_000_000),

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.graph.oracle import Plain
 
 from core.rag import KnowledgeGraph, UndirectedNode
 from core.rag.dbhandler import MemGraphClient
-from dbhandler.kit import BOLT_URI, Engine, bolt_engine, clean_namespace, make_settings
+from tests.dbhandler.kit import BOLT_URI, Engine, bolt_engine, clean_namespace, make_settings
+from tests.graph.oracle import Plain
 
 LABELS = ["concept", "document", "technology", ""]
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.graphs import listen
 
 from core.rag import KnowledgeBase
 from core.rag.errors import InvalidInputError
@@ -18,6 +17,7 @@ from core.rag.graph.drawing.html import to_html
 from core.rag.graph.drawing.mermaid import to_mermaid
 from core.rag.graph.parts import GraphEdge
 from libs.dataloader import Document
+from tests.graphs import listen
 
 ADA, BOB, MILL = "Ada Lane", "Bob Reed", "Harrow Mill"
 #: Times that are past and to come for as long as anybody runs these tests.

@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.extraction.models import SayingModel
-from tests.graphs import listen
 
 from core.rag import KnowledgeBase
 from core.rag.errors import FilterError, InvalidInputError
 from core.rag.graph import attaching, searching, sources
 from core.rag.graph.searching import MODES, KnowledgeMode
-from dbhandler.kit import Engine
 from libs.dataloader import Document
+from tests.dbhandler.kit import Engine
+from tests.extraction.models import SayingModel
+from tests.graphs import listen
 
 ALICE = {
     "name": "Alice Johnson",
@@ -24,7 +24,7 @@ ALICE = {
     "team": "Backend",
     "manager": "Bob Smith",
 }
-RECORDS = {
+RECORDS: dict[str, list[dict[str, Any]]] = {
     "employees": [
         {"_id": "emp_123", **ALICE},
         {
@@ -127,10 +127,10 @@ async def test_what_is_rare_is_found_beside_what_all_records_have(
     )
     await kb.ingest(Document("news.md", "In Germany, Zacme built a mill.", "News"))
     for mode in ("graph", "hybrid"):
-        hits = await kb.search_knowledge("Zacme Germany", mode, limit=100)  # type: ignore[arg-type]
+        hits = await kb.search_knowledge("Zacme Germany", mode, limit=100)
         assert {hit.document["_id"] for hit in hits[:3] if hit.kind == "record"} == {4, 11}
         assert {hit.kind for hit in hits[:3]} == {"record", "document"}
-        assert [hit.scores["graph"] for hit in hits[:3]] == [1, 1, 1] > [hit.scores["graph"] for hit in hits[3:4]]
+        assert [hit.scores["graph"] for hit in hits[:3]] == [1.0, 1.0, 1.0] > [hit.scores["graph"] for hit in hits[3:4]]
         if most > 5:  # else two more are read, which the engine chooses: they may be those of the company
             assert len(hits) > 3
 

@@ -8,12 +8,12 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from tests.growth import check_growth
 
 from core.rag.errors import InvalidInputError
 from core.rag.identity import document_id
 from core.rag.indexing import TextSplitter
 from libs.dataloader.types import Document, DocumentChunk
+from tests.growth import check_growth
 
 SENTENCES = [
     f"Sentence number {number} says something about subject {number % 7} and little else. " for number in range(400)

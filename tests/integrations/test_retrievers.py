@@ -18,14 +18,14 @@ from llama_index.core.llms import MockLLM
 from llama_index.core.postprocessor import SimilarityPostprocessor
 from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.schema import MetadataMode, NodeRelationship, QueryBundle
-from tests.embedders import HashEmbedder
 
 from core.rag import KnowledgeBase
 from core.rag.errors import ConfigurationError, FilterError, InvalidInputError, NotFoundError, StoreUnavailableError
 from core.rag.integrations.langchain import KnowledgeBaseRetriever as LangChainRetriever
 from core.rag.integrations.llamaindex import KnowledgeBaseRetriever as LlamaRetriever
-from dbhandler.kit import Engine
 from libs.dataloader import Document
+from tests.dbhandler.kit import Engine
+from tests.embedders import HashEmbedder
 
 TEXTS = {
     "docs/mill.md": "The tide mill grinds grain with the ebb of the sea.",

@@ -21,11 +21,10 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from tests.embedders import HashEmbedder
-
 from core.rag import KnowledgeBase
 from core.rag.indexing import run
 from libs.dataloader import DocumentLoader
+from tests.embedders import HashEmbedder
 
 #: Documents in a transaction: few, so that there are many transactions to die in.
 BATCH = 8
@@ -54,8 +53,8 @@ class Counter:
 
 async def ingest(folder: str, graph: str) -> dict[str, Any]:
     """Bring a graph up to date with a folder, as ``mgrag ingest --prune`` does, with an embedder that costs nothing."""
-    options = {"embedder": HashEmbedder(16), "chunk_size": 40, "chunk_overlap": 8}
-    async with KnowledgeBase.open(f"embedded:{graph}", **options) as kb:
+    embedder = HashEmbedder(16)
+    async with KnowledgeBase.open(f"embedded:{graph}", embedder=embedder, chunk_size=40, chunk_overlap=8) as kb:
         report = await kb.ingest(DocumentLoader(folder), prune=True)
     return report.to_dict()
 

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.graphs import orphans
 
 from core.rag import KnowledgeBase
 from core.rag.answering.types import Strategy
 from core.rag.extraction.document_fields import document_record, fields_line, naming_fields
 from libs.dataloader import Document
+from tests.graphs import orphans
 
 TIDES = (
     "---\ntitle: Tide Tables of Fowey\nauthor: {author}\ndate: 2024-03-05\ntags: [pilots, ebb]\nstatus: draft\n"

@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.embedders import HashEmbedder, ShortSightedEmbedder
-from tests.graphs import orphans, snapshot
-from tests.knowledge_base.notes import PARAGRAPHS, document, text
 
 from core.rag import KnowledgeBase, MemGraphClient
 from core.rag.errors import InvalidInputError
 from core.rag.indexing import TextSplitter
-from core.rag.settings import Settings
 from libs.dataloader import Document, DocumentChunk, Link
 from libs.dataloader.types import ChunkMetadata
+from tests.dbhandler.kit import make_settings
+from tests.embedders import HashEmbedder, ShortSightedEmbedder
+from tests.graphs import orphans, snapshot
+from tests.knowledge_base.notes import PARAGRAPHS, document, text
 
 
 async def test_a_first_ingest_adds_documents_with_chunks_vectors_and_a_source(kb: KnowledgeBase) -> None:
@@ -55,9 +55,9 @@ async def test_running_text_is_kept_whole_up_to_two_chunks_unless_their_size_is_
 async def test_a_text_that_is_whole_and_too_long_for_the_model_is_embedded_in_pieces() -> None:
     """One that has a chunk's size at most was cut as its caller wanted, and is refused."""
     long, short = (" ".join(f"Stone {i} turns well." for i in range(number)) for number in (60, 20))
-    for options, failed in (({}, ["short"]), ({"chunk_size": 512}, ["long", "short"])):
+    for chunk_size, failed in ((None, ["short"]), (512, ["long", "short"])):
         embedder = ShortSightedEmbedder()
-        async with KnowledgeBase.open("embedded::memory:", embedder=embedder, **options) as kb:
+        async with KnowledgeBase.open("embedded::memory:", embedder=embedder, chunk_size=chunk_size) as kb:
             report = await kb.ingest([document("long", long), document("short", short), document("a", "A mill.")])
             assert [item.path for item in report.documents.failed] == failed
             assert all(f"{item.path} (chunk 0)" in item.reason for item in report.documents.failed)
@@ -216,7 +216,7 @@ async def test_a_text_longer_than_a_property_is_ingested(tmp_path: Path) -> None
     file.write_text("".join(sentences))
     assert file.stat().st_size > 16 << 20
     graph = f"embedded:{tmp_path}/g.grafeo"
-    settings = Settings(_env_file=None, MGRAG_CHUNK_SIZE=2048, MGRAG_EXTRACTION=False)
+    settings = make_settings(MGRAG_CHUNK_SIZE=2048, MGRAG_EXTRACTION=False)
     async with KnowledgeBase.open(graph, embedder=HashEmbedder(), settings=settings) as kb:
         report = await kb.ingest([file])
         assert (report.documents.added, report.documents.failed) == (1, [])
@@ -286,7 +286,7 @@ class ByLine(TextSplitter):
 
     def split(self, document: Document, parent_id: str | None = None) -> list[DocumentChunk]:
         end = 0
-        chunks = []
+        chunks: list[DocumentChunk] = []
         for line in document.content.splitlines(keepends=True):
             start, end = end, end + len(line)
             metadata = ChunkMetadata(row=len(chunks) + 1)
@@ -301,7 +301,7 @@ class ByLine(TextSplitter):
 async def test_a_splitter_of_ones_own_splits() -> None:
     embedder = HashEmbedder()
     client = MemGraphClient("embedded::memory:", embedder=embedder)
-    async with KnowledgeBase(client, embedder, settings=Settings(_env_file=None), splitter=ByLine()) as kb:
+    async with KnowledgeBase(client, embedder, settings=make_settings(), splitter=ByLine()) as kb:
         await kb.ingest([Document("a", "first\nsecond\nthird")])
         chunks = await client.get_document_chunks("a")
     assert [chunk["content"] for chunk in chunks] == ["first\n", "second\n", "third"]

@@ -8,16 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests.embedders import HashEmbedder
-from tests.graphs import orphans, snapshot
 
 from core.rag import KnowledgeBase
 from core.rag.dbhandler.store import Transaction
 from core.rag.errors import EmbeddingInputError, NotFoundError, StoreUnavailableError
 from core.rag.identity import entity_id
-from dataloader.webserver import Reply, WebServer, page
-from dbhandler.kit import Engine
 from libs.dataloader import Document, Known, KnownDocument, Link, SourceInfo, Unchanged, WebLoader
+from tests.dataloader.webserver import Reply, WebServer, page
+from tests.dbhandler.kit import Engine
+from tests.embedders import HashEmbedder
+from tests.graphs import orphans, snapshot
 
 
 async def test_a_page_whose_text_stayed_is_asked_for_by_its_new_etag(kb: KnowledgeBase) -> None:

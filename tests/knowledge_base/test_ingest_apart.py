@@ -6,17 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.embedders import HashEmbedder
-from tests.knowledge_base.notes import PARAGRAPHS, document, text
 
 from core.rag import KnowledgeBase, UndirectedNode
 from core.rag.errors import EmbeddingError, InvalidInputError, LanguageModelError, ModelMismatchError
 from core.rag.llm import Message
 from core.rag.schema import VectorIndex
-from core.rag.settings import Settings
-from dbhandler.kit import Engine
-from fakes.openai_server import OpenAIServer
 from libs.dataloader import Document
+from tests.dbhandler.kit import Engine, make_settings
+from tests.embedders import HashEmbedder
+from tests.fakes.openai_server import OpenAIServer
+from tests.knowledge_base.notes import PARAGRAPHS, document, text
 
 
 async def test_another_model_is_refused_or_builds_a_second_store(tmp_path: Path) -> None:
@@ -130,7 +129,7 @@ async def test_the_knowledge_graph_of_another_namespace_is_another_one(kb: Knowl
 
 
 async def test_all_namespaces_share_one_language_model_which_is_closed_with_the_knowledge_base() -> None:
-    settings = Settings(_env_file=None, MGRAG_LLM_MODEL="m", OPENAI_BASE_URL="http://localhost:1/v1")  # type: ignore[call-arg]
+    settings = make_settings(MGRAG_LLM_MODEL="m", OPENAI_BASE_URL="http://localhost:1/v1")
     async with KnowledgeBase.open("embedded::memory:", embedder=HashEmbedder(), settings=settings) as kb:
         other = kb.in_namespace("other").in_namespace("third")
         model = other.language_model
@@ -144,7 +143,7 @@ async def test_the_language_model_is_closed_though_the_embedder_cannot_be() -> N
         async def close(self) -> None:
             raise EmbeddingError("The connection is stuck.")
 
-    settings = Settings(_env_file=None, MGRAG_LLM_MODEL="m", OPENAI_BASE_URL="http://localhost:1/v1")  # type: ignore[call-arg]
+    settings = make_settings(MGRAG_LLM_MODEL="m", OPENAI_BASE_URL="http://localhost:1/v1")
     kb = KnowledgeBase.open("embedded::memory:", embedder=Stuck(), settings=settings)
     model = kb.language_model
     assert model is not None
@@ -198,7 +197,7 @@ async def test_a_conversation_goes_on_with_another_number_of_dimensions_of_the_s
 
 async def test_an_empty_graph_is_searched_with_a_model_of_an_unknown_dimension() -> None:
     async with OpenAIServer(24) as server:
-        settings = Settings(_env_file=None, OPENAI_BASE_URL=server.url)  # type: ignore[call-arg]
+        settings = make_settings(OPENAI_BASE_URL=server.url)
         async with KnowledgeBase.open("embedded::memory:", model="local", settings=settings) as kb:
             assert await kb.search("the tide mill") == []
             assert await kb.recall(query="the tide mill") == []
@@ -206,7 +205,7 @@ async def test_an_empty_graph_is_searched_with_a_model_of_an_unknown_dimension()
 
 async def test_a_vector_of_the_caller_may_come_before_the_dimension_of_a_model_is_known() -> None:
     async with OpenAIServer(24) as server:
-        settings = Settings(_env_file=None, OPENAI_BASE_URL=server.url)  # type: ignore[call-arg]
+        settings = make_settings(OPENAI_BASE_URL=server.url)
         async with KnowledgeBase.open("embedded::memory:", model="local", settings=settings) as kb:
             await kb.client.create_document("a.md", "The tide mill turns.", embedding=[1.0] * 24)
             assert [hit.path for hit in await kb.search("the tide mill", mode="vector")] == ["a.md"]

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.embedders import HashEmbedder
-from tests.graphs import orphans
-from tests.knowledge_base.notes import document, text
 
 from core.rag import KnowledgeBase, MemGraphClient
 from core.rag.errors import NotFoundError, SourceError
 from libs.dataloader import Known, LoadResult, SourceInfo
 from libs.dataloader.walk import Found, Walker
+from tests.embedders import HashEmbedder
+from tests.graphs import orphans
+from tests.knowledge_base.notes import document, text
 
 
 async def test_prune_removes_what_vanished_from_a_folder_and_nothing_else(kb: KnowledgeBase, tmp_path: Path) -> None:

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests.embedders import HashEmbedder
-from tests.graphs import orphans
-from tests.knowledge_base.notes import document, text
 
 from core.rag import KnowledgeBase, MemGraphClient
 from core.rag.errors import EmbeddingError
-from dbhandler.kit import PATIENCE_SECONDS
 from libs.dataloader import Document, Known, SourceInfo
+from tests.dbhandler.kit import PATIENCE_SECONDS
+from tests.embedders import HashEmbedder
+from tests.graphs import orphans
+from tests.knowledge_base.notes import document, text
 
 
 async def test_progress_says_how_long_it_has_taken(kb: KnowledgeBase) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from core.rag import KnowledgeBase
-from dataloader.webserver import Reply, Request, WebServer, page, redirect
 from libs.dataloader import WebLoader
+from tests.dataloader.webserver import Answer, Reply, Request, WebServer, page, redirect
 
 
 def site(*names: str) -> dict[str, Reply | str]:
@@ -101,7 +101,12 @@ async def test_a_page_that_has_got_another_address_is_not_kept_under_the_old_one
 async def test_a_page_that_is_known_by_the_address_that_redirects_to_it_stays(kb: KnowledgeBase) -> None:
     named = page(title="Guide", head='<link rel="canonical" href="/guide">')
     moved = Reply(status=301, headers={"Location": "/guide/"})
-    pages = {"/": page("/guide", "/broken"), "/guide": moved, "/guide/": named, "/broken": Reply(status=500)}
+    pages: dict[str, Answer] = {
+        "/": page("/guide", "/broken"),
+        "/guide": moved,
+        "/guide/": named,
+        "/broken": Reply(status=500),
+    }
     async with WebServer(pages) as server:
         for _ in range(2):
             await kb.ingest(WebLoader(server.url(), retries=0), prune=True)
@@ -216,7 +221,7 @@ async def test_sources_that_overlap_fetch_no_page_for_ever_that_sets_a_cookie(kb
     def answer(request: Request) -> Reply:
         if "seen=1" in request.headers.get("cookie", ""):
             return Reply(page("/a", title=f"About {request.path}"))
-        return redirect(request.path, **{"Set-Cookie": "seen=1; Path=/"})
+        return Reply(status=302, headers={"Location": request.path, "Set-Cookie": "seen=1; Path=/"})
 
     async with WebServer(fallback=answer) as server:
         report = await kb.ingest([server.url(), server.url("/a")])

@@ -11,13 +11,13 @@ from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import pytest
-from tests.embedders import HashEmbedder
-from tests.graphs import snapshot
 
 from core.rag import KnowledgeBase
 from core.rag.dbhandler import MemGraphClient
 from core.rag.errors import MGRagError
 from libs.dataloader import Document, Link
+from tests.embedders import HashEmbedder
+from tests.graphs import snapshot
 
 SECRET = "zqxsecret"
 

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.graphs import orphans, snapshot
 
 from core.rag.dbhandler import MemGraphClient
+from tests.graphs import orphans, snapshot
 
 ROOT = Path(__file__).parents[2]
 SEED = 20261121
@@ -125,7 +125,7 @@ async def test_a_killed_ingest_is_completed_by_the_next(changing: bool, children
         if changing:
             copy(start, graph)
         if attempts % 2:
-            how = {"calls": chance.randrange(1, calls)}
+            how: dict[str, float] = {"calls": chance.randrange(1, calls)}
         else:
             how = {"seconds": chance.uniform(0, undisturbed["seconds"])}
         struck += children(folder, graph, **how)["killed"]

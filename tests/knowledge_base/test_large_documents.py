@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 from openpyxl import Workbook
-from tests.embedders import HashEmbedder
-from tests.graphs import orphans
 
 from core.rag import KnowledgeBase
 from core.rag.indexing import limits
 from core.rag.settings import Settings
 from libs.dataloader import Document
+from tests.dbhandler.kit import make_settings
+from tests.embedders import HashEmbedder
+from tests.graphs import orphans
 
 COLUMNS = ("id", "customer", "city")
 
@@ -38,7 +39,7 @@ def write(file: Path, number: int) -> None:
 
 
 def settings(most: int | None) -> Settings:
-    return Settings(_env_file=None, MGRAG_MAX_CHUNKS=most)
+    return make_settings(MGRAG_MAX_CHUNKS=most)
 
 
 @pytest.mark.parametrize("name", ["m.csv", "m.jsonl", "m.xlsx"])

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests.embedders import HashEmbedder
 
 from core.rag import KnowledgeBase
 from core.rag.errors import EmbeddingError
 from libs.dataloader import Document, DocumentChunk
+from tests.embedders import HashEmbedder
 
 
 class Faulty(HashEmbedder):

@@ -9,9 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.embedders import HashEmbedder
-from tests.extraction.models import SayingModel
-from tests.graphs import snapshot
 
 from core.rag import KnowledgeBase
 from core.rag.dbhandler.embedded import store as embedded
@@ -21,6 +18,9 @@ from core.rag.errors import StoreConflictError
 from core.rag.graph.knowledge_graph import KnowledgeGraph
 from core.rag.graph.nodes import UndirectedNode
 from libs.dataloader import Document, DocumentChunk, Link, SourceInfo
+from tests.embedders import HashEmbedder
+from tests.extraction.models import SayingModel
+from tests.graphs import snapshot
 
 CORPUS = Path(__file__).parents[2] / "examples" / "corpus"
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")

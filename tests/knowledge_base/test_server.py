@@ -15,8 +15,6 @@ import numpy as np
 import pytest
 from neo4j import AsyncGraphDatabase
 from numpy.typing import NDArray
-from tests.embedders import HashEmbedder
-from tests.graphs import snapshot
 
 from core.rag import KnowledgeBase
 from core.rag.dbhandler.bolt.dialect import text_index_name
@@ -35,8 +33,10 @@ from core.rag.maintenance.restore import restore
 from core.rag.retrieval.hits import MODES
 from core.rag.schema import Label, TextIndex
 from core.rag.times import utc_now
-from dbhandler.kit import Engine, make_settings
 from libs.dataloader import Document
+from tests.dbhandler.kit import Engine, make_settings
+from tests.embedders import HashEmbedder
+from tests.graphs import snapshot
 
 pytestmark = pytest.mark.bolt
 
@@ -150,7 +150,7 @@ async def test_nothing_that_is_done_every_day_reads_the_whole_graph(
     ):
         for statement in asked:
             names = dict.fromkeys(re.findall(r"\$(\w+)", statement))
-            result = await session.run(f"EXPLAIN {statement}", names)  # type: ignore[arg-type]
+            result = await session.run(f"EXPLAIN {statement}", names)
             rows = await result.data()
             plan = f"{rows} {(await result.consume()).plan}"
             if re.search(r"ScanAll \(|AllNodesScan", plan):

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from openpyxl import Workbook
 
-from dbhandler.kit import Engine
 from libs.dataloader import Document
+from tests.dbhandler.kit import Engine
 
 ORDERS = [("Order", "Customer", "Amount"), ("A-1", "Acme", 10), ("A-2", "Brix", 20)]
 MORE = [("Order", "Customer", "Amount"), ("A-3", "Acme", 30)]

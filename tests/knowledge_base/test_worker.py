@@ -15,17 +15,18 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from tests.graphs import orphans, snapshot
-from tests.samples import samples
 
 from core.rag import KnowledgeBase, MemGraphClient
 from core.rag.dbhandler.documents.rows import MAX_PATH_CHARS
 from core.rag.embedder import open_embedder
 from core.rag.indexing import TextSplitter, run, workbench
 from core.rag.indexing.worker_process import WorkerGoneError, WorkerProcess
-from core.rag.settings import Settings
 from libs.dataloader import Document, DocumentLoader
-from libs.dataloader.formats import FORMATS, find_format
+from libs.dataloader.formats import FORMATS
+from libs.dataloader.formats.registry import find_format
+from tests.dbhandler.kit import make_settings
+from tests.graphs import orphans, snapshot
+from tests.samples import samples
 
 DOCUMENTS = 1_300
 FIRST = 512  # as many as make two batches, and so let the second process be started
@@ -101,7 +102,7 @@ async def ingested(
     source: Any, splitter: TextSplitter | None = None, **settings: Any
 ) -> tuple[list[str], dict[str, Any]]:
     """The whole graph, and the report."""
-    everything = Settings(_env_file=None, **settings)
+    everything = make_settings(**settings)
     embedder = open_embedder("wordllama", everything)
     client = MemGraphClient("embedded::memory:", embedder=embedder, settings=everything)
     async with KnowledgeBase(client, embedder, settings=everything, splitter=splitter) as kb:

@@ -11,8 +11,8 @@ import pytest
 
 from core.rag import KnowledgeBase
 from core.rag.dbhandler.store import Row, Transaction
-from dbhandler.kit import Engine
 from libs.dataloader import Document, Link
+from tests.dbhandler.kit import Engine
 
 LAB = Path(__file__).parents[2] / "docs" / "memgraph-lab"
 QUERIES = sorted(LAB.glob("queries/*.cypher"))

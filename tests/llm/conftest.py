@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from core.rag.llm.openai_model import OpenAICompatibleModel
-from core.rag.settings import Settings
-from fakes.clock import Clock
-from fakes.openai_chat import Chat
-from fakes.openai_server import OpenAIServer
+from tests.dbhandler.kit import make_settings
+from tests.fakes.clock import Clock
+from tests.fakes.openai_chat import Chat
+from tests.fakes.openai_server import OpenAIServer
 
 KEY = "sk-secret-0123456789abcdef"
 MakeModel = Callable[..., OpenAICompatibleModel]
@@ -49,7 +49,7 @@ async def model(server: OpenAIServer) -> AsyncIterator[MakeModel]:
 
     def make(clock: Clock | None = None, **variables: Any) -> OpenAICompatibleModel:
         variables = {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": server.url} | variables
-        settings = Settings(_env_file=None, **variables)
+        settings = make_settings(**variables)
         timing = clock.timing(0.0, 0.0) if clock else None
         made.append(OpenAICompatibleModel("m", settings=settings, _timing=timing))
         return made[-1]

@@ -47,7 +47,7 @@ class Mine(CustomLanguageModel):
         said = self.first.pop(0) if self.first else said_to(messages)
         if isinstance(said, Exception):
             raise said
-        return said  # type: ignore[no-any-return]
+        return said
 
 
 class OnlyText:

@@ -13,15 +13,16 @@ from core.rag.errors import ConfigurationError, EmbeddingAuthError, LanguageMode
 from core.rag.llm import Message, open_language_model
 from core.rag.openai_endpoint import PLACEHOLDER_KEY, find_endpoint
 from core.rag.settings import Settings, load_settings
-from fakes.openai_chat import Chat
-from fakes.openai_server import OpenAIServer, fail
 from libs.dataloader import Document
+from tests.dbhandler.kit import make_settings
+from tests.fakes.openai_chat import Chat
+from tests.fakes.openai_server import OpenAIServer, fail
 
 ELSEWHERE = "https://models.invalid/v1"
 
 
 def made(**variables: Any) -> Settings:
-    return Settings(_env_file=None, **variables)
+    return make_settings(**variables)
 
 
 def keys(server: OpenAIServer) -> set[str]:

@@ -18,11 +18,11 @@ from core.rag.errors import (
     StructuredOutputError,
 )
 from core.rag.llm import Message, Usage, open_language_model
-from core.rag.settings import Settings
-from fakes.clock import Clock
-from fakes.openai_chat import Chat
-from fakes.openai_server import OpenAIServer, change, drop, fail, raw
-from llm.conftest import KEY, MakeModel
+from tests.dbhandler.kit import make_settings
+from tests.fakes.clock import Clock
+from tests.fakes.openai_chat import Chat
+from tests.fakes.openai_server import OpenAIServer, change, drop, fail, raw
+from tests.llm.conftest import KEY, MakeModel
 
 ASKED = [Message("system", "Be brief."), Message("user", "Does it rain?")]
 
@@ -226,8 +226,7 @@ async def test_a_refusal_is_an_error(server: OpenAIServer, chat: Chat, model: Ma
 
 async def test_azure_is_asked_at_its_deployment(server: OpenAIServer, chat: Chat) -> None:
     chat.default = "Yes."
-    settings = Settings(
-        _env_file=None,
+    settings = make_settings(
         AZURE_OPENAI_API_KEY="azure-key",
         AZURE_OPENAI_ENDPOINT=server.azure_endpoint,
         AZURE_OPENAI_CHAT_DEPLOYMENT="mine",
@@ -241,11 +240,11 @@ async def test_azure_is_asked_at_its_deployment(server: OpenAIServer, chat: Chat
 
 
 def test_without_a_model_there_is_none_and_without_a_key_it_says_what_to_set() -> None:
-    assert open_language_model(settings=Settings(_env_file=None)) is None
+    assert open_language_model(settings=make_settings()) is None
     with pytest.raises(ConfigurationError, match="OPENAI_API_KEY"):
-        open_language_model("gpt-4o", Settings(_env_file=None))
+        open_language_model("gpt-4o", make_settings())
     with pytest.raises(ConfigurationError, match="MGRAG_LLM_MODEL"):
-        open_language_model(" ", Settings(_env_file=None))
+        open_language_model(" ", make_settings())
     with pytest.raises(InvalidInputError, match="name of a model must be text, not int"):
         open_language_model(3)  # type: ignore[arg-type]
 

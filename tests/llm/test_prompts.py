@@ -14,7 +14,7 @@ import core.rag.llm.prompts as folder
 from core.rag.llm.fence import RULE, fence
 from core.rag.llm.prompts import Prompt
 from core.rag.llm.prompts.inputs import RepairPrompt
-from llm.every_prompt import every_prompt
+from tests.llm.every_prompt import every_prompt
 
 
 @pytest.mark.parametrize("kind", every_prompt(), ids=lambda kind: kind.label())

@@ -16,10 +16,10 @@ from core.rag.errors import LanguageModelError, LanguageModelInputError, StreamC
 from core.rag.llm import Delta, Message
 from core.rag.llm.openai_model import OpenAICompatibleModel
 from core.rag.openai_events import MalformedAnswerError, server_sent_events
-from fakes.clock import Clock
-from fakes.openai_chat import Chat, Stream
-from fakes.openai_server import OpenAIServer, drop, fail, hang, raw
-from llm.conftest import MakeModel
+from tests.fakes.clock import Clock
+from tests.fakes.openai_chat import Chat, Stream
+from tests.fakes.openai_server import OpenAIServer, drop, fail, hang, raw
+from tests.llm.conftest import MakeModel
 
 ASKED = [Message("user", "Does it rain?")]
 

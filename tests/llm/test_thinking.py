@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from core.rag.llm import Message
 from core.rag.llm.thinking import ThinkingFilter, opened_before, without_thinking
-from fakes.openai_chat import Chat, Stream
-from llm.conftest import MakeModel
+from tests.fakes.openai_chat import Chat, Stream
+from tests.llm.conftest import MakeModel
 
 ASKED = [Message("user", "Does it rain?")]
 

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.embedders import HashEmbedder
 
 from core.rag import KnowledgeBase
 from libs.dataloader import Document, Link
+from tests.embedders import HashEmbedder
 
 PARAGRAPHS = [f"Paragraph {number}: the mill turned {number} times and the pond was full. " * 6 for number in range(6)]
 

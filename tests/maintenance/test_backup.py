@@ -14,9 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.graphs import snapshot
-from tests.maintenance.conftest import documents, opened
-from tests.permissions import locked
 
 from core.rag import KnowledgeBase
 from core.rag.dbhandler import MemGraphClient
@@ -29,6 +26,9 @@ from core.rag.maintenance import restore as restore_module
 from core.rag.maintenance.restore import restore
 from core.rag.settings import Settings
 from libs.dataloader import Document
+from tests.graphs import snapshot
+from tests.maintenance.conftest import documents, opened
+from tests.permissions import locked
 
 
 async def test_a_backup_is_the_graph_and_opens_like_one(kb: KnowledgeBase, tmp_path: Path) -> None:

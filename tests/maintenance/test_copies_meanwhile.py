@@ -8,10 +8,10 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
-from tests.maintenance.conftest import documents, opened
 
 from core.rag import KnowledgeBase
 from core.rag.dbhandler.transfer.file import ExportReader, ExportWriter
+from tests.maintenance.conftest import documents, opened
 
 
 class _Copy(io.StringIO):

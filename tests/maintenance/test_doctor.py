@@ -12,9 +12,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests.embedders import HashEmbedder
-from tests.graphs import orphans, snapshot
-from tests.maintenance.conftest import documents, opened
 
 from core.rag import KnowledgeBase
 from core.rag.dbhandler.store import Transaction
@@ -23,6 +20,9 @@ from core.rag.maintenance.doctor import examine
 from core.rag.maintenance.environment import check_packages
 from core.rag.maintenance.findings import DoctorReport
 from libs.dataloader import Document
+from tests.embedders import HashEmbedder
+from tests.graphs import orphans, snapshot
+from tests.maintenance.conftest import documents, opened
 
 #: What is done to the graph, where that is found, and whether mending brings back exactly what was there.
 FLAWS: dict[str, tuple[str, str, bool]] = {

@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.graphs import orphans, snapshot
-from tests.maintenance.conftest import PARAGRAPHS, documents, opened
 
 from core.rag import KnowledgeBase
 from core.rag.dbhandler.store import Row
@@ -16,6 +14,8 @@ from core.rag.dbhandler.transfer.operations import TransferOperations
 from core.rag.errors import StoreConflictError
 from core.rag.maintenance.flaws import Checks
 from libs.dataloader import Document
+from tests.graphs import orphans, snapshot
+from tests.maintenance.conftest import PARAGRAPHS, documents, opened
 
 #: How many statements the checks of a namespace read with, at least.
 _READS = 50

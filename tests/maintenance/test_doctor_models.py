@@ -6,9 +6,9 @@ import importlib.util
 from pathlib import Path
 
 import pytest
-from tests.maintenance.conftest import documents, opened
 
 from core.rag.maintenance.doctor import examine
+from tests.maintenance.conftest import documents, opened
 
 SMALL = "BAAI/bge-small-en-v1.5"
 

@@ -6,8 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.graphs import orphans, snapshot
-from tests.maintenance.conftest import PARAGRAPHS, opened
 
 from core.rag import KnowledgeBase
 from core.rag.dbhandler import MemGraphClient
@@ -17,6 +15,8 @@ from core.rag.errors import StoreConflictError
 from core.rag.extraction.facts import ChunkFacts
 from core.rag.schema import Label
 from libs.dataloader import Document, Link
+from tests.graphs import orphans, snapshot
+from tests.maintenance.conftest import PARAGRAPHS, opened
 
 _MILL = "# Alpha Mill\n\nAnna Berg met Karl Stein in Hamburg. See [the pond](pond.md) and https://a.example.org/.\n\n"
 _BARN = "# Beta Barn\n\nOlga Frost met Karl Stein in Bremen. See https://b.example.org/.\n\n"

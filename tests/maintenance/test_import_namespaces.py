@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.graphs import snapshot
-from tests.maintenance.conftest import documents, opened
 
 from core.rag import KnowledgeBase
 from core.rag.errors import BackupError, InvalidInputError
 from libs.dataloader import Document
+from tests.graphs import snapshot
+from tests.maintenance.conftest import documents, opened
 
 type _Change = Callable[[dict[str, Any]], None]
 

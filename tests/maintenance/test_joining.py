@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.embedders import HashEmbedder
-from tests.graphs import orphans, snapshot
-from tests.maintenance.conftest import opened
 
 from core.rag import KnowledgeBase, UndirectedNode
 from core.rag.dbhandler.knowledge.facts import Triple
 from core.rag.extraction.facts import ChunkFacts
 from libs.dataloader import Document, Link
+from tests.embedders import HashEmbedder
+from tests.graphs import orphans, snapshot
+from tests.maintenance.conftest import opened
 
 _ONE = [
     Document(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from core.rag.errors import NotFoundError
-from dbhandler.kit import Engine
 from libs.dataloader import Document
+from tests.dbhandler.kit import Engine
 
 TITLES = {
     "docs/Übergröße.md": "Ärger mit Größen",

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from core.rag import KnowledgeBase
+from core.rag.errors import EmbeddingError, ModelMismatchError
 from tests.embedders import HashEmbedder, ShortSightedEmbedder
 from tests.graphs import orphans, snapshot
 from tests.maintenance import conftest
 from tests.maintenance.conftest import documents, opened
-
-from core.rag import KnowledgeBase
-from core.rag.errors import EmbeddingError, ModelMismatchError
 
 
 class Failing(HashEmbedder):

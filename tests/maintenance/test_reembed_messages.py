@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+
+from core.rag.maintenance.reembed import reembed
 from tests.embedders import HashEmbedder
 from tests.graphs import orphans
 from tests.maintenance.conftest import opened
-
-from core.rag.maintenance.reembed import reembed
 
 
 class Synonyms(HashEmbedder):

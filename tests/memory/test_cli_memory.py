@@ -7,9 +7,9 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.cli.command import Command
 
 from core.rag import KnowledgeBase
+from tests.cli.command import Command
 
 
 def call(place: Path, *arguments: str, stdin: bytes | None = None) -> tuple[int, str]:

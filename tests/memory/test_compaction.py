@@ -34,7 +34,7 @@ async def say(kb: KnowledgeBase, *numbers: int) -> list[str]:
     return [await kb.remember("s", "user", str(number)) for number in numbers]
 
 
-async def live(kb: KnowledgeBase, **how: int) -> list[str]:
+async def live(kb: KnowledgeBase, **how: Any) -> list[str]:
     return [memory.content for memory in await kb.memories("s", **how)]
 
 

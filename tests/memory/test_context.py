@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from tests.embedders import HashEmbedder
 
 from core.rag import KnowledgeBase
 from core.rag.errors import LanguageModelError
@@ -14,9 +13,10 @@ from core.rag.llm.openai_model import OpenAICompatibleModel
 from core.rag.memory.dates import days_named
 from core.rag.memory.recall import speaker_words
 from core.rag.times import here_and_now
-from dbhandler.kit import Engine, make_settings
-from fakes.openai_chat import Chat, Stream
-from fakes.openai_server import OpenAIServer
+from tests.dbhandler.kit import Engine, make_settings
+from tests.embedders import HashEmbedder
+from tests.fakes.openai_chat import Chat, Stream
+from tests.fakes.openai_server import OpenAIServer
 
 #: A Wednesday.
 NOW = datetime(2026, 4, 8, 12, tzinfo=UTC)

@@ -6,14 +6,15 @@ import asyncio
 from typing import Any
 
 import pytest
-from tests.embedders import HashEmbedder
-from tests.graphs import orphans, snapshot
 
 from core.rag import KnowledgeBase, MemGraphClient
 from core.rag.memory.forgetting import traces
+from core.rag.memory.records import Forgotten
 from core.rag.schema import Label
-from dbhandler.kit import Engine
 from libs.dataloader import Document
+from tests.dbhandler.kit import Engine
+from tests.embedders import HashEmbedder
+from tests.graphs import orphans, snapshot
 
 SAID = "Zanzibar cinnamon harvest, remark {n}."
 
@@ -109,7 +110,7 @@ async def test_a_session_that_is_forgotten_while_something_is_remembered_begins_
 ) -> None:
     await kb.remember("s", "user", "The tide mill turns.")
     real = MemGraphClient.message_indexes
-    forgotten = []
+    forgotten: list[Forgotten] = []
 
     async def forget_first(self: MemGraphClient, *arguments: Any) -> Any:
         if not forgotten:
@@ -124,11 +125,11 @@ async def test_a_session_that_is_forgotten_while_something_is_remembered_begins_
 
 @pytest.mark.parametrize("how", [{"user_id": "ann"}, {"before": "2026-02-01"}])
 async def test_what_somebody_says_while_a_session_is_forgotten_stays(
-    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch, how: dict[str, str]
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch, how: dict[str, Any]
 ) -> None:
     await kb.remember("s", "user", "The tide mill turns.", user_id="ann", timestamp="2026-01-01")
     real = MemGraphClient.messages_said
-    said = []
+    said: list[str] = []
 
     async def say_then(self: MemGraphClient, node: str) -> Any:
         rows = await real(self, node)
@@ -137,7 +138,7 @@ async def test_what_somebody_says_while_a_session_is_forgotten_stays(
         return rows
 
     monkeypatch.setattr(MemGraphClient, "messages_said", say_then)
-    assert (await kb.forget(**how)).memories == 1  # type: ignore[arg-type]
+    assert (await kb.forget(**how)).memories == 1
     assert said
     assert [(memory.content, memory.user_id) for memory in await kb.memories("s")] == [("The tide is late.", "bob")]
     assert (await kb.doctor()).healthy
@@ -173,7 +174,7 @@ async def test_a_session_that_is_forgotten_as_soon_as_it_begins_begins_anew(
 ) -> None:
     await kb.remember("other", "user", "The tide mill turns.", user_id="ann")
     require = MemGraphClient._require_conversation
-    forgotten = []
+    forgotten: list[Forgotten] = []
 
     async def forget_first(self: MemGraphClient, conversation_id: str) -> Any:
         if not forgotten:

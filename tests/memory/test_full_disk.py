@@ -6,10 +6,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.embedders import HashEmbedder
 
 from core.rag import KnowledgeBase
 from core.rag.errors import StoreFullError
+from tests.embedders import HashEmbedder
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there, the size of files cannot be limited")
 

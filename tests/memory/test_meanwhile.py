@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from core.rag import KnowledgeBase
+from core.rag.analysis.analyzer import index_terms
 from core.rag.dbhandler.messages import rows
 from core.rag.memory.anonymizing import Anonymizer
 
@@ -44,7 +45,7 @@ async def test_texts_are_analysed_beside_the_event_loop(
 
         return noting
 
-    monkeypatch.setattr(rows, "index_terms", noted(rows.index_terms))
+    monkeypatch.setattr(rows, "index_terms", noted(index_terms))
     monkeypatch.setattr(Anonymizer, "learn", noted(Anonymizer.learn))
     await work(kb)
     assert threads and threading.get_ident() not in threads

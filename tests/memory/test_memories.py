@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.embedders import HashEmbedder
-from tests.graphs import orphans, snapshot
 
 from core.rag import KnowledgeBase, MemGraphClient
 from core.rag.errors import FilterError, InvalidInputError, NotFoundError
 from core.rag.memory import recall as recalling
 from core.rag.memory.forgetting import traces
 from core.rag.memory.ranking import Session
-from dbhandler.kit import Engine
+from tests.dbhandler.kit import Engine
+from tests.embedders import HashEmbedder
+from tests.graphs import orphans, snapshot
 
 FACTS = [
     "Bob Smith is tech lead on Platform Core.",
@@ -216,7 +216,7 @@ async def test_what_was_said_in_a_period(kb: KnowledgeBase) -> None:
     assert await recalled(since=date(2026, 5, 1)) == ["Ulm."]
     for nothing in ({"since": "2026-03-01", "before": "2026-03-01"}, {"since": "May"}, {"before": 5}):
         with pytest.raises(InvalidInputError):
-            await kb.recall(query="Where?", **nothing)  # type: ignore[arg-type]
+            await kb.recall(query="Where?", **nothing)
 
 
 async def test_a_period_is_found_among_many_memories(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -242,7 +242,7 @@ async def test_sessions_users_and_everything(kb: KnowledgeBase) -> None:
     await kb.remember("a2", "user", "Ann drinks tea at five.", user_id="ann")
     await kb.remember("b1", "user", "Bob hates tea.", user_id="bob")
 
-    async def contents(**scope: str) -> set[str]:
+    async def contents(**scope: Any) -> set[str]:
         return {memory.content for memory in await kb.recall(query="tea", limit=10, **scope)}
 
     assert await contents(session_id="a1") == {"Ann likes green tea."}

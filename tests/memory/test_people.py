@@ -17,8 +17,8 @@ from core.rag.memory.anonymizing import Anonymizer
 from core.rag.memory.forgetting import traces
 from core.rag.retrieval.ordering.feedback import LARGEST_PUSH, chunk_pushes, pushed
 from core.rag.times import iso
-from dbhandler.kit import Engine
 from libs.dataloader import Document
+from tests.dbhandler.kit import Engine
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from core.rag import KnowledgeBase
 from core.rag.dbhandler.messages import remembering
 from core.rag.errors import InvalidInputError, StoreError
-from dbhandler.kit import Engine
+from tests.dbhandler.kit import Engine
 
 TALK: list[dict[str, Any]] = [
     {"role": "user", "content": "I live in Ulm.", "user_id": "ann", "tags": ["home"]},

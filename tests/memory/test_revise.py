@@ -8,14 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.embedders import HashEmbedder
-from tests.graphs import orphans
 
 from core.rag import KnowledgeBase
 from core.rag.errors import InvalidInputError, NotFoundError
 from core.rag.memory import recall as recalling
 from core.rag.memory.forgetting import traces
-from dbhandler.kit import Engine
+from tests.dbhandler.kit import Engine
+from tests.embedders import HashEmbedder
+from tests.graphs import orphans
 
 
 async def contents(kb: KnowledgeBase, session: str = "s") -> list[str]:

@@ -11,7 +11,7 @@ from multiprocessing.synchronize import Barrier
 import pytest
 
 from core.rag import MemGraphClient
-from dbhandler.kit import BOLT_URI, Engine
+from tests.dbhandler.kit import BOLT_URI, Engine
 
 PROCESSES = 16
 MESSAGES = 3

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.pages.blocks import blocks_of, run
 
-from answering.models import talking
 from core.rag import KnowledgeBase
+from tests.answering.models import talking
+from tests.pages.blocks import blocks_of, run
 
 BLOCKS = blocks_of("docs/coming-from.md")
 

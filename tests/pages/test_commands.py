@@ -7,9 +7,9 @@ import shlex
 from pathlib import Path
 
 import pytest
-from tests.pages.blocks import ROOT
 
-from cli.command import Command
+from tests.cli.command import Command
+from tests.pages.blocks import ROOT
 
 PAGES = ["README.md", *(str(page.relative_to(ROOT)) for page in ROOT.glob("docs/**/*.md"))]
 

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 from llama_index.core import Document as LlamaDocument
-from tests.pages.blocks import blocks_of, run
 
 from core.rag import KnowledgeBase
 from core.rag.integrations.llamaindex import KnowledgeBaseRetriever as LlamaRetriever
 from libs.dataloader import Document
+from tests.pages.blocks import blocks_of, run
 
 LLAMA_INDEX, LANGCHAIN, SYNCHRONOUS, LOADER, MODELS = blocks_of("docs/integrations.md")
 

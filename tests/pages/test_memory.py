@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from core.rag import KnowledgeBase
 from tests.embedders import HashEmbedder
 from tests.pages.blocks import blocks_of, run
-
-from core.rag import KnowledgeBase
 
 
 async def test_the_agent_of_the_page_remembers() -> None:

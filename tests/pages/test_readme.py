@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.pages.blocks import ROOT, blocks_of, run
 
 from core.rag import KnowledgeBase
+from tests.pages.blocks import ROOT, blocks_of, run
 
 BLOCKS = blocks_of("README.md")
 

@@ -8,13 +8,13 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.embedders import HashEmbedder
 
 from core.rag import KnowledgeBase
 from core.rag.errors import InvalidVectorError, NotFoundError
 from core.rag.retrieval.dialogue import Dialogue, Turn
-from dbhandler.kit import Engine
 from libs.dataloader import Document
+from tests.dbhandler.kit import Engine
+from tests.embedders import HashEmbedder
 
 TOPICS = {
     "mill": "The tide mill of Port Elgin grinds corn {n} hours a day and closes its sluice gates at ebb.",

@@ -9,8 +9,8 @@ import pytest
 from core.rag import KnowledgeBase
 from core.rag.reranker import Reranker
 from core.rag.retrieval.hits import MODES, SearchMode
-from dbhandler.kit import Engine
 from libs.dataloader import Document
+from tests.dbhandler.kit import Engine
 
 WHEEL = (
     "The wheel of the tide mill is built of oak and turns eleven times a minute when the ebb is at its strongest. It "
@@ -115,6 +115,8 @@ class _Oak(Reranker):
 
     async def scores(self, query: str, texts: Sequence[str]) -> Sequence[float]:
         return [float("oak" in text) for text in texts]
+
+    async def close(self) -> None: ...
 
 
 async def test_a_reranker_brings_no_copies_back(engine: Engine) -> None:

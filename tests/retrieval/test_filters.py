@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from core.rag.errors import FilterError
 from core.rag.retrieval.filters import Filter, parse_filter
-from dbhandler.kit import Engine
 from libs.dataloader import Document
+from tests.dbhandler.kit import Engine
 
 ROW: dict[str, Any] = {
     "path": "docs/guide/install.md",

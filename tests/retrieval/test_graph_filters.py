@@ -11,8 +11,8 @@ from core.rag import KnowledgeBase, MemGraphClient
 from core.rag.retrieval.filters import parse_filter
 from core.rag.retrieval.hits import Because, Hit, SearchMode
 from core.rag.retrieval.legs import Legs
-from dbhandler.kit import Engine
 from libs.dataloader import Document, SourceInfo
+from tests.dbhandler.kit import Engine
 
 CHAINS = {
     "Harvest of Glass (film)": "Harvest of Glass is a silent film. Its director was Ottoline Varga, of Tartu.",

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.embedders import HashEmbedder
 
 from core.rag import KnowledgeBase, MemGraphClient
 from core.rag.retrieval.graph.anchors import is_common
 from core.rag.retrieval.hits import MODES, Hit, SearchMode
-from dbhandler.kit import Engine, make_settings
 from libs.dataloader import Document
+from tests.dbhandler.kit import Engine, make_settings
+from tests.embedders import HashEmbedder
 
 #: Chains whose last link shares no telling word with the question, among passages that share many.
 CHAINS = {
@@ -166,7 +166,7 @@ async def test_in_a_document_that_is_named_the_passage_counts_that_answers(engin
         )
         question = "Which oil does the lamp of Ombersley Head burn at night?"
         found = {
-            mode: [hit.heading for hit in await kb.search(question, k=50, mode=mode) if hit.path == "head.md"]  # type: ignore[arg-type]
+            mode: [hit.heading for hit in await kb.search(question, k=50, mode=mode) if hit.path == "head.md"]
             for mode in ("hybrid", "graph", "auto")
         }
         assert sorted(found["hybrid"]) == sorted(lines)
@@ -189,7 +189,7 @@ async def test_documents_of_one_title_are_ordered_like_passages_of_one_document(
         )
         question = "Which oil does the lamp of Ombersley Head burn at night?"
         found = {
-            mode: [path for path in _paths(await kb.search(question, k=50, mode=mode)) if path.startswith("head/")]  # type: ignore[arg-type]
+            mode: [path for path in _paths(await kb.search(question, k=50, mode=mode)) if path.startswith("head/")]
             for mode in ("hybrid", "graph", "auto")
         }
         assert len(found["hybrid"]) == len(lines)
@@ -206,7 +206,7 @@ async def test_common_words_are_no_names_even_if_they_are_titles(engine: Engine)
         await kb.ingest([Document(path=t, title=t, content=c) for t, c in articles.items()])
         await kb.ingest(_documents())
         question = "Do rotor blades kill a bird in the wind by night?"
-        found = {mode: await kb.search(question, k=20, mode=mode) for mode in ("hybrid", "graph", "auto")}  # type: ignore[arg-type]
+        found = {mode: await kb.search(question, k=20, mode=mode) for mode in ("hybrid", "graph", "auto")}
         assert _paths(found["auto"]) == _paths(found["hybrid"])
         assert _paths(found["graph"])[0] == "Turbines and wildlife"
 
@@ -220,7 +220,7 @@ async def test_a_word_that_a_text_without_title_begins_with_is_no_name_if_others
     async with engine.knowledge() as kb:
         await kb.ingest([Document(path=path, content=content) for path, content in texts.items()])
         for mode in ("graph", "auto"):
-            hits = await kb.search("definition of slack water", k=4, mode=mode)  # type: ignore[arg-type]
+            hits = await kb.search("definition of slack water", k=4, mode=mode)
             assert all("slack water" in hit.content for hit in hits)
 
 
@@ -234,7 +234,7 @@ async def test_a_heading_of_ordinary_words_is_no_name_where_the_question_writes_
     async with engine.knowledge() as kb:
         await kb.ingest([Document(path=path, content=content, format="markdown") for path, content in texts.items()])
         for mode in ("graph", "auto"):
-            hits = await kb.search("Can visitors come to the building at night, with a badge?", k=3, mode=mode)  # type: ignore[arg-type]
+            hits = await kb.search("Can visitors come to the building at night, with a badge?", k=3, mode=mode)
             assert hits[0].path == "visit.md"
             assert "heat.md" not in _paths(hits)
 
@@ -276,12 +276,13 @@ async def test_entities_that_are_one_lead_on_to_one_another(engine: Engine) -> N
     over_bridge = "Where was the payer of film The Amber Spoon born?"
     by_name = "Where did a film director of HoneyGuild meet?"
 
-    async def why(question: str) -> str | None:
-        hits = {hit.path: hit for hit in await kb.search(question, k=3, mode="graph")}
-        because = hits["Honey Guild"].because if "Honey Guild" in hits else None
-        return None if because is None else because.reason
-
     async with engine.knowledge() as kb:
+
+        async def why(question: str) -> str | None:
+            hits = {hit.path: hit for hit in await kb.search(question, k=3, mode="graph")}
+            because = hits["Honey Guild"].because if "Honey Guild" in hits else None
+            return None if because is None else because.reason
+
         await kb.ingest([Document(path=title, title=title, content=text) for title, text in (ALIASES | NOISE).items()])
         assert (await why(over_bridge), await why(by_name)) == ("bridge", "named")
         await kb.split_entity("HoneyGuild")
@@ -400,7 +401,7 @@ async def test_without_extraction_it_is_hybrid_search() -> None:
             hybrid = await kb.search(question, k=5, mode="hybrid")
             assert hybrid
             for mode in ("graph", "auto"):
-                assert await kb.search(question, k=5, mode=mode) == hybrid  # type: ignore[arg-type]
+                assert await kb.search(question, k=5, mode=mode) == hybrid
 
 
 async def test_documents_without_titles_and_names_are_searched_as_by_hybrid() -> None:

@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.embedders import HashEmbedder
 
 from core.rag import KnowledgeBase
 from core.rag.retrieval.dialogue import Dialogue, Turn
@@ -21,8 +20,9 @@ from core.rag.retrieval.referents import (
     referents,
     stands_alone,
 )
-from dbhandler.kit import Engine
 from libs.dataloader import Document
+from tests.dbhandler.kit import Engine
+from tests.embedders import HashEmbedder
 
 NUMBERED = "There are three mills:\n1. The tide mill at Carew\n2. Port Elgin mill, which grinds corn.\n3. Woodbridge\n"
 

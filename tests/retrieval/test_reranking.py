@@ -12,9 +12,10 @@ from core.rag import KnowledgeBase, open_reranker
 from core.rag.errors import ConfigurationError, InvalidInputError, RerankerError
 from core.rag.reranker.served import ServedReranker
 from core.rag.settings import Settings
-from fakes.clock import Clock
-from fakes.openai_server import OpenAIServer, Reply, Request, as_json, error, fail, raw
 from libs.dataloader import Document
+from tests.dbhandler.kit import make_settings
+from tests.fakes.clock import Clock
+from tests.fakes.openai_server import OpenAIServer, Reply, Request, as_json, error, fail, raw
 
 TEXTS = ["Sails.", "The ebb turns the wheel.", "Grain is ground at night."]
 
@@ -45,7 +46,7 @@ async def as_tei(request: Request) -> Reply:
 def made(server: OpenAIServer | None = None, **variables: Any) -> Settings:
     if server is not None:
         variables = {"MGRAG_RERANK_BASE_URL": server.url, "MGRAG_RERANK_MODEL": "judge"} | variables
-    return Settings(_env_file=None, **variables)
+    return make_settings(**variables)
 
 
 @pytest.fixture
@@ -213,7 +214,7 @@ async def test_a_follow_up_question_is_not_judged_by_alone(tmp_path: Path) -> No
 async def test_scores_that_give_no_order_are_an_error(scores: Any, message: str, tmp_path: Path) -> None:
     class Wrong(Own):
         async def scores(self, query: str, texts: Sequence[str]) -> list[float]:
-            return scores  # type: ignore[no-any-return]
+            return scores
 
     async with KnowledgeBase.open(f"embedded:{tmp_path}/g.grafeo", settings=made(), reranker=Wrong()) as kb:
         await kb.ingest(documents())

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.embedders import HashEmbedder
 
 from core.rag import KnowledgeBase
 from core.rag.llm.openai_model import OpenAICompatibleModel
-from dbhandler.kit import make_settings
-from fakes.openai_chat import Chat
-from fakes.openai_server import OpenAIServer, fail
 from libs.dataloader import Document
+from tests.dbhandler.kit import make_settings
+from tests.embedders import HashEmbedder
+from tests.fakes.openai_chat import Chat
+from tests.fakes.openai_server import OpenAIServer, fail
 
 
 def model(server: OpenAIServer) -> OpenAICompatibleModel:

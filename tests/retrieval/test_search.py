@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.graphs import listen
 
 from core.rag import KnowledgeBase, MemGraphClient
 from core.rag.errors import FilterError, InvalidInputError
 from core.rag.retrieval import legs, retriever
 from core.rag.retrieval.chunk_names import fuzzy_index
 from core.rag.retrieval.hits import MODES, SearchMode
-from dbhandler.kit import Engine
 from libs.dataloader import Document
+from tests.dbhandler.kit import Engine
+from tests.graphs import listen
 
 TEXTS = {
     "docs/mill.md": ("The tide mill", "The tide mill grinds grain with the ebb of the sea.", {"year": 1612}),
@@ -290,7 +290,7 @@ async def test_samples_are_of_what_is_there(kb: KnowledgeBase, monkeypatch: pyte
     sampled = legs.Legs(kb.client, store)
     assert len(await sampled.sampled_cosines(query)) == len(await sampled.sampled_words()) == 2
     await kb.client.delete_everything()
-    assert await sampled.sampled_cosines(query) == await sampled.sampled_words() == []
+    assert (await sampled.sampled_cosines(query), await sampled.sampled_words()) == ([], [])
 
 
 async def test_what_is_kept_for_searches_is_not_made_anew_for_a_message(

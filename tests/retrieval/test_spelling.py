@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.embedders import HashEmbedder
 
 from core.rag import DRIFTRAG, BasicRAG, KnowledgeBase, KnowledgeRAGFlow
 from core.rag.retrieval.hits import SearchMode
 from core.rag.retrieval.wording.spelling import applied, is_corrected
 from core.rag.schema import Label, TextIndex
 from core.rag.settings import Settings
-from dbhandler.kit import Engine
 from libs.dataloader import Document
+from tests.dbhandler.kit import Engine
+from tests.embedders import HashEmbedder
 
 TEXTS = {
     "mill.md": "The tide mill grinds grain with the ebb. It was surveyed by Ottoline Vargasson in 1931.",

@@ -16,7 +16,7 @@ from core.rag.errors import FilterError, InvalidInputError, NotFoundError
 from core.rag.extraction.amounts import amount, plain_number
 from core.rag.retrieval.tables.asked import Asked
 from core.rag.retrieval.tables.tabulating import Tabulation
-from dbhandler.kit import Engine
+from tests.dbhandler.kit import Engine
 
 STAFF = """name,team,salary,start,city
 Alice,Backend,"$70,000",2019-03-01,Berlin

@@ -12,7 +12,7 @@ from uuid import uuid4
 import pytest
 from neo4j import Driver, GraphDatabase
 
-from dbhandler.kit import BOLT_URI, bolt_engine
+from tests.dbhandler.kit import BOLT_URI, bolt_engine
 
 pytestmark = pytest.mark.bolt
 
@@ -33,7 +33,7 @@ def driver() -> Iterator[Driver]:
 
 def asked(driver: Driver, statement: str) -> list[dict[str, object]]:
     with driver.session() as session:
-        return session.run(statement).data()  # type: ignore[arg-type]
+        return session.run(statement).data()
 
 
 def state(driver: Driver) -> dict[str, object]:

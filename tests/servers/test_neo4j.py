@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from neo4j import AsyncDriver, AsyncGraphDatabase
 from neo4j.exceptions import ServiceUnavailable, SessionExpired
+
 from tests.servers.jars import ServerError, have_jars, java
 from tests.servers.neo4j import ROOT, Neo4jServer, answers_bolt
 from tests.servers.ports import HOST
@@ -27,7 +28,7 @@ pytestmark = [pytest.mark.java, pytest.mark.skipif(bool(_missing()), reason=_mis
 COMMAND = (sys.executable, "-m", "tests.servers.neo4j")
 PROBE = """
 import os, sys
-from neo4j import GraphDatabase
+from tests.servers.neo4j import GraphDatabase
 auth = os.environ["MGRAG_TEST_BOLT_USER"], os.environ["MGRAG_TEST_BOLT_PASSWORD"]
 for uri in os.environ["MGRAG_TEST_BOLT_URI"].split():
     with GraphDatabase.driver(uri, auth=auth) as driver:

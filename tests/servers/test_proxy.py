@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from tests.servers.frames import COMMIT, Direction, Frames, Handshake
 from tests.servers.ports import HOST, free_port
 from tests.servers.proxy import BoltProxy, CommitMoment
