@@ -18,6 +18,7 @@ import pytest
 from core.rag import KnowledgeBase, MemGraphClient
 from core.rag.dbhandler.embedded import commitlog
 from core.rag.dbhandler.embedded import engine as grafeo_engine
+from core.rag.dbhandler.embedded.endmark import forget_end
 from core.rag.dbhandler.embedded.store import EmbeddedStore
 from core.rag.dbhandler.store import Transaction
 from core.rag.errors import (
@@ -140,6 +141,9 @@ async def test_nothing_more_is_acknowledged_in_a_file_that_went_away(
         await store.close()
     assert graph_file.exists() == (left is not None)
     if left is not None:
+        with pytest.raises(StoreDamagedError, match="ends before what had been written"):
+            await EmbeddedStore.open(str(graph_file))
+        forget_end(graph_file)
         store = await EmbeddedStore.open(str(graph_file))
         assert await names(store) == left
         await store.close()

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.rag.arguments import check_flags
 from core.rag.dbhandler.embedded.commitlog import log_folder
+from core.rag.dbhandler.embedded.endmark import forget_end
+from core.rag.dbhandler.embedded.engine import lock_file
+from core.rag.dbhandler.embedded.header import missing_end
 from core.rag.dbhandler.embedded.opening import is_there
 from core.rag.dbhandler.embedded.store import EmbeddedStore
 from core.rag.dbhandler.vectors import BUILDING
@@ -83,6 +87,8 @@ async def examine(
             if not is_there(file):
                 report.checks.append(_missing(file, named=named))
                 return report
+            if repair and file.is_file():
+                report.checks += await asyncio.to_thread(_accept_end, file)
         client = MemGraphClient(uri, namespace=namespace, settings=settings)
         try:
             await client.connect()
@@ -103,6 +109,18 @@ def _missing(file: Path, *, named: bool) -> Check:
         return _check("location", "problem", message, "Name a graph elsewhere (--db), or make that folder writable.")
     message = f"There is no graph at {file}: nothing has been ingested yet."
     return _check("location", "problem" if named else "note", message, "mgrag ingest PATH_OR_URL creates one.")
+
+
+def _accept_end(file: Path) -> list[Check]:
+    """Let a graph be opened that lacks the end of its log."""
+    try:
+        with lock_file(file) as free:
+            if not free or not (message := missing_end(file)):
+                return []
+            forget_end(file)
+    except OSError:
+        return []  # opening it says why
+    return [_check("graph file", "mended", f"{message} What is left can be used.", "Put in again what is missing.")]
 
 
 async def examine_open(

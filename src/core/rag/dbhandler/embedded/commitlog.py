@@ -13,6 +13,8 @@ import os
 import threading
 from pathlib import Path
 
+from core.rag.dbhandler.embedded.endmark import note_end
+from core.rag.dbhandler.embedded.log import HEADER_BYTES
 from core.rag.errors import StoreError, StoreFullError, StoreUnavailableError
 
 #: In group mode, a power cut may lose the commits of this many seconds.
@@ -46,13 +48,15 @@ class CommitLog:
         self._syncing = threading.Lock()
         self._written = 0
         self._synced = 0
+        self._end = 0  # of the last commit, as a position in the log; 0 if it is not known
         self._timer: threading.Timer | None = None
         self._failure: OSError | None = None
 
     def written(self) -> int:
-        """Record that the engine has written a commit, and return its number."""
+        """Record that the engine has written a commit, and return its number; nobody else writes meanwhile."""
         with self._guard:
             self._written += 1
+            self._end = self._position()
             return self._written
 
     def acknowledge(self, number: int) -> None:
@@ -116,13 +120,15 @@ class CommitLog:
             if self._synced >= number:  # another commit's synchronization has covered this one
                 return
             with self._guard:
-                covered = self._written
+                covered, end = self._written, self._end
             try:
                 self._sync()
             except OSError as error:
                 self._failure = error
                 raise _store_error(error, self._folder) from error
             self._synced = covered
+            if end:
+                note_end(self._graph, self._file, end)
 
     def _sync(self) -> None:
         # When the engine begins another log or a checkpoint, it synchronizes the previous log itself.
@@ -139,6 +145,13 @@ class CommitLog:
         if not self._named:  # the engine creates the folder at each opening, without synchronizing its name
             sync_folder(self._folder.parent)
             self._named = True
+
+    def _position(self) -> int:
+        try:
+            last = max(entry.name for entry in os.scandir(self._folder) if entry.name.endswith(".log"))
+            return int(last[4:-4]) + max(0, (self._folder / last).stat().st_size - HEADER_BYTES)
+        except (OSError, ValueError):  # a checkpoint has just begun another one
+            return 0
 
     def _open_log(self) -> int | None:
         """Open the last log; ``None`` if closing the graph has moved everything into its file.

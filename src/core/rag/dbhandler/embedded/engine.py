@@ -171,9 +171,9 @@ def _check_contents(file: Path) -> None:
         return
     with suppress(OSError), lock_file(file) as free:
         if free:
-            check_header(file)
             if (folder := log_folder(file)).is_dir():
                 check_log(folder)
+            check_header(file)
 
 
 @contextmanager

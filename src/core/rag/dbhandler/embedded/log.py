@@ -17,8 +17,10 @@ from pathlib import Path
 
 from core.rag.errors import StoreDamagedError
 
+#: Before the first record of a segment.
+HEADER_BYTES = 128
 _HEADER = struct.Struct("<8sHH4x16xQ")  # magic, version, size, an id that is not needed, position of the first record
-_MAGIC = (b"GRAFWAL\0", 2, 128)
+_MAGIC = (b"GRAFWAL\0", 2, HEADER_BYTES)
 _RECORD = struct.Struct("<IIQQB")
 _CHECKED = 8  # behind the length and the checksum
 _PAGE = 4096
@@ -42,8 +44,27 @@ def check_log(folder: Path) -> None:
     raise StoreDamagedError(
         f"The log {logs[-1]} is damaged at byte {place}: what was committed there and behind it would be lost, so the"
         " graph is left as it is. Restore a backup (mgrag restore FILE --force), which keeps it aside; or copy"
-        f" {folder} elsewhere, cut that off (truncate -s {place} {logs[-1]}), and put in again what is missing."
+        f" {folder} elsewhere, cut that off (truncate -s {place} {logs[-1]}), go on with what is left (mgrag doctor"
+        " --repair), and put in again what is missing."
     )
+
+
+def log_end(folder: Path) -> int:
+    """Return the position at which the last whole record of a log ends; 0 if there is no log.
+
+    Args:
+        folder: What lies beside the graph; nobody has that open.
+
+    Raises:
+        OSError: if it cannot be read.
+    """
+    if not (logs := sorted(folder.glob("wal_*.log"))):
+        return 0
+    log = logs[-1].read_bytes()
+    first = _first(log)
+    if first is None:  # its beginning is torn: it is named after where that is
+        return int(logs[-1].stem[4:]) if logs[-1].stem[4:].isdigit() else 0
+    return _records_end(log, first - HEADER_BYTES) + first - HEADER_BYTES
 
 
 def damage_in(log: bytes) -> int | None:
@@ -52,15 +73,10 @@ def damage_in(log: bytes) -> int | None:
     A write that was cut short ends the file. One that did not reach the disk in a power cut, though the file had grown
     already, leaves a page of zeros, or ends in zeros; others behind it were not acknowledged either.
     """
-    if len(log) < _MAGIC[2]:
-        return None
-    *kind, first = _HEADER.unpack_from(log)
-    if tuple(kind) != _MAGIC:
+    if (first := _first(log)) is None:
         return None  # of another version: the engine knows it, or says that it does not
-    shift = first - _MAGIC[2]  # from places in the file to positions in the log
-    place = _MAGIC[2]
-    while end := _whole(log, place, shift):
-        place = end
+    shift = first - HEADER_BYTES  # from places in the file to positions in the log
+    place = _records_end(log, shift)
     left = len(log) - place
     if log.count(0, place) == left or _has_empty_page(log, place):
         return None
@@ -68,6 +84,22 @@ def damage_in(log: bytes) -> int | None:
         return place
     complete = left >= _RECORD.size and _RECORD.size + _RECORD.unpack_from(log, place)[0] == left
     return place if complete and log[-1] else None
+
+
+def _first(log: bytes) -> int | None:
+    """Return the position of the first record of a segment; ``None`` if it is of another version, or too short."""
+    if len(log) < HEADER_BYTES:
+        return None
+    *kind, first = _HEADER.unpack_from(log)
+    return int(first) if tuple(kind) == _MAGIC else None
+
+
+def _records_end(log: bytes, shift: int) -> int:
+    """Return the place behind the records that are whole."""
+    place = HEADER_BYTES
+    while end := _whole(log, place, shift):
+        place = end
+    return place
 
 
 def _whole(log: bytes, place: int, shift: int) -> int:
