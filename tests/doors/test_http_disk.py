@@ -5,29 +5,15 @@ from __future__ import annotations
 import errno
 import random
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import pytest
+from tests.disk import full_disk
 
 from tests.doors.kit import ok, serving
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there, the size of files cannot be limited")
 
 _BYTES = 50_000
-
-
-@contextmanager
-def full_disk() -> Iterator[None]:
-    """Let no file become larger than some bytes, as on a full disk."""
-    import resource
-
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (_BYTES, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 async def test_a_full_disk_is_told_as_such_and_what_is_stored_stays(caplog: pytest.LogCaptureFixture) -> None:
@@ -37,7 +23,7 @@ async def test_a_full_disk_is_told_as_such_and_what_is_stored_stays(caplog: pyte
     async with serving() as client:
         await ok(await client.post("/db/default/documents", json={"documents": [{"path": "a", "content": words}]}))
         copy = (await client.get("/db/default/export")).content
-        with full_disk():
+        with full_disk(_BYTES):
             responses = [
                 await client.post("/db/default/files", files=files),
                 await client.get("/db/default/export"),

@@ -15,12 +15,20 @@ from core.rag.answering.markers import without_markers
 from core.rag.answering.services import Services
 from core.rag.answering.understanding.intents import has_words
 from core.rag.dbhandler.finishing import finish
-from core.rag.errors import MGRagError, NotFoundError, StoreError, StoreUnavailableError, StreamCutError
+from core.rag.errors import (
+    MGRagError,
+    NotFoundError,
+    StoreError,
+    StoreFullError,
+    StoreReadOnlyError,
+    StoreUnavailableError,
+    StreamCutError,
+)
 from core.rag.retrieval.referents import asks_for_more, referents
 from core.rag.retrieval.wording.spelling import applied, corrections, told_of
 
 if TYPE_CHECKING:
-    from core.rag.answering.types import Citation
+    from core.rag.answering.types import Answer, Citation
     from core.rag.dbhandler import MemGraphClient
 
 #: A strategy: from a question and what to answer it with, the events.
@@ -50,8 +58,9 @@ async def recorded(
 
     The question is recorded first, what was retrieved for it when it is known, the answer at the end. Of an answer that
     is broken off, what was told of it, or received as the error says, is recorded; of one whose conversation is deleted
-    meanwhile, nothing. An answer that cannot be recorded is given all the same, with the reason as ``not_recorded`` in
-    its details. A question that is the last message already, as after an answer that failed, is not recorded again.
+    meanwhile, nothing. An answer that cannot be recorded, or whose question cannot (there is no room, or nothing may be
+    stored), is given all the same, with the reason as ``not_recorded`` in its details. A question that is the last
+    message already, as after an answer that failed, is not recorded again.
 
     Args:
         strategy: How to answer.
@@ -70,9 +79,19 @@ async def recorded(
     if conversation_id is None:
         events = _corrected(strategy, question, meant, services)
     else:
-        if record:
-            await client.create_conversation(user_id=user_id, conversation_id=conversation_id)
-        messages = await client.recent_messages(conversation_id, MESSAGES + 1)
+        unstored = ""  # why nothing is recorded
+        search = {**services.search, "conversation_id": conversation_id}
+        try:
+            if record:
+                await client.create_conversation(user_id=user_id, conversation_id=conversation_id)
+        except (StoreFullError, StoreReadOnlyError) as error:
+            unstored = str(error)
+        try:
+            messages = await client.recent_messages(conversation_id, MESSAGES + 1)
+        except NotFoundError:
+            if not unstored:
+                raise
+            messages, search = [], services.search
         asked = _already_asked(question, user_id, messages)
         messages = (messages[:-1] if asked else messages)[-MESSAGES:]
         services = replace(
@@ -81,11 +100,17 @@ async def recorded(
             before=_gone_on_with(question, messages),
             earlier=tuple(message["content"] for message in reversed(messages) if message["role"] == "user"),
             given=_given(messages) if asks_for_more(question) else "",
-            search={**services.search, "conversation_id": conversation_id},
+            search=search,
         )
         events = _corrected(strategy, question, meant, services)
-        if record:
-            asked = asked or await client.add_message(conversation_id, question, "user", user_id=user_id)
+        try:
+            if record and not unstored:
+                asked = asked or await client.add_message(conversation_id, question, "user", user_id=user_id)
+        except (StoreFullError, StoreReadOnlyError) as error:
+            unstored = str(error)
+        if unstored:
+            events = _not_recording(events, unstored)
+        elif record:
             events = _recording(events, client, conversation_id, asked, user_id, told=told)
     async with contextlib.aclosing(events):
         async for event in events:
@@ -119,6 +144,17 @@ async def _corrected(
                 details = {**answer.details, "corrected": dict(meant)}
                 event = DoneEvent(replace(answer, text=note + answer.text, question=question, details=details))
             yield event
+
+
+async def _not_recording(answering: AsyncGenerator[Event, None], why: str) -> AsyncGenerator[Event, None]:
+    """Pass on the events of an answer, and say in it why it is not recorded."""
+    async with contextlib.aclosing(answering) as events:
+        async for event in events:
+            yield DoneEvent(_unrecorded(event.answer, why)) if isinstance(event, DoneEvent) else event
+
+
+def _unrecorded(answer: Answer, why: str) -> Answer:
+    return replace(answer, details={**answer.details, "not_recorded": why})
 
 
 async def _recording(
@@ -166,7 +202,7 @@ async def _recording(
                         pass  # somebody has deleted the conversation since: then nothing is recorded of the answer
                     except MGRagError as error:
                         _logger.warning("An answer is not in its conversation: %s", error)
-                        event = DoneEvent(replace(answer, details={**answer.details, "not_recorded": str(error)}))
+                        event = DoneEvent(_unrecorded(answer, str(error)))
                     else:
                         event = DoneEvent(replace(answer, message_id=said))
                     done = True
