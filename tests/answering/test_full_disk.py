@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
-from tests.disk import full_disk
-from tests.embedders import HashEmbedder
 
 from core.rag import KnowledgeBase
 from core.rag.settings import Settings
 from libs.dataloader import Document
+from tests.disk import full_disk
+from tests.embedders import HashEmbedder
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there, the size of files cannot be limited")
 
 QUESTION = "Who owns the mill?"
 
 
-def opened(file: Path, **settings: object) -> KnowledgeBase:
+def opened(file: Path, **settings: Any) -> KnowledgeBase:
     return KnowledgeBase.open(f"embedded:{file}", embedder=HashEmbedder(), settings=Settings(**settings))
 
 

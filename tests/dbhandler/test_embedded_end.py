@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 from core.rag.dbhandler.embedded import commitlog
-from core.rag.dbhandler.embedded.endmark import PAGE
+from core.rag.dbhandler.embedded.endmark import PAGE, note_end
 from core.rag.dbhandler.embedded.header import missing_end
 from core.rag.dbhandler.embedded.store import EmbeddedStore
 from core.rag.errors import BackupError, StoreDamagedError
 from core.rag.maintenance.doctor import examine
 from core.rag.maintenance.restore import restore
 from core.rag.settings import Settings
-from dbhandler.children import names, put
+from tests.dbhandler.children import names, put
 
 ENDS_EARLY = r"ends before what had been written to it: the last [\d,]+ bytes .*mgrag restore.*mgrag doctor --repair"
 
@@ -62,7 +62,7 @@ async def test_a_log_that_was_left_behind_or_cut_short(checkpoint: bool, graph_f
             await read(killed)
     copy(graph_file, killed, log=False)
     before = killed.read_bytes()
-    for settings in (None, Settings(MGRAG_READ_ONLY=True)):
+    for settings in (None, Settings(read_only=True)):
         with pytest.raises(StoreDamagedError, match=ENDS_EARLY):
             await EmbeddedStore.open(str(killed), settings=settings)
     with pytest.raises(BackupError, match=ENDS_EARLY):
@@ -110,7 +110,7 @@ async def test_whatever_is_whole_opens(graph_file: Path, tmp_path: Path) -> None
             case 1:
                 await store.close()
                 assert await read(copy(graph_file, there, log=False)) == sorted(written)
-                quick = Settings(MGRAG_SYNC_EVERY_COMMIT=chance.random() < 0.5)
+                quick = Settings(sync_every_commit=chance.random() < 0.5)
                 store = await EmbeddedStore.open(str(graph_file), settings=quick)
             case 2:
                 with pytest.raises(ZeroDivisionError):
@@ -152,5 +152,5 @@ async def test_nothing_is_noted_in_another_file_of_the_same_name(graph_file: Pat
     before = other.read_bytes()
     log = commitlog.CommitLog(graph_file, every_commit=True)
     other.replace(graph_file)
-    commitlog.note_end(graph_file, log._file, 1 << 40)
+    note_end(graph_file, log._file, 1 << 40)
     assert graph_file.read_bytes() == before

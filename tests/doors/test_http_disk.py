@@ -7,8 +7,8 @@ import random
 import sys
 
 import pytest
-from tests.disk import full_disk
 
+from tests.disk import full_disk
 from tests.doors.kit import ok, serving
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there, the size of files cannot be limited")
