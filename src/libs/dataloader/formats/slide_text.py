@@ -1,18 +1,57 @@
-"""A slide as Markdown, whatever format it is from."""
+"""A presentation as Markdown, whatever format it is from."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from libs.dataloader.formats.base import Content, TextBuilder
+from libs.dataloader.links import LinkCollector
+from libs.dataloader.text import clean_text
 
 
-def slide_text(
-    number: int, title: str | None, blocks: Sequence[str], notes: Sequence[str], comments: Sequence[str]
-) -> str:
+class Slide(Protocol):
+    """What a slide says, as the reader of a format finds it."""
+
+    title: str | None
+    blocks: list[str]
+    notes: list[str]
+    comments: list[str]
+
+
+class Slides:
+    """Puts slides together."""
+
+    def __init__(self) -> None:
+        self._builder = TextBuilder()
+        self._first_title: str | None = None
+
+    def add(self, number: int, slide: Slide) -> None:
+        """Add a slide, if it has any text."""
+        self._first_title = self._first_title or slide.title
+        if text := clean_text(_text(number, slide)):
+            self._builder.separate()
+            self._builder.mark("slide", number)
+            self._builder.add(text)
+
+    def content(self, title: str | None, metadata: Mapping[str, Any], count: int, collector: LinkCollector) -> Content:
+        """Return what was added; without a title of its own, a presentation is called like its first slide."""
+        return Content(
+            self._builder.text(),
+            "markdown",
+            title or self._first_title,
+            {**metadata, "slide_count": count},
+            collector.links(),
+            self._builder.locations,
+        )
+
+
+def _text(number: int, slide: Slide) -> str:
     """Return a slide with its notes and comments below its title, or its number; empty if it has no text."""
-    if not (title or blocks or notes or comments):
+    if not (slide.title or slide.blocks or slide.notes or slide.comments):
         return ""
-    below = ["Notes: " + "\n".join(notes)] if notes else []
-    return "\n\n".join([f"## {title or f'Slide {number}'}", *blocks, *below, *comments])
+    notes = ["Notes: " + "\n".join(slide.notes)] if slide.notes else []
+    return "\n\n".join([f"## {slide.title or f'Slide {number}'}", *slide.blocks, *notes, *slide.comments])
 
 
 def comment_text(author: str, words: str) -> str:

@@ -6,17 +6,17 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from libs.dataloader.formats.archive import Archive, attribute, child, children, local
-from libs.dataloader.formats.base import Content, FileData, TextBuilder, UnreadableError, escaped, squeezed
+from libs.dataloader.formats.base import Content, FileData, UnreadableError, escaped, squeezed
 from libs.dataloader.formats.drawings import chart_blocks, diagram_texts
 from libs.dataloader.formats.omml import equation_text
 from libs.dataloader.formats.ooxml import core_properties, main_part, relationships
 from libs.dataloader.formats.registry import Format
 from libs.dataloader.formats.slide_comments import comment_authors, slide_comments
-from libs.dataloader.formats.slide_text import slide_text
+from libs.dataloader.formats.slide_text import Slides
 from libs.dataloader.formats.symbols import shown
 from libs.dataloader.links import LinkCollector
 from libs.dataloader.table_heads import data_table
-from libs.dataloader.text import clean_text, raised
+from libs.dataloader.text import raised
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -32,8 +32,7 @@ def read(file: FileData, _kind: Format) -> Content:
     relations = relationships(archive, part)
     authors = comment_authors(archive, relations)
     collector = LinkCollector(file.uri, file.root_uri)
-    builder = TextBuilder()
-    first_title: str | None = None
+    slides = Slides()
     count = failed = 0
     shown: set[str] = set()
     for number, entry in enumerate(children(child(archive.xml(part), "sldIdLst"), "sldId"), 1):
@@ -47,23 +46,11 @@ def read(file: FileData, _kind: Format) -> Content:
         except UnreadableError:
             failed += 1  # one damaged slide costs only itself
             continue
-        first_title = first_title or slide.title
-        text = clean_text(slide.text(number))
-        if text:
-            builder.separate()
-            builder.mark("slide", number)
-            builder.add(text)
+        slides.add(number, slide)
     if failed and failed == len(shown):
         raise UnreadableError("it is damaged: none of its slides can be read")
     title, metadata = core_properties(archive)
-    return Content(
-        builder.text(),
-        "markdown",
-        title or first_title,
-        {**metadata, "slide_count": count},
-        collector.links(),
-        builder.locations,
-    )
+    return slides.content(title, metadata, count, collector)
 
 
 class _Paragraph(NamedTuple):
@@ -80,16 +67,12 @@ class _Slide:
         self._relations = relationships(archive, part)
         self._collector = collector
         self.title: str | None = None
-        self._blocks: list[str] = []
+        self.blocks: list[str] = []
         tree = child(archive.xml(part), "cSld", "spTree")
         if tree is not None:
             self._shapes(tree)
-        self._notes = list(self._read_notes())
-        self._comments = list(slide_comments(archive, self._relations, authors))
-
-    def text(self, number: int) -> str:
-        """Return the slide as Markdown; empty if it has no text."""
-        return slide_text(number, self.title, self._blocks, self._notes, self._comments)
+        self.notes = list(self._read_notes())
+        self.comments = list(slide_comments(archive, self._relations, authors))
 
     def _shapes(self, tree: _Element) -> None:
         waiting = [*reversed(tree)]  # no recursion: in a large slide nothing limits how deep groups nest
@@ -117,14 +100,14 @@ class _Slide:
         if kind in _TITLES and self.title is None:
             self.title = " ".join(" ".join(text for _, text, _ in paragraphs).split())
         elif is_list:
-            self._blocks.append(
+            self.blocks.append(
                 "\n".join(
                     f"{'  ' * level}{f'{number}.' if number else '-'} " + text.replace("\n", "\n" + "  " * (level + 1))
                     for level, text, number in paragraphs
                 )
             )
         else:
-            self._blocks.append("\n\n".join(escaped(text) for _, text, _ in paragraphs))
+            self.blocks.append("\n\n".join(escaped(text) for _, text, _ in paragraphs))
 
     def _paragraphs(self, body: _Element) -> Iterator[_Paragraph]:
         numbers: dict[int, tuple[str, int]] = {}  # how the latest numbered item is numbered, and its number, by level
@@ -178,16 +161,16 @@ class _Slide:
                     cells.append(text)
                 rows.append(cells)
             if any(any(row) for row in rows):
-                self._blocks.append(data_table(rows))
+                self.blocks.append(data_table(rows))
         for chart in children(data, "chart"):
             relation = self._relations.get(_relation_id(chart))
             if relation is not None and (root := self._archive.take(relation[1])) is not None:
-                self._blocks += chart_blocks(root)
+                self.blocks += chart_blocks(root)
         for diagram in children(data, "relIds"):
             relation = self._relations.get(attribute(diagram, "dm") or "")
             if relation is not None and (root := self._archive.take(relation[1])) is not None:
                 texts = diagram_texts(root)
-                self._blocks.append("\n".join(f"- {text}" for text in texts))
+                self.blocks.append("\n".join(f"- {text}" for text in texts))
 
     def _read_notes(self) -> Iterator[str]:
         for kind, target, _ in self._relations.values():
