@@ -24,7 +24,7 @@ QUERIES = 100
 #: After a few searches the vectors are read into memory in the background; "warm" is what searches take then. What a
 #: word scores is kept from its second search on; "cold" is a keyword search right after a write.
 WARM_SECONDS = 6
-PLOT = Path("docs/scale.svg")
+PLOT = Path("benchmarks/scale.svg")
 
 
 @dataclass(frozen=True, slots=True)
