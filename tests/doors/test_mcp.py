@@ -510,7 +510,7 @@ async def test_an_agent_that_may_only_read(tmp_path: Path) -> None:
     assert {name for name, tool in tools.items() if tool.annotations.read_only_hint} == READING - {"ask"}
     destructive = {name for name, tool in tools.items() if tool.annotations.destructive_hint}
     assert destructive == {"delete_document", "delete_record", "revise", "forget", "remove_facts"}
-    assert all(tool.description and tool.input_schema["additionalProperties"] is False for tool in tools.values())
+    assert all(tool.description for tool in tools.values())
     async with serving("embedded::memory:", writing=False) as agent:
         tools = await agent.tools()
     assert set(tools) == READING

@@ -8,14 +8,27 @@ from typing import Any
 
 from pydantic import BeforeValidator
 
+#: Whose memories are meant. An empty one may be a fault of the program around a model, and without it all are.
+_WHOSE = frozenset({"memory_id", "session_id", "user_id"})
 
-def without_nulls(arguments: Mapping[str, Any], known: Mapping[str, Parameter]) -> dict[str, Any]:
-    """The arguments, without those that are null and may be left out.
 
-    Clients that have a model name every argument send null for each that it does not need.
+def without_empty(arguments: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments, without those that may be left out and say nothing: null, or no text where null is the default.
+
+    An empty id that says whose memories are meant stays, and is an error.
+
+    Clients that have a model name every argument, and many models by themselves, send one of the two for each argument
+    that they do not need.
+
+    Args:
+        arguments: As they were sent.
+        defaults: What counts instead of each that may be left out.
     """
     return {
-        name: value for name, value in arguments.items() if value is not None or known[name].default is Parameter.empty
+        name: value
+        for name, value in arguments.items()
+        if name not in defaults
+        or not (value is None or (value == "" and defaults[name] is None and name not in _WHOSE))
     }
 
 

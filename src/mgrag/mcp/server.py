@@ -15,11 +15,12 @@ from pydantic import ValidationError
 
 from core.rag.errors import MGRagError, MissingDependencyError, StreamCutError
 from mgrag import __version__
-from mgrag.mcp.arguments import with_known_names, without_nulls
+from mgrag.mcp.arguments import with_known_names, without_empty
 from mgrag.mcp.input_lines import input_lines
 from mgrag.mcp.lease import Usable
 from mgrag.mcp.progress import telling
 from mgrag.mcp.reading import ReadingTools
+from mgrag.mcp.schemas import plain
 from mgrag.mcp.writing import WritingTools
 from mgrag.sources import Allowed
 
@@ -65,11 +66,13 @@ class Server(MCPServer[None]):
 
     Attributes:
         arguments: Those that each tool has.
+        defaults: The values of those that may be left out.
         tell: Says what agents may know of an error.
         running: The calls that can be cancelled by a message, of those over HTTP.
     """
 
     arguments: dict[str, Mapping[str, inspect.Parameter]]
+    defaults: dict[str, Mapping[str, Any]]
     tell: Callable[[MGRagError], str]
     running: Running
 
@@ -115,8 +118,8 @@ class Server(MCPServer[None]):
 
     async def list_tools(self) -> list[Tool]:
         tools = await super().list_tools()
-        for tool in tools:  # what call_tool refuses
-            tool.input_schema = {**tool.input_schema, "additionalProperties": False}
+        for tool in tools:
+            tool.input_schema = plain(tool.input_schema)
         return tools
 
     async def call_tool(
@@ -134,7 +137,7 @@ class Server(MCPServer[None]):
                 if context is not None:
                     stack.enter_context(self.running.call(context))
                     stack.enter_context(telling(context.report_progress))
-                return await super().call_tool(name, without_nulls(arguments, known), context)
+                return await super().call_tool(name, without_empty(arguments, self.defaults[name]), context)
         except ToolError as error:
             if not isinstance(error.__cause__, ValidationError):
                 raise
@@ -170,7 +173,7 @@ def build_server(
 
     with _logging_left_alone():
         server = Server("memgraph-rag", instructions=_INSTRUCTIONS, version=__version__, lifespan=lifespan)
-    server.arguments = {}
+    server.arguments, server.defaults = {}, {}
     server.tell = tell or str
     server.running = Running()
     reading = ReadingTools(lease, recording=writing, local=tell is None)
@@ -198,7 +201,10 @@ def _logging_left_alone() -> Iterator[None]:
 
 def _add(server: Server, tools: Sequence[_Tool], annotations: ToolAnnotations) -> None:
     for tool in tools:
-        server.arguments[tool.__name__] = inspect.signature(tool).parameters
+        known = server.arguments[tool.__name__] = inspect.signature(tool).parameters
+        server.defaults[tool.__name__] = {
+            name: argument.default for name, argument in known.items() if argument.default is not argument.empty
+        }
         described = inspect.getdoc(tool)  # without the indentation of the code, which is a part of every prompt
         server.add_tool(
             _told(tool, server.tell), description=described, annotations=annotations, structured_output=False

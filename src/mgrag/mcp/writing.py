@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from core.rag.errors import InvalidInputError, SourceError
 from libs.dataloader.formats import UnreadableError
-from mgrag.mcp.arguments import ONE_OR_SEVERAL
+from mgrag.mcp.arguments import ONE_OR_SEVERAL, without_empty
 from mgrag.mcp.lease import Usable
 from mgrag.mcp.progress import progress_of_ingest
 from mgrag.sources import Allowed, read_text
@@ -38,12 +38,13 @@ class Fact(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _is_an_object(cls, given: Any) -> Any:
+    def _as_it_is_meant(cls, given: Any) -> Any:
         if not isinstance(given, dict):
             raise ValueError(
                 "a fact is an object with subject, relation, object and optionally fact, valid_from, valid_to"
             )
-        return given
+        fields = cls.model_fields.items()
+        return without_empty(given, {name: field.default for name, field in fields if not field.is_required()})
 
 
 class WritingTools:
@@ -114,12 +115,15 @@ class WritingTools:
             return {"ids": [one.id for one in await kb.insert_many(collection, records)]}
 
     async def delete_record(
-        self, record_id: Annotated[str, Field(description="Its id, as add_records and query_records give it.")]
+        self, record_id: Annotated[str, Field(description='Its id, as add_records and query_records give it in "ids".')]
     ) -> dict[str, Any]:
         """Remove a record; one that was read from a file comes back when the file changes."""
         async with self._lease.use() as kb:
             if not await kb.delete_record(record_id):
-                raise InvalidInputError(f"There is no record with the id {record_id[:100]!r}.")
+                raise InvalidInputError(
+                    f"There is no record with the id {record_id[:100]!r}. query_records gives those of its rows in"
+                    ' "ids", which are not fields of the records.'
+                )
         return {"deleted": record_id}
 
     async def delete_document(
