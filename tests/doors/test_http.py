@@ -442,6 +442,11 @@ async def test_memories_are_stored_recalled_listed_and_forgotten() -> None:
         assert (await ok(await client.delete("/db/wiki/memory/session-123")))["memories"] == 2
         assert (await ok(await client.delete("/db/wiki/memory/forget", params={"userId": "ada"})))["memories"] == 1
         await ok(await client.delete("/db/wiki/memory/forget"), 400)
+        # A slip in a name does not look as if somebody were forgotten; that nothing is so old is as it should be.
+        for path in ("users/eve", "memory/none", "memory/forget?userId=eve", "memory/forget?memoryId=none"):
+            told = await ok(await client.delete(f"/db/wiki/{path}"), 404)
+            assert "so nothing was forgotten" in told["error"] and told["type"] == "NotFoundError"
+        await ok(await client.delete("/db/wiki/memory/forget", params={"before": "2001-01-01"}))
 
 
 async def test_conversations_are_kept_and_help_the_search() -> None:

@@ -283,6 +283,7 @@ async def test_memory_is_kept_recalled_and_forgotten() -> None:
         assert (await agent("list_memories", session_id="s1"))["memories"][0]["content"] == "Ada prefers tea to coffee."
         assert (await agent("list_memories", session_id="s1", before=kept["memoryId"]))["memories"] == []
         assert (await agent("forget", memory_id=kept["memoryId"]))["memories"] == 1
+        assert "so nothing was forgotten" in await agent.fails("forget", memory_id=kept["memoryId"])
         assert (await agent("recall", query="what does Ada drink?"))["memories"] == []
 
 

@@ -12,6 +12,7 @@ from pydantic import AliasChoices, BeforeValidator, Discriminator, Field, Tag
 
 from core.rag.dbhandler.messages.rows import mark_of
 from core.rag.errors import NotFoundError
+from core.rag.knowledge_base import KnowledgeBase
 from core.rag.memory.records import Forgotten
 from core.rag.memory.records import Memory as Recalled
 from core.rag.times import moment
@@ -32,6 +33,7 @@ from mgrag.http.results import (
     Users,
     Views,
 )
+from mgrag.messages import nothing_to_forget
 from mgrag.pages import page
 
 router = APIRouter(tags=["memory"])
@@ -203,7 +205,9 @@ async def forget(
     user_id: Annotated[User | None, Query(validation_alias=AliasChoices("userId", "user_id"))] = None,
     before: Annotated[Moment | None, Query(description="ISO 8601.")] = None,
 ) -> Forgotten:
-    """Forget a memory, a session, a user, or what is older than a time."""
+    """Forget a memory, a session, a user, or what is older than a time; that nothing is so old is no error."""
+    if before is None:
+        return await _forget(kb, session_id=session_id, memory_id=memory_id, user_id=user_id)
     return await kb.forget(session_id=session_id, memory_id=memory_id, user_id=user_id, before=before)
 
 
@@ -246,7 +250,7 @@ async def memories_of(
 @router.delete("/memory/{session:session}")
 async def forget_session(kb: Writing, session: str) -> Forgotten:
     """Forget a session."""
-    return await kb.forget(session_id=session)
+    return await _forget(kb, session_id=session)
 
 
 @router.post("/feedback")
@@ -294,7 +298,7 @@ async def anonymize_user(kb: Writing, user: str, body: Anonymizing = _ANY_REGION
 @router.delete("/users/{user:user}")
 async def forget_user(kb: Writing, user: str) -> Forgotten:
     """Forget everything about a user; documents stay."""
-    return await kb.forget(user_id=user)
+    return await _forget(kb, user_id=user)
 
 
 @router.get("/conversations")
@@ -357,6 +361,14 @@ async def delete_conversation(kb: Writing, conversation: str) -> Deleted:
     if not await kb.client.delete_conversation(conversation):
         raise NotFoundError(f"There is no conversation {conversation[:200]!r}.")
     return {"deleted": conversation}
+
+
+async def _forget(kb: KnowledgeBase, **named: str | None) -> Forgotten:
+    """Forget what is named; a slip in a name must not look as if somebody were forgotten."""
+    gone = await kb.forget(**named)
+    if not any(gone.to_dict().values()):
+        raise NotFoundError(nothing_to_forget(**named))
+    return gone
 
 
 def _told(memories: Iterable[Recalled]) -> Memories:

@@ -12,6 +12,7 @@ from libs.dataloader.formats import UnreadableError
 from mgrag.mcp.arguments import ONE_OR_SEVERAL, without_empty
 from mgrag.mcp.lease import Usable
 from mgrag.mcp.progress import progress_of_ingest
+from mgrag.messages import nothing_to_forget
 from mgrag.sources import Allowed, read_text
 
 if TYPE_CHECKING:
@@ -181,8 +182,12 @@ class WritingTools:
         ] = None,
     ) -> dict[str, Any]:
         """Remove every trace of a memory, a session or a user. This cannot be undone."""
+        named = {"session_id": session_id, "memory_id": memory_id, "user_id": user_id}
         async with self._lease.use() as kb:
-            return (await kb.forget(session_id=session_id, memory_id=memory_id, user_id=user_id)).to_dict()
+            gone = (await kb.forget(**named)).to_dict()
+        if not any(gone.values()):
+            raise InvalidInputError(nothing_to_forget(**named))
+        return gone
 
     async def add_facts(
         self,
