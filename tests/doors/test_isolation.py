@@ -124,6 +124,14 @@ async def test_no_route_knows_of_another_namespace() -> None:
         assert len(answered) > 0.7 * len(routes)
 
 
+async def test_a_fact_does_not_rest_on_passages_of_another_namespace() -> None:
+    async with tenants() as (theirs, ours, client):
+        every, _ = await given(theirs, ours)
+        fact = {"subject": "Ida", "relation": "knows", "object": "Leo", "chunkIds": every}
+        told = await client.post("/db/ours/graph/triples", json={"triples": [fact]})
+        assert told.status_code == 400 and "There is no chunk" in told.text
+
+
 async def test_a_key_opens_no_route_of_another_namespace() -> None:
     async with tenants() as (theirs, ours, client):
         described = (await client.get("/openapi.json")).json()
