@@ -12,13 +12,13 @@ from typing import Any
 from urllib.parse import quote
 
 import httpx
-from tests.graphs import snapshot
-from tests.knowledge_base.test_isolation import SECRET, fill, given
 
 from core.rag import KnowledgeBase
-from doors.kit import access
-from embedders import HashEmbedder
 from mgrag.http.app import build_app
+from tests.doors.kit import access
+from tests.embedders import HashEmbedder
+from tests.graphs import snapshot
+from tests.knowledge_base.test_isolation import SECRET, fill, given
 
 _OURS = {"Authorization": f"Bearer {'o' * 16}"}
 _JSON = "application/json"

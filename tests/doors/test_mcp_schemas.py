@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 from typing import Any
 
-from doors.test_mcp import serving, with_notes
+from tests.doors.test_mcp import serving, with_notes
 
 #: What the APIs of all models know of schemas; Gemini's is the smallest.
 KNOWN = {"type", "description", "properties", "required", "items", "enum", "default"} | {
