@@ -21,6 +21,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
         "core.rag.headings",
         "core.rag.keyed",
         "core.rag.ports",
+        "core.rag.sizes",
         "core.rag.unit_vectors",
         "core.rag.openai_events",
     ),

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from core.rag.sizes import size
 from mgrag.cli.options import Common, with_common
-from mgrag.cli.output import counts, line, print_either, print_json, progress, size
+from mgrag.cli.output import counts, line, print_either, print_json, progress
 from mgrag.cli.runtime import open_kb, run, with_kb
 
 if TYPE_CHECKING:

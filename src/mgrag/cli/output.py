@@ -103,16 +103,6 @@ def clean(text: str) -> str:
     return _CONTROL.sub("�", text)
 
 
-def size(count: int) -> str:
-    """Return a number of bytes as text for people."""
-    value, unit = float(count), "bytes"
-    for larger in ("kB", "MB", "GB", "TB"):
-        if value < 1000:
-            break
-        value, unit = value / 1000, larger
-    return f"{count} bytes" if unit == "bytes" else f"{value:.1f} {unit}"
-
-
 def counts(numbers: dict[str, int]) -> str:
     """Return counts as one line: ``Document 3, DocumentChunk 9``."""
     return ", ".join(f"{name} {count:,}" for name, count in numbers.items()) or "none"

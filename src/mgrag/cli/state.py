@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from core.rag.sizes import size
 from mgrag.cli.options import Common, ModelOption, with_common
-from mgrag.cli.output import counted, counts, line, print_json, progress, size
+from mgrag.cli.output import counted, counts, line, print_json, progress
 from mgrag.cli.runtime import EXIT_FAILED, run, with_kb
 
 if TYPE_CHECKING:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import Final
 
+from core.rag.analysis import ANALYSIS_VERSION
 from core.rag.dbhandler.documents.rows import (
     checked_metadata,
     chunk_ids,
@@ -19,17 +21,20 @@ from core.rag.dbhandler.documents.writing import DocumentRow
 from core.rag.dbhandler.knowledge.mentioned import Mentioned
 from core.rag.errors import InvalidInputError
 from core.rag.extraction.document_fields import fields_line, naming_fields
-from core.rag.extraction.mentions import Title
+from core.rag.extraction.mentions import EXTRACTION_VERSION, Title
 from core.rag.extraction.records import FIELD_HINTS
 from core.rag.extraction.source_code import told
 from core.rag.identity import content_hash, document_id, vector_id
 from core.rag.indexing.facts import Facts, facts_of
 from core.rag.indexing.limits import BYTES_PER_CHUNK
-from core.rag.indexing.splitting.splitter import Span, TextSplitter
+from core.rag.indexing.splitting.splitter import SPLITTING_VERSION, Span, TextSplitter
 from core.rag.indexing.state import state_hash
 from core.rag.indexing.texts import embedding_text
 from core.rag.indexing.title_finder import TitleFinder
 from libs.dataloader import Document
+
+#: ``prepared`` of a document: the versions of what it was split, analysed and searched for names with.
+PREPARED: Final = f"{SPLITTING_VERSION}.{ANALYSIS_VERSION}.{EXTRACTION_VERSION}"
 
 
 @dataclass(slots=True)
@@ -190,7 +195,7 @@ class Cutter:
                 state_hash=state_hash(document),
                 embedded_in=[self.vector_store],
             )
-            row.properties["pipeline"] = self.pipeline
+            row.properties["pipeline"], row.properties["prepared"] = self.pipeline, PREPARED
             row.titles, row.records, row.code = cut.facts.titles, cut.facts.records, cut.facts.code
             prepared.rows.append(row)
             if cut.facts.left_out:

@@ -23,9 +23,11 @@ from core.rag.maintenance.findings import Check, DoctorReport, Level
 from core.rag.maintenance.flaws import Flaw, mend_all, some
 from core.rag.maintenance.knowledge import KnowledgeSoundness
 from core.rag.maintenance.places import graph_file
-from core.rag.maintenance.reembed import ReembedReport, fill, fill_messages
+from core.rag.maintenance.reembed import ReembedReport, chunks_of_other_text, fill, fill_messages
 from core.rag.maintenance.soundness import Soundness
+from core.rag.maintenance.wording import WordSoundness
 from core.rag.schema import EMBEDDED_LABELS
+from core.rag.sizes import size
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
@@ -202,7 +204,7 @@ async def _check_file(store: EmbeddedStore) -> list[Check]:
         )
     log = _log_bytes(store.path)
     if log > _LARGE_LOG:
-        message = f"The log beside the graph file has {log / 1e9:.1f} GB: no checkpoint was written for long."
+        message = f"The log beside the graph file has {size(log)}: no checkpoint was written for long."
         checks.append(_check("graph file", "note", message, "It is emptied when the graph is closed."))
     return checks or [_check("graph file", "ok", "The engine finds no errors in it.")]
 
@@ -264,7 +266,7 @@ async def _check_imports(client: MemGraphClient) -> list[Check]:
 
 async def _check_soundness(client: MemGraphClient, *, repair: bool) -> list[Check]:
     checks: list[Check] = []
-    parts = (Soundness(client), KnowledgeSoundness(client), ConversationSoundness(client))
+    parts = (Soundness(client), WordSoundness(client), KnowledgeSoundness(client), ConversationSoundness(client))
     for name, look in (check for part in parts for check in part.checks()):
         flaws = [flaw async for flaw in look()]
         left: Sequence[Flaw] = ()
@@ -299,18 +301,22 @@ async def _check_vectors(client: MemGraphClient, embedder: EmbeddingService | No
     store = stores[0]
     fits = embedder is not None and (embedder.model, known_dimension(embedder)) == (store.model, store.dimension)
     checks = []
-    ways: list[tuple[str, Level, list[str], Callable[..., Awaitable[None]]]] = [
-        ("chunks", "problem", await client.chunks_without_vector(store), fill),
+    bare, mute = await client.chunks_without_vector(store), await client.messages_without_vector(store)
+    aged = await chunks_of_other_text(client, embedder, store) if embedder is not None and fits else []
+    without = f"have no vector of {store.model}, so only their words are searched."
+    other = "have vectors of another text than this version of memgraph-rag embeds."
+    ways: list[tuple[Level, str, list[str], Callable[..., Awaitable[None]]]] = [
+        ("problem", f"{len(bare)} chunks {without}", bare, fill),
+        ("problem", f"{len(aged)} chunks {other}", aged, fill),
         # Messages that were added without a model have no vectors, which is no problem.
-        ("messages", "note", await client.messages_without_vector(store), fill_messages),
+        ("note", f"{len(mute)} messages {without}", mute, fill_messages),
     ]
-    for what, level, missing, give in ways:
-        if not missing:
+    for level, message, ids, give in ways:
+        if not ids:
             continue
-        message = f"{len(missing)} {what} have no vector of {store.model}, so only their words are searched."
         if repair and embedder is not None and fits:
             try:
-                await give(client, embedder, store, missing, ReembedReport(store.model, store.dimension))
+                await give(client, embedder, store, ids, ReembedReport(store.model, store.dimension))
             except EmbeddingError as error:  # what was embedded before is stored
                 checks.append(_check(name, level, f"{message} {error}", "Repeat mgrag doctor --repair later."))
             else:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from core.rag.errors import ConfigurationError, EmbeddingError, MGRagError
 from core.rag.maintenance.findings import Check, Level
 from core.rag.maintenance.places import bytes_on_disk
+from core.rag.sizes import size
 
 if TYPE_CHECKING:
     from core.rag.embedder import EmbeddingService
@@ -152,12 +153,12 @@ def check_disk(folder: Path, file: Path | None) -> Iterator[Check]:
     there = _nearest(folder)
     free = shutil.disk_usage(there).free
     needed = max(_LEAST_FREE_BYTES, bytes_on_disk(file) if file is not None else 0)
-    found = f"{free / 1e9:.1f} GB are free at {there}"
+    found = f"{size(free)} are free at {there}"
     if free < needed:
         yield _check(
             "disk space",
             "problem",
-            f"Only {found}; the graph needs about {needed / 1e9:.1f} GB to write its checkpoints.",
+            f"Only {found}; the graph needs about {size(needed)} to write its checkpoints.",
             "Free some space, or move the graph.",
         )
     else:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from core.rag.arguments import check_flags
+from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.documents.rows import display_title, from_json
 from core.rag.dbhandler.documents.writing import ChunkRow
 from core.rag.embedder.base import dimension_of, embed_long_texts, is_blank
@@ -16,6 +17,7 @@ from core.rag.identity import content_hash, vector_id
 from core.rag.indexing.stopping import check_callbacks
 from core.rag.indexing.texts import embedding_text
 from core.rag.keyed import Plain
+from core.rag.schema import check_name
 from libs.dataloader import ChunkMetadata, Document, DocumentChunk
 
 if TYPE_CHECKING:
@@ -94,6 +96,29 @@ async def reembed(
     return report
 
 
+async def chunks_of_other_text(client: MemGraphClient, embedder: EmbeddingService, store: VectorStoreInfo) -> list[str]:
+    """Return the ids of ingested chunks whose vector is of another text than would be embedded of them now.
+
+    Vectors that a caller has given are those of the caller's text.
+    """
+    label = check_name(store.index().label)
+    rows = await client.read(
+        f"MATCH (v:{label})-[:EMBEDDING_OF]->(c:DocumentChunk) WHERE c.namespace = $namespace "
+        "RETURN c.id AS id, v.id AS vector"
+    )
+    vectors = {row["id"]: row["vector"] for row in rows}
+    own = await client.read(
+        "MATCH (c:DocumentChunk)-[:CHUNK_OF]->(d:Document) WHERE c.namespace = $namespace AND d.pipeline <> '' "
+        "RETURN c.id AS id"
+    )
+    found: list[str] = []
+    for part in batches(sorted({row["id"] for row in own} & vectors.keys())):
+        chunks = await client.embeddable_chunks(part)
+        expected = await asyncio.to_thread(_vector_ids, chunks, embedder, store)
+        found += [key for key, vector in expected.items() if vectors[key] != vector]
+    return sorted(found)
+
+
 async def fill(
     client: MemGraphClient,
     embedder: EmbeddingService,
@@ -104,7 +129,7 @@ async def fill(
     stop: asyncio.Event | None = None,
     progress: Callable[[ReembedReport], None] | None = None,
 ) -> None:
-    """Embed chunks that have no vector in a vector store.
+    """Embed chunks that have no vector in a vector store, or one of another text, which this one replaces.
 
     Args:
         client: The graph.
@@ -164,6 +189,11 @@ async def fill_messages(
         report.vectors += len(texts)
         if progress is not None:
             progress(report)
+
+
+def _vector_ids(rows: Sequence[Row], embedder: EmbeddingService, store: VectorStoreInfo) -> dict[str, str]:
+    """Return the ids of the vectors that chunks should have, by id of the chunk."""
+    return {row["id"]: vector_id(store.id, content_hash(_text(row, embedder))) for row in rows}
 
 
 def _text(row: Row, embedder: EmbeddingService) -> str:

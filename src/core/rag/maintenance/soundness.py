@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING
 from core.rag.dbhandler.batches import batches, run_for_ids, run_for_rows
 from core.rag.dbhandler.documents.linking import remove_unused_resources
 from core.rag.dbhandler.documents.removing import remove_strays, remove_unused_sources, remove_unused_vectors
-from core.rag.dbhandler.documents.rows import chunk_terms, from_json
+from core.rag.dbhandler.documents.rows import from_json
 from core.rag.dbhandler.documents.writing import chain_chunks
 from core.rag.dbhandler.locking import lock
 from core.rag.dbhandler.store import Row, Transaction
+from core.rag.indexing.cutting import PREPARED
 from core.rag.maintenance.flaws import Checks, Flaw, Look, seen_twice, some
-from core.rag.schema import FROM_TEXT, Label, check_name, text_partition
+from core.rag.schema import FROM_TEXT, Label, check_name
+from libs.dataloader.reading import READERS_VERSION
 
 if TYPE_CHECKING:
     from core.rag.dbhandler.vectors import VectorStoreInfo
@@ -51,7 +53,7 @@ class Soundness(Checks):
             ("documents", self._documents),
             ("vectors", self._vectors),
             ("vector stores", self._stores),
-            ("keywords", self._keywords),
+            ("versions", self._versions),
             ("sources and resources", self._leftovers),
         ]
 
@@ -215,15 +217,19 @@ class Soundness(Checks):
                     broken.append(row["id"])
         return broken
 
-    async def _keywords(self) -> AsyncIterator[Flaw]:
+    async def _versions(self) -> AsyncIterator[Flaw]:
         rows = await self._read(
-            "MATCH (c:DocumentChunk)-[:CHUNK_OF]->(d:Document) WHERE c.namespace = $namespace "
-            "AND (c.terms IS NULL OR c.partition IS NULL OR c.partition <> $partition) RETURN c.id AS id",
-            partition=text_partition(self._namespace),
+            "MATCH (d:Document) WHERE d.namespace = $namespace AND d.pipeline <> '' "
+            "RETURN d.path AS path, d.prepared AS prepared, d.fingerprint AS fingerprint"
         )
-        ids = [row["id"] for row in rows]
-        if ids:
-            yield Flaw(f"{len(ids)} chunks cannot be found by their words.", lambda: self._analyse(ids))
+        aged = sorted(row["path"] for row in rows if _is_aged(row))
+        if aged:
+            yield Flaw(
+                f"{len(aged)} documents were read, split or analysed by another version of memgraph-rag:"
+                f" {some(aged)}. The next ingest brings them up to date; add again those that come from no"
+                " source.",
+                harmless=True,
+            )
 
     async def _leftovers(self) -> AsyncIterator[Flaw]:
         rows = await self._read(
@@ -247,31 +253,11 @@ class Soundness(Checks):
                 harmless=True,
             )
 
-    async def _analyse(self, ids: Sequence[str]) -> None:
-        partition = text_partition(self._namespace)
-        second = await self._client.text_label()
-        labelled = f"c{second}, " if second else ""
-        for part in batches(list(ids)):
-            rows = await self._read(
-                "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i})-[:CHUNK_OF]->(d:Document) RETURN c.id AS id, "
-                "c.path AS path, d.title AS title, c.heading AS heading, c.content AS content, c.metadata AS metadata",
-                ids=part,
-            )
-            words = [
-                {
-                    "id": row["id"],
-                    "terms": chunk_terms(
-                        row["path"], row["title"], row["heading"] or "", from_json(row["metadata"]), row["content"]
-                    ),
-                    "partition": partition,
-                }
-                for row in rows
-            ]
-            await self._in_parts(
-                words,
-                f"UNWIND $rows AS row MATCH (c:DocumentChunk {{id: row.id}}) SET {labelled}c.terms = row.terms, "
-                "c.partition = row.partition",
-            )
+
+def _is_aged(document: Row) -> bool:
+    """Return whether another version has read or cut a document; one that does not say which is not told."""
+    reader = from_json(document["fingerprint"]).get("reader")
+    return reader not in (None, READERS_VERSION) or document["prepared"] not in (None, PREPARED)
 
 
 #: What tells the place of a chunk ``c`` in its document ``d``.

@@ -33,7 +33,8 @@ DEFAULT_CHUNK_OVERLAP = 200
 #: ``(start, end, heading, metadata)`` of a chunk; the metadata depend on its position in the document.
 type Span = tuple[int, int, str, dict[str, Any]]
 
-_VERSION = 18  # raised whenever the same settings begin to give other chunks
+#: Raised whenever the same settings begin to give other chunks.
+SPLITTING_VERSION = 18
 _SECTION_PLACES = ("slide", "sheet", "list")  # nothing runs on from one of these into the next
 _SAMPLE = 512  # characters by which the length of a token is told
 _PIECES_PER_CHUNK = 4
@@ -143,7 +144,7 @@ class TextSplitter:
     def fingerprint(self) -> str:
         """Text that changes whenever a document may be split differently: settings, tokenizer, versions."""
         parts = (
-            str(_VERSION),
+            str(SPLITTING_VERSION),
             str(self.chunk_size),
             str(self.chunk_overlap),
             self.separator,
@@ -153,7 +154,7 @@ class TextSplitter:
             grammar_versions(),
         )
         digest = hashlib.sha256("\x1f".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
-        return f"split{_VERSION}-{self.chunk_size}-{self.chunk_overlap}-{digest}"
+        return f"split{SPLITTING_VERSION}-{self.chunk_size}-{self.chunk_overlap}-{digest}"
 
     def count_tokens(self, text: str) -> int:
         """Return the number of tokens of a text, as this splitter counts."""
