@@ -97,6 +97,10 @@ class CommitLog:
             return f"{self._folder}, the log of the graph, was moved or deleted while it was open here"
         return ""
 
+    def is_replaced(self) -> bool:
+        """Return whether there is another file at the path of the graph, so that the log there may be of that one."""
+        return _identity(self._graph) not in (None, self._file)
+
     def stop(self) -> None:
         """Cancel pending synchronizations before closing the graph, which writes everything to its file."""
         with self._guard:

@@ -5,6 +5,7 @@ Facts about the engine that the code relies on are those of Grafeo 0.6.
 
 from __future__ import annotations
 
+import ctypes
 import os
 import stat
 from collections.abc import Callable, Iterator, Sequence
@@ -256,6 +257,25 @@ def close_engine(handles: list[Any]) -> None:
         ) from error
     finally:
         del db
+
+
+def never_close(db: Any) -> None:
+    """Keep a handle from being closed, as it is when nothing refers to it: the engine then removes the log beside it.
+
+    Its file stays locked until the process ends.
+    """
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(db))
+
+
+def abandon_engine(handles: list[Any]) -> None:
+    """Leave a graph as it is at whose path there is another file by now: the log there may be that of the other one.
+
+    Args:
+        handles: The engine; the list is emptied.
+    """
+    db = handles.pop()
+    never_close(db)
+    db.set_checkpoint_triggers(interval_secs=None, wal_bytes=None)
 
 
 def rows(runner: Any, statement: str, parameters: Parameters | None) -> list[Row]:

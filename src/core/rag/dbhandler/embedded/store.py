@@ -8,7 +8,6 @@ their type, and use after closing.
 from __future__ import annotations
 
 import asyncio
-import ctypes
 import logging
 import os
 import random
@@ -52,7 +51,7 @@ _open_stores: weakref.WeakSet[EmbeddedStore] = weakref.WeakSet()
 def _keep_handles_after_fork() -> None:
     """In a forked child: never let a handle be closed, which would delete the log that the parent writes to."""
     for store in list(_open_stores):
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object(store._db))
+        engine.never_close(store._db)
 
 
 if hasattr(os, "register_at_fork"):  # not on Windows
@@ -315,12 +314,13 @@ class EmbeddedStore:
                 return
             self._closed = True
             handles, self._db = [self._db], None
-            fault = ""
+            fault, end = "", engine.close_engine
             if self._log is not None:
                 fault = self._log.fault() if self._committed else ""
+                end = end if self._read_only or not self._log.is_replaced() else engine.abandon_engine
                 self._log.stop()
             try:
-                await finish(asyncio.wrap_future(self._writers.submit(engine.close_engine, handles)))
+                await finish(asyncio.wrap_future(self._writers.submit(end, handles)))
             except StoreFullError as error:
                 if self._committed:
                     raise
