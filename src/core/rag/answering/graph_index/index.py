@@ -107,10 +107,8 @@ def fact_of(row: Mapping[str, Any], method: str, similarity: float = 0.0) -> Fou
 
 
 async def _made(client: MemGraphClient) -> GraphIndex:
-    entities = await client.read(f"{_ENTITIES} {_NAMED}")
-    entities.sort(key=itemgetter("id"))
-    ids, names = _columns(entities)
-    del entities
+    # In threads, as all that takes long with many entities: others need not wait.
+    ids, names = await asyncio.to_thread(_columns, await client.read(f"{_ENTITIES} {_NAMED}"))
     facts = await _facts(client, ids, names)
     return GraphIndex(ids, names, await asyncio.to_thread(Texts, names), facts)
 
@@ -121,7 +119,6 @@ async def _renewed(client: MemGraphClient, before: GraphIndex, was: list[Row], n
     rows = await client.read(f"{_ENTITIES} AND e.updated_at >= $last {_NAMED}", last=entities_were["last"] or "")
     if 2 * len(rows) > len(before.entity_ids):
         return await _made(client)
-    rows.sort(key=itemgetter("id"))
     changed, new_names = _columns(rows)
     old = before.entity_ids
     nexts = [bisect_left(old, identifier) for identifier in changed]
@@ -133,20 +130,25 @@ async def _renewed(client: MemGraphClient, before: GraphIndex, was: list[Row], n
             return await _made(client)
         gone.update(bisect_left(old, identifier) for identifier in known - there)
     merge = Merge(len(old), gone, nexts)
-    ids, names = merge.items(old, changed), merge.items(before.called, new_names)
+    ids = await asyncio.to_thread(merge.items, old, changed)
+    names = await asyncio.to_thread(merge.items, before.called, new_names)
     texts = await asyncio.to_thread(before.names.renewed, merge, new_names)
     table = await _renewed_facts(client, before.facts, facts_were, facts, list(zip(changed, new_names, strict=True)))
-    return GraphIndex(ids, names, texts, table or await _facts(client, ids, names))
+    if table is None:  # not one without relations, which is empty
+        table = await _facts(client, ids, names)
+    return GraphIndex(ids, names, texts, table)
 
 
-def _columns(entities: Sequence[Row]) -> tuple[list[str], list[str]]:
+def _columns(entities: list[Row]) -> tuple[list[str], list[str]]:
+    """Return ids and names, sorted by the ids."""
+    entities.sort(key=itemgetter("id"))
     return [row["id"] for row in entities], [row["name"] or "" for row in entities]
 
 
 async def _facts(client: MemGraphClient, ids: list[str], names: list[str]) -> FactTable:
     counted = await client.read(f"{_FACTS} RETURN count(r) AS n")
     vocabulary = Vocabulary()
-    vocabulary.add_entities(zip(ids, names, strict=True))
+    await asyncio.to_thread(vocabulary.add_entities, zip(ids, names, strict=True))
     columns = FactColumns(vocabulary)
     read = await _fact_columns(client)
     if counted[0]["n"] <= _FACTS_AT_ONCE:
