@@ -13,7 +13,17 @@ import typer
 
 from mgrag.cli.options import Common, FilterOption, ModelOption, target_file, with_common, write_file
 from mgrag.cli.output import clean, line, note, print_json, write_on
-from mgrag.cli.runtime import fail, open_kb, tell_filter, tell_if_empty, telling_errors, text_or_input, with_kb
+from mgrag.cli.runtime import (
+    ANSWERING,
+    fail,
+    importing,
+    open_kb,
+    tell_filter,
+    tell_if_empty,
+    telling_errors,
+    text_or_input,
+    with_kb,
+)
 
 if TYPE_CHECKING:
     import asyncio
@@ -103,6 +113,7 @@ def ask(
     answer = with_kb(
         chosen,
         lambda kb: _answer(kb, chosen, asked, strategy, conversation, options, mermaid),
+        modules=ANSWERING,
         embedding=True,
         model=model,
     )
@@ -134,7 +145,7 @@ def chat(
     with telling_errors(), asyncio.Runner() as runner:
         kb = open_kb(chosen, model=model, create=False)
         try:
-            runner.run(kb.connect())
+            runner.run(_connect(kb))
             note(f"Conversation {talk}. To leave, type exit or press Ctrl-D; --conversation {talk} continues it.")
             if conversation is not None and runner.run(kb.client.find_conversation(conversation)) is None:
                 note("It is new: nothing was said in a conversation of this name before.")
@@ -145,6 +156,11 @@ def chat(
             note("")
         finally:
             runner.run(kb.close())
+
+
+async def _connect(kb: KnowledgeBase) -> None:
+    with importing(*ANSWERING):
+        await kb.connect()
 
 
 def _turn(

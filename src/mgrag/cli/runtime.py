@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -53,6 +54,10 @@ _FOR_COMMANDS = {
     ),
 }
 
+#: What a search and an answer import, besides what opening a graph does.
+SEARCHING = ("core.rag.retrieval.complete_search", "core.rag.retrieval.graph.searching")
+ANSWERING = (*SEARCHING, "core.rag.answering.recording", "core.rag.answering.strategies")
+
 _LONGEST_MESSAGE = 2000
 _NAMED = 10  # namespaces
 _LONGEST_INPUT = 5_000_000  # bytes
@@ -65,10 +70,31 @@ def open_kb(options: Common, **more: Any) -> KnowledgeBase:
     return KnowledgeBase.open(options.db, namespace=options.namespace, **more)
 
 
+@contextmanager
+def importing(*modules: str) -> Iterator[None]:
+    """Import what the work needs as soon as the event loop has nothing to do: while a thread opens the graph.
+
+    That takes seconds where the graph is large, and what an answer needs takes another one.
+    """
+    import asyncio
+
+    handle = asyncio.get_running_loop().call_soon(_import, modules)
+    try:
+        yield
+    finally:
+        handle.cancel()  # nothing was opened
+
+
+def _import(modules: Sequence[str]) -> None:
+    for name in modules:
+        import_module(name)
+
+
 def with_kb[T](
     options: Common,
     work: Callable[[KnowledgeBase], Awaitable[T]],
     *,
+    modules: Sequence[str] = (),
     embedding: bool = False,
     create: bool = False,
     model: str | None = None,
@@ -79,6 +105,7 @@ def with_kb[T](
     Args:
         options: The options that name it.
         work: What to do.
+        modules: What this imports.
         embedding: Whether it needs the embedding service.
         create: Whether a missing graph may be created.
         model: The embedding model; ``None``: that of the settings.
@@ -86,7 +113,7 @@ def with_kb[T](
     """
 
     async def call() -> T:
-        with progress(doing, quiet=options.json or not doing):
+        with progress(doing, quiet=options.json or not doing), importing(*modules):
             async with open_kb(options, create=create, embedding=embedding, model=model) as kb:
                 found = await work(kb)
                 if not found:

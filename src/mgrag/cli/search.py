@@ -9,7 +9,7 @@ import typer
 
 from mgrag.cli.options import Common, FilterOption, ModelOption, with_common
 from mgrag.cli.output import Styled, line, note, print_json
-from mgrag.cli.runtime import tell_filter, tell_if_empty, with_kb
+from mgrag.cli.runtime import SEARCHING, tell_filter, tell_if_empty, with_kb
 
 if TYPE_CHECKING:
     from core.rag import KnowledgeBase
@@ -76,7 +76,7 @@ def search(
             await tell_filter(kb, filters)
         return corrected, hits
 
-    corrected, hits = with_kb(chosen, find, embedding=True, model=model)
+    corrected, hits = with_kb(chosen, find, modules=SEARCHING, embedding=True, model=model)
     if corrected:
         note(f"mgrag: {told_of(corrected)}; what stands in quotation marks is not corrected.")
     if chosen.json:

@@ -14,7 +14,7 @@ import typer
 
 from mgrag.cli.options import DbOption, ModelOption, NamespaceOption, common
 from mgrag.cli.output import note
-from mgrag.cli.runtime import open_kb, run
+from mgrag.cli.runtime import ANSWERING, importing, open_kb, run
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -89,19 +89,20 @@ def serve(
             )
         if read_only:
             settings = settings.model_copy(update={"read_only": True})
-        async with open_kb(chosen, model=model, create=not read_only, settings=settings) as kb:
-            _ = kb.language_model, kb.reranker  # settings that make no sense are told now, not to a caller later
-            app = build_app(
-                kb,
-                access,
-                roots=root or (),
-                allow_private=allow_private,
-                max_bytes=settings.max_file_bytes,
-                origins=cors or (),
-                open_metrics=open_metrics,
-            )
-            _allow_files()
-            await _listen(app, host, port, base_path=base_path, open_to_all=access.open)
+        with importing(*ANSWERING):  # which would hold up everybody when somebody asks for the first time
+            async with open_kb(chosen, model=model, create=not read_only, settings=settings) as kb:
+                _ = kb.language_model, kb.reranker  # settings that make no sense are told now, not to a caller later
+                app = build_app(
+                    kb,
+                    access,
+                    roots=root or (),
+                    allow_private=allow_private,
+                    max_bytes=settings.max_file_bytes,
+                    origins=cors or (),
+                    open_metrics=open_metrics,
+                )
+                _allow_files()
+                await _listen(app, host, port, base_path=base_path, open_to_all=access.open)
 
     run(call)
     sys.stderr.flush()
