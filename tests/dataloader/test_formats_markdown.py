@@ -188,6 +188,25 @@ def test_a_description_is_the_first_paragraph(body: str, content: str) -> None:
     assert document.metadata == {"description": "Reports whether it is there."}
 
 
+def test_fields_that_list_things_or_tell_something_are_part_of_the_text() -> None:
+    fields = (
+        "---\ntitle: Tide mill\nbrief: A mill that turns with the ebb.\nstatus: draft\nnotes:\n- Do not turn it at "
+        "high tide | or low.\nmodels:\n- name: M1\n  built: 1780\n  parts:\n  - name: wheel\n    count: 2\n- name: M2\n"
+        "  sold: true\n"
+        "links: [{url: a}, {url: b}]\nauthors: [{name: Ann, url: c}]\n---\n"
+    )
+    document = convert("a.md", f"{fields}# Mill\n\nWords.\n")
+    sections = (
+        "## notes\n\n- Do not turn it at high tide | or low.\n\n## models\n\n| name | built | parts | sold |\n"
+        "| --- | --- | --- | --- |\n| M1 | 1780 | name: wheel, count: 2 |  |\n| M2 |  |  | true |\n"
+    )
+    assert document.content == f"# Mill\n\nA mill that turns with the ebb.\n\nWords.\n\n{sections}"
+    assert document.metadata["models"][1] == {"name": "M2", "sold": True}
+    assert convert("a.md", fields).content == f"A mill that turns with the ebb.\n\n{sections}"
+    many = "".join(f"- {{a{number}: x, b{number}: y}}\n" for number in range(5_000))
+    assert convert("a.md", f"---\nparts:\n{many}---\nText.\n").content == "Text.\n"
+
+
 def test_fields_keep_what_they_say() -> None:
     document = convert(
         "a.md",

@@ -10,6 +10,7 @@ from typing import Any
 
 from libs.dataloader.formats.bare_tables import with_outer_bars
 from libs.dataloader.formats.base import Content, FileData, fences
+from libs.dataloader.formats.field_sections import field_sections, field_sentences
 from libs.dataloader.formats.front_matter import fields_metadata
 from libs.dataloader.formats.html_in_markdown import comments, has_comments, with_plain_tables, without_comments
 from libs.dataloader.formats.markdown_fields import fields_at_top
@@ -88,7 +89,10 @@ def read(file: FileData, _kind: Format) -> Content:
     text = file.text()
     fields, properties, text = fields_at_top(text)
     metadata = fields_metadata(fields)
-    text = _with_lead(text, metadata.get("description"))
+    for lead in (*reversed([*field_sentences(fields)]), metadata.get("description")):
+        text = _with_lead(text, lead)
+    if sections := field_sections(fields):
+        text = f"{text.rstrip()}\n\n{sections}".lstrip("\n")
     if has_comments(text):
         text = without_comments(text, comments(_without_spans(_without_fences(text))))
     if file.in_vault:
