@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.rag import KnowledgeBase
-from core.rag.analysis import asked_dates, date_words
+from core.rag.analysis import asked_dates, date_words, path_dates
 from core.rag.retrieval.hits import SearchMode
 from libs.dataloader import Document
 
@@ -57,9 +57,39 @@ def test_other_numbers_are_no_dates(text: str) -> None:
     assert asked_dates(text) == []
 
 
+@pytest.mark.parametrize(
+    "path",
+    [
+        "board/2024/minutes-05-15.md",
+        "2024-05/may-15.md",
+        "talks/2024/15_May.txt",
+        "2024/board/Sitzung 05.15.md",
+        "blog/2024/05/15-mills.md",
+        "1999/2024-05-15.md",
+    ],
+)
+def test_a_folder_may_have_the_year_of_a_date(path: str) -> None:
+    assert path_dates(path) == ("date20240515", "date0515", "date202405")
+
+
+async def test_minutes_are_found_by_the_day_in_their_path_and_standards_by_their_number() -> None:
+    files = ("board/2024/board-05-15.md", "board/2024/board-05-22.md", "board/2023/board-05-15.md", "std/rfc9114.md")
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.ingest(
+            [Document(path=path, content="# Agenda of the board\n\nThe gate.", format="markdown") for path in files]
+        )
+        assert (await kb.search("What was said on 15 May 2024?"))[0].path == files[0]
+        assert (await kb.search("What does RFC 9114 say?"))[0].path == files[3]
+
+
+@pytest.mark.parametrize("path", ["2024/x-13-02.md", "2024/x-10-20-30.md", "2024/maybe-3.md", "v2/05-15.md"])
+def test_other_numbers_in_paths_are_no_days(path: str) -> None:
+    assert path_dates(path) == ()
+
+
 @given(st.text(max_size=300))
 def test_any_text_gives_index_words(text: str) -> None:
-    assert all(word.isalnum() and word.isascii() for word in (*date_words(text), *asked_dates(text)))
+    assert all(word.isalnum() and word.isascii() for word in (*date_words(text), *path_dates(text), *asked_dates(text)))
     assert len(asked_dates(text)) <= 4
 
 

@@ -13,12 +13,12 @@ from core.rag.analysis.analyzer import (
     query_terms,
     short_stems,
 )
-from core.rag.analysis.dates import asked_dates, date_words
+from core.rag.analysis.dates import asked_dates, date_words, path_dates
 from core.rag.analysis.definitions import asked_name, asked_words, defined_words, definition_word
-from core.rag.analysis.numbered import asked_numbers, heading_numbers, number_of, without_number
+from core.rag.analysis.numbered import asked_numbers, document_words, heading_numbers, number_of, without_number
 
 #: Raised whenever the same text gives other words, so that documents are analysed again.
-ANALYSIS_VERSION = 10
+ANALYSIS_VERSION = 11
 
 __all__ = [
     "ANALYSIS_VERSION",
@@ -33,6 +33,7 @@ __all__ = [
     "date_words",
     "defined_words",
     "definition_word",
+    "document_words",
     "file_word",
     "heading_numbers",
     "index_terms",
@@ -40,6 +41,7 @@ __all__ = [
     "letters",
     "naming_terms",
     "number_of",
+    "path_dates",
     "query_terms",
     "short_stems",
     "without_number",

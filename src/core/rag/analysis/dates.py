@@ -33,6 +33,15 @@ _PATTERNS: Final = tuple(
         rf"{_MONTH}{_OF_YEAR}",
     )
 )
+#: A folder of a year or of its month, and the day in the name of the file: "2021/board-02-28.md", "2022-03/mar-28".
+_IN_FOLDER: Final = re.compile(
+    rf"(?:\A|/){_YEAR}(?:[-_. ]?[01]\d)?/(?:[^/]*/)?[^/]*?(?<![^\W_])(?:"
+    rf"(?P<month>[01]\d)[-_.](?P<day>[0-3]\d)(?![\d-])"
+    rf"|(?P<named>{ANY_MONTH})[-_. ]{{1,2}}(?P<after>\d{{1,2}})(?!\d)"
+    rf"|(?P<before>\d{{1,2}})[-_. ]{{1,2}}(?P<behind>{ANY_MONTH}))"
+    rf"(?![^\W_])[^/]*\Z",
+    re.IGNORECASE,
+)
 #: Without one of these, a text has no date; looked for first, as most have none.
 _LIKELY: Final = re.compile(rf"(?:19|20)\d\d|[0-3]\d\.\s?[01]\d\.|\b(?:{ANY_MONTH})\b", re.IGNORECASE)
 _LONGEST_NAME: Final = 200
@@ -76,6 +85,23 @@ def date_words(name: str) -> tuple[str, ...]:
         if year:
             words[_word(year, month, None)] = None
     return tuple(words)
+
+
+def path_dates(path: str) -> tuple[str, ...]:
+    """Return the index words for the dates in the name of a file and the folders that it is in.
+
+    Example:
+        >>> path_dates("board/2021/minutes-02-28.md")
+        ('date20210228', 'date0228', 'date202102')
+    """
+    end = "/".join(path.split("/")[-3:])
+    words, found = date_words(end), _IN_FOLDER.search(end)
+    if found is None or any(len(word) == len("date20210228") for word in words):
+        return words
+    month = found["month"] or found["named"] or found["behind"]
+    day = found["day"] or found["after"] or found["before"]
+    number = int(month) if month.isdigit() else NUMBERS[month.lower()]
+    return date_words(f"{found['year']}-{number:02}-{int(day):02}")
 
 
 def asked_dates(question: str) -> list[str]:

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from pathlib import PurePosixPath
 from typing import Final
 
+from core.rag.analysis.dates import date_words, path_dates
 from core.rag.analysis.language import DEFAULT_LANGUAGE
 from core.rag.analysis.words import MAX_TERM_BYTES, fold, folded_stop_words
 
@@ -64,6 +66,8 @@ _BARE_HEADING: Final = re.compile(
 )
 _ASKED: Final = re.compile(rf"(?<!\w){_NAMED}")
 _BARE: Final = re.compile(r"(?<![\w.-])v?(?P<number>\d{1,4}(?:\.\d{1,4}){1,5})(?![\w-]|\.\d)")
+#: A kind and a number in the name of a file: "rfc9114", "ADR-0011", "pep_0008".
+_NAME: Final = re.compile(r"(?P<kind>[^\W\d_]{2,24})[-_. ]?(?P<number>\d{1,5})(?![\w.]*\d)")
 #: What may stand between the number of a heading and the rest.
 _BEHIND: Final = " \t\u00a0.:;,)]}*_-\N{EN DASH}\N{EM DASH}|/"
 #: Characters of a heading within which its number is.
@@ -84,6 +88,23 @@ def heading_numbers(heading: str) -> tuple[str, ...]:
     """
     words, _ = _begins_with(heading[:_LONGEST])
     return words
+
+
+def name_numbers(name: str) -> tuple[str, ...]:
+    """Return the index words for what the name of a file or a title begins with, if that is a kind and a number.
+
+    Example:
+        >>> name_numbers("rfc9114"), name_numbers("ADR-0011-answers"), name_numbers("01-a")
+        (('rfc9114',), ('adr11',), ())
+    """
+    spaced = _NAME.match(name)
+    return () if spaced is None else heading_numbers(f"{spaced['kind']} {spaced['number']}")
+
+
+def document_words(title: str, path: str) -> tuple[str, ...]:
+    """Return the index words for the dates and the number of a document: "board/2021/minutes-02-28.md", "RFC 9114"."""
+    numbers = (*name_numbers(title), *name_numbers(PurePosixPath(path).stem))
+    return tuple(dict.fromkeys((*date_words(title), *path_dates(path), *numbers)))
 
 
 def without_number(heading: str) -> str:

@@ -14,7 +14,15 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 from uuid import UUID
 
-from core.rag.analysis import TITLE_WEIGHT, date_words, defined_words, file_word, heading_numbers, index_terms
+from core.rag.analysis import (
+    TITLE_WEIGHT,
+    date_words,
+    defined_words,
+    document_words,
+    file_word,
+    heading_numbers,
+    index_terms,
+)
 from core.rag.arguments import check_mapping, check_optional, check_text
 from core.rag.dbhandler.documents.contents import content_properties
 from core.rag.dbhandler.documents.linking import LinkRow, resource_type
@@ -265,8 +273,7 @@ def _numbers_of(heading: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=256)
 def _names_of(path: str, title: str) -> tuple[str, ...]:
-    dates = dict.fromkeys((*date_words(title), *date_words("/".join(path.split("/")[-3:]))))
-    return (*dates, *file_word(path) * TITLE_WEIGHT)
+    return (*document_words(title, path), *file_word(path) * TITLE_WEIGHT)
 
 
 def chunk_rows(
