@@ -212,6 +212,13 @@ SAILS = {
             "miller.py",
         ),
         ("Which test calls turn_sails?", "def test_turn_sails: `assert turn_sails(1) == 1`", "tests/test_wind.py"),
+        ("Where is turn_sails tested?", "def test_turn_sails: `assert turn_sails(1) == 1`", "tests/test_wind.py"),
+        (
+            "Where is MOST_SAILS used?",
+            "def work: `return turn_sails(wind, MOST_SAILS)` All sails, as turn_sails says.",
+            "miller.py",
+        ),
+        ("Which function turns the sails?", "`def turn_sails(wind):` Give all their share.", "wind.py"),
     ],
 )
 async def test_answers_begin_with_the_definition_or_the_call_that_is_asked_for(

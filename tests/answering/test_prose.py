@@ -43,6 +43,7 @@ def test_documentation_comes_before_code_that_is_little_better() -> None:
     [
         ("What does openSluice do?", ["sluice.py", "tests/sluice.py", "LICENSE"]),
         ("Which test opens the sluice function?", ["tests/sluice.py", "sluice.py", "LICENSE"]),
+        ("Where is openSluice tested?", ["tests/sluice.py", "sluice.py", "LICENSE"]),
         ("Under which license is openSluice?", ["LICENSE", "sluice.py", "tests/sluice.py"]),
     ],
 )

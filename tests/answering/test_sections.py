@@ -68,6 +68,80 @@ async def test_a_heading_that_ends_with_a_colon_has_one_only(kb: KnowledgeBase) 
     assert "::" not in answer
 
 
+GATES = """# Gates
+
+## The gate hums
+
+### Symptom
+
+You open the lower gate at spring tide, and the chain of it hums like a bee all night.
+
+### Cause
+
+The pawl is dry.
+
+### Solution
+
+#### With oil
+
+Drip some on the pawl. Wait for a night until it has run down to the axle.
+
+#### Without
+
+Use tallow.
+
+## The gate leaks
+
+### Symptom
+
+You open the upper gate, and water runs below the sill.
+
+### Solution
+
+Close the lower gate and caulk the sill.
+"""
+
+
+async def test_what_is_told_in_one_section_is_solved_in_the_section_beside_it() -> None:
+    others = [
+        Document(path=f"{name}.md", content=f"# {name} gate\n\n## Solution\n\nOpen the {name} gate.", format="markdown")
+        for name in ("Wooden", "Iron", "Open")
+    ]
+    async with KnowledgeBase.open("embedded::memory:", chunk_size=32, chunk_overlap=0) as kb:
+        await kb.ingest([Document(path="gates.md", content=GATES, format="markdown"), *others])
+        question = "I open the lower gate at spring tide, and the chain hums all night. How can I solve this?"
+        first, second = (await kb.search(question))[:2]
+        assert first.heading.endswith("The gate hums > Solution > With oil")
+        assert second.heading.endswith("The gate hums > Symptom")
+        answer = (await kb.ask(question)).text
+        assert "Drip some on the pawl." in answer.splitlines()[2], answer
+        hits = await kb.search(question, filters="path:Iron.md")
+        assert {hit.path for hit in hits} == {"Iron.md"}
+
+
+async def test_the_minutes_of_the_day_are_asked_for_and_points_come_with_what_is_below_them() -> None:
+    minutes = (
+        "# Board\n\n## Members present\n\n- {name} (chair)\n- Wim Daal\n\n## Agenda\n\n- Paint for the lower gate "
+        "[#{number}](https://example.com/{number})\n  - {name} asks for {number} offers\n    - Not by mail\n"
+        "- Any other business\n"
+    )
+    names = {3: "Ada Lane", 10: "Olu Adeyemi", 17: "Kirsi Lahti"}
+    documents = [
+        Document(
+            path=f"board/2024/board-05-{day:02}.md", content=minutes.format(name=name, number=day), format="markdown"
+        )
+        for day, name in names.items()
+    ]
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.ingest(documents)
+        for day, name in names.items():
+            answer = (await kb.ask(f"Who attended the board meeting on {day} May 2024?")).text
+            assert f"{name} (chair)" in answer.splitlines()[2] + answer.splitlines()[3], answer
+            assert not [other for other in names.values() if other != name and f"{other} (chair)" in answer], answer
+        answer = (await kb.ask("What was said about paint for the lower gate on 10 May 2024?")).text
+        assert "  - Olu Adeyemi asks for 10 offers" in answer.splitlines(), answer
+
+
 @pytest.mark.parametrize(
     ("question", "name", "is_of"),
     [
@@ -79,6 +153,12 @@ async def test_a_heading_that_ends_with_a_colon_has_one_only(kb: KnowledgeBase) 
         ("Pourquoi le four reste-t-il froid ?", "Cause", True),
         ("Wie lange dauert die Suppe?", "Zubereitungszeit", True),
         ("How long does the soup take?", "Timer", False),
+        ("Who attended the board meeting on 3 May?", "Members present", True),
+        ("Wer war bei der Sitzung am 3. Mai?", "Teilnehmerinnen und Teilnehmer", True),
+        ("What did the board decide about the weir?", "Conclusion/Resolution", True),
+        ("What was decided about the weir?", "Discussion", False),
+        ("When is the next meeting?", "Upcoming Meetings", True),
+        ("What are the symptoms of a blown fuse?", "2. Symptoms", True),
     ],
 )
 def test_sections_are_told_by_their_names(question: str, name: str, is_of: bool) -> None:

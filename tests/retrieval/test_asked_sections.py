@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.rag import KnowledgeBase
+from core.rag.analysis.purposes import purpose_asked
 from core.rag.retrieval.hits import SearchMode
 from core.rag.retrieval.ordering.asked_sections import Passage, asked_first, asked_sections
 from libs.dataloader import Document
@@ -121,6 +122,31 @@ def test_what_is_below_a_heading_that_is_asked_for_counts_half() -> None:
     # What stands above all passages is the name of the document.
     passages = {heading: Passage("", "Copies.", f"Forced > {heading}", "item.md") for heading in ("Examples", "Notes")}
     assert asked_sections(passages, shares) == {}
+
+
+def test_a_section_is_asked_for_by_what_it_is_for_and_what_stands_above_it() -> None:
+    purpose = purpose_asked("What was decided about the sluice on 2024-05-15?")
+    shares = {"sluic": 0.6, "date20240515": 0.4}
+
+    def asked(heading: str, title: str = "Minutes", path: str = "minutes.md") -> float | None:
+        return asked_sections({"c": Passage("", "It stays.", heading, title, path)}, shares, purpose).get("c")
+
+    assert asked("The sluice > Conclusion/Resolution") == pytest.approx(0.6)
+    assert asked("Conclusion", title="The sluice") == pytest.approx(0.6)
+    assert asked("Decisions", path="2024/board-05-15.md") == pytest.approx(0.4)
+    assert asked("The sluice > Discussion and decision", path="2024/board-05-15.md") == pytest.approx(1.0)
+    assert asked("The meadow > Conclusion") is None
+
+
+def test_the_beginning_of_a_section_comes_before_the_rest_of_it() -> None:
+    shares = {"forc": 0.6, "copi": 0.4}
+    passages = {
+        "begins": Passage("", "## -Force\n\nCopies.", "-Force", "Copy-Item", "copy.md"),
+        "goes on": Passage("", "It copies.", "-Force", "Copy-Item", "copy.md"),
+        "other": Passage("", "It moves.", "-Force", "Move-Item", "move.md"),
+    }
+    expected = {"begins": pytest.approx(1.0), "goes on": pytest.approx(0.5), "other": pytest.approx(0.6)}
+    assert asked_sections(passages, shares) == expected
 
 
 def test_a_heading_has_to_be_asked_for_with_all_its_words_and_say_more_than_the_title() -> None:

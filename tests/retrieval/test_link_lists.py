@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from core.rag import KnowledgeBase
 from core.rag.retrieval.hits import SearchMode
-from core.rag.retrieval.ordering.link_lists import WORTH, is_link_list, without_lists_in_front
+from core.rag.retrieval.ordering.link_lists import WORTH, is_link_list, lists_sources, without_lists_in_front
 from libs.dataloader import Document
 
 LISTS = [
@@ -60,12 +60,43 @@ def test_broken_links_without_end_take_no_time(character: str) -> None:
 
 
 def test_only_lists_are_lowered() -> None:
-    scores = {"list": 1.0, "text": 0.8, "not looked at": 0.5}
-    assert without_lists_in_front(scores, {"list": LISTS[0], "text": TEXTS[1]}) == {
+    scores = {"list": 1.0, "sources": 0.9, "text": 0.8, "not looked at": 0.5}
+    sources = '[MILL]\n: Lane, A., "The mill", 1780.'
+    looked_at = {"list": ("", LISTS[0]), "sources": ("The mill > 12. References", sources), "text": ("", TEXTS[1])}
+    assert without_lists_in_front(scores, looked_at) == {
         "list": pytest.approx(WORTH),
+        "sources": pytest.approx(0.9 * WORTH),
         "text": 0.8,
         "not looked at": 0.5,
     }
+
+
+@pytest.mark.parametrize(
+    ("heading", "sources"),
+    [
+        ("HTTP > 12. References > 12.2. Informative References", True),
+        ("Der Bach > Literaturverzeichnis", True),
+        ("Bibliography", True),
+        ("API reference", False),
+        ("Passing by reference", False),
+        ("", False),
+    ],
+)
+def test_lists_of_sources_are_told_by_their_headings(heading: str, sources: bool) -> None:
+    assert lists_sources(heading) is sources
+
+
+async def test_answers_say_what_a_source_is_about_only_if_it_is_asked_for() -> None:
+    text = (
+        "# RFC 42\n\n## 1. Gates\n\nA gate that leaks water is caulked within a day.\n\n## 2. References\n\n[W]\n"
+        ": Lane: A gate that leaks water, 1780.\n"
+    )
+    async with KnowledgeBase.open("embedded::memory:", chunk_size=32, chunk_overlap=0) as kb:
+        await kb.ingest([Document(path="rfc42.md", content=text, format="markdown")])
+        answer = (await kb.ask("What does RFC 42 say about a gate that leaks water?")).text
+        assert "caulked" in answer.splitlines()[2], answer
+        answer = (await kb.ask("Which author wrote about a gate that leaks water?")).text
+        assert "Lane" in answer
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "graph", "auto"])

@@ -7,6 +7,7 @@ people ask: nobody says "mitigation" who asks what to do.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -24,8 +25,12 @@ class Purpose:
     names: re.Pattern[str]
 
     def is_of(self, name: str) -> bool:
-        """Return whether a heading or label is of this kind: "2.1 Requirements", "Ingredients for the dough"."""
-        return self.names.fullmatch(name.casefold()) is not None
+        """Return whether a heading or label is of this kind: "2.1 Requirements", "Conclusion / Resolution"."""
+        return any(self.names.fullmatch(part) is not None for part in _JOINED.split(name.casefold()))
+
+    def above(self, headings: Sequence[str]) -> Sequence[str] | None:
+        """Return the headings above the section of this kind, of those above a passage; ``None`` if none is of it."""
+        return next((headings[:place] for place, name in enumerate(headings) if self.is_of(name)), None)
 
     def rest(self, question: str) -> str:
         """Return what is left of a question without what asks for it: what the section is to be about."""
@@ -37,6 +42,8 @@ def _purpose(asks: str, names: str) -> Purpose:
     return Purpose(re.compile(asks, re.IGNORECASE), re.compile(named))
 
 
+#: Between the names of a section that has several.
+_JOINED: Final = re.compile(r"\s*[/&,]\s*|\s+(?:and|und|et|y|e)\s+")
 _PERSON: Final = "(?:i|we|you|one)"
 _TO_FIX: Final = "(?:fix|resolve|solve|mitigate|remedy|troubleshoot|recover from|respond to|react to|deal with)"
 
@@ -70,7 +77,37 @@ _PURPOSES: Final = (
     _purpose(
         r"\bwhy\b|\bwhat (?:causes|caused|is the (?:cause|reason))\b|\bwarum\b|\bweshalb\b|\bwieso\b|\bpourquoi\b"
         r"|\bpor qué\b|\bperché\b",
-        r"(?:root |possible )?causes?|(?:mögliche )?ursachen?|gründe?|causes? possibles?|causas?",
+        r"(?:root |possible )?causes?|reasons?|(?:mögliche )?ursachen?|gründe?|causes? possibles?|raisons?|causas?",
+    ),
+    _purpose(
+        r"\b(?:which|what are the|what) symptoms\b|\bhow (?:do|can|will|would) i (?:notice|recogni[sz]e)\b"
+        r"|\b(?:welche|was sind die) (?:symptome|anzeichen)\b|\bworan (?:erkenne|merke)\b"
+        r"|\bquels (?:sont les )?symptômes\b|\b(?:cuáles son los|qué) síntomas\b|\bquali (?:sono i )?sintomi\b",
+        r"symptoms?|problem|issue|symptome?|anzeichen|symptômes?|síntomas?|sintom[oi]",
+    ),
+    _purpose(
+        r"\bwho (?:all )?(?:attended|participated|took part|joined|was (?:present|there|at|in))\b"
+        r"|\bwho were the (?:attendees|participants)\b"
+        r"|\b(?:which|what) people (?:attended|participated|took part|joined|were)\b"
+        r"|\bwer (?:nahm|war (?:anwesend|dabei|bei|auf))\b|\bqui (?:était présent|a (?:participé|assisté))\b"
+        r"|\bquién(?:es)? (?:asisti|particip|estuv)\w+|\bchi (?:era presente|ha partecipato)\b",
+        r"(?:\w+ )?(?:present|attendees|participants|attendance|anwesend(?:e|heit)?|teilnehmer(?:innen)?|teilnehmende)"
+        r"|(?:introduction|list) of (?:attendees|participants)|roll call|présents|asistentes|participantes|presenti"
+        r"|partecipanti",
+    ),
+    _purpose(
+        r"\bwhat (?:was|were|has been|did .{1,60}?) (?:decided?|agreed?|resolved?|concluded?)\b"
+        r"|\bwhat (?:was|were|is|are) the (?:decisions?|conclusions?|resolutions?|outcomes?|results?|consensus)\b"
+        r"|\bwas (?:wurde|haben .{1,60}?) (?:.{1,90} )?(?:beschlossen|entschieden|vereinbart)\b"
+        r"|\bqu['’]a-t-(?:il|on) (?:été )?décidé\b|\bqu[eé] se (?:decidió|acordó)\b|\bcosa (?:è stato|si è) deciso\b",
+        r"conclusions?|resolutions?|decisions?|outcomes?|consensus|beschl(?:uss|üsse)|entscheidung(?:en)?|ergebnis(?:se)?"
+        r"|décisions?|decisi[oó]n(?:es)?|acuerdos|decision[ei]",
+    ),
+    _purpose(
+        r"\bwhen (?:is|are|will|was) (?:.{1,40} )?next (?:meeting|call|session)s?\b"
+        r"|\bwann ist (?:.{1,40} )?nächste \w*sitzung\b",
+        r"(?:upcoming|next|future) (?:meeting|call|session)s?|(?:dates? .{0,20}of )?(?:the )?next meeting"
+        r"|nächste \w*(?:sitzung|treffen)",
     ),
     _purpose(
         r"\bhow (?:long|much time)\b(?: (?:do|does|will|would)\b)?(?=.*\b(?:takes?|needs?|last|cook|bake|boil|rest)\b)"

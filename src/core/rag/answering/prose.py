@@ -12,7 +12,7 @@ from core.rag.retrieval.hits import Hit
 #: How many times the passages wanted are looked at, since those of code may come after others.
 LOOKED_AT = 4
 #: What part of its score a passage keeps that is source code, a test, or a licence.
-_LESS = 0.65
+LESS = 0.65
 #: Files of tests and measurements, as many languages have them, and their folders.
 _TEST = re.compile(
     r"(?:^|/)(?:[\w.]+[-_])?(?:tests?|specs?|__tests__|__mocks__|testdata|testutils?|fixtures|benches|bench(?:marks?|suite)?)/"
@@ -21,6 +21,12 @@ _TEST = re.compile(
 #: The module of tests in a file of Rust.
 _TEST_MODULE = re.compile(r"(?:\A| > )mod tests?(?: > |\Z)")
 _OF_TESTS = re.compile(r"\b(?:test\w*|spec|specs|benchmark\w*|mock\w*|fixture\w*|getestet)\b", re.IGNORECASE)
+#: Questions for a test, not for what is said about tests.
+_WANTS_TEST = re.compile(
+    r"\b(?:which|what) (?:\w+ )?tests?\b|\bwhere (?:is|are) .{1,100} (?:tested|covered)\b|\btests? (?:for|of|that)\b"
+    r"|\bwelche[rs]? (?:\w+ )?tests?\b|\bquels? tests?\b|\bqué pruebas?\b",
+    re.IGNORECASE,
+)
 _LICENCE = re.compile(r"(?:^|/)(?:LICEN[CS]E|COPYING|NOTICE)(?:[-._][\w.-]*)?\Z", re.IGNORECASE)
 _OF_LICENCES = re.compile(
     r"licen|copyright|\b(?:legal|liab|warrant|patent|redistribut|trademark|attribution|notice|terms|lizen|urheber)",
@@ -50,23 +56,31 @@ def is_test(path: str, heading: str = "") -> bool:
     return is_code(path) and (_TEST.search(path) is not None or _TEST_MODULE.search(heading) is not None)
 
 
+def is_beside_the_point(question: str, path: str, heading: str) -> bool:
+    """Return whether source code is a test and the question asks for none, or the other way round."""
+    if _WANTS_TEST.search(question) is not None:
+        return not is_test(path, heading)
+    return _OF_TESTS.search(question) is None and is_test(path, heading)
+
+
 def best_to_read(question: str, hits: Sequence[Hit], limit: int) -> list[Hit]:
     """Return the best hits; those count less that are seldom written to answer such a question.
 
-    That is source code where the question is not about it, tests where it asks for none, and the texts of licences.
+    That is source code where the question is not about it, tests where it asks for none, all else where it asks for
+    one, and the texts of licences.
 
     Args:
         question: The question.
         hits: Hits of a search, best first.
         limit: How many at most.
     """
-    less_code, less_tests = not is_about_code(question), _OF_TESTS.search(question) is None
+    less_code = not is_about_code(question)
     less_licences = _OF_LICENCES.search(question) is None
 
     def score(hit: Hit) -> float:
         code = less_code and is_code(hit.path)
-        test = less_tests and is_test(hit.path, hit.heading)
+        test = is_beside_the_point(question, hit.path, hit.heading)
         licence = less_licences and _LICENCE.search(hit.path) is not None
-        return float(hit.score * _LESS ** (code + test + licence))
+        return float(hit.score * LESS ** (code + test + licence))
 
     return sorted(hits, key=score, reverse=True)[:limit]

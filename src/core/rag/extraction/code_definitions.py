@@ -91,13 +91,14 @@ def code_definitions(content: str, path: str, heading: str) -> list[str]:
         path: The path of its document.
         heading: The path of headings above it, as the splitter makes them for source code.
     """
-    if not is_program(path):
-        return []
-    names = dict.fromkeys(_names(content, path, heading))
+    names = dict.fromkeys(defined_names(content, path, heading))
     return list(dict.fromkeys(word for name in names if (word := definition_word(name))))
 
 
-def _names(content: str, path: str, heading: str) -> Iterator[str]:
+def defined_names(content: str, path: str, heading: str) -> Iterator[str]:
+    """Yield the names of what a passage of a program defines; the arguments are those of :func:`code_definitions`."""
+    if not is_program(path):
+        return
     defined = _of_heading(heading)
     if defined is not None and (_has_head(content, defined) or _only_comments(content)):
         yield defined.name

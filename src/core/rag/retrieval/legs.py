@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 #: Number of stored vectors from which the spread of similarities to a query is estimated.
 SAMPLE_SIZE = 512
+#: How many chunks on either side of one are near it.
+AROUND = 12
 
 
 class Legs:
@@ -92,10 +94,25 @@ class Legs:
         """Return what given chunks say, and what they are called."""
         rows = await self._client.read_together(
             "MATCH (c:DocumentChunk {id: i})-[:CHUNK_OF]->(d:Document)",
-            {"id": "c.id", "terms": "c.terms", "content": "c.content", "heading": "c.heading", "title": "d.title"},
+            {
+                "id": "c.id",
+                "terms": "c.terms",
+                "content": "c.content",
+                "heading": "c.heading",
+                "title": "d.title",
+                "path": "c.path",
+            },
             chunk_ids,
         )
         return {row.pop("id"): Passage(**{name: value or "" for name, value in row.items()}) for row in rows}
+
+    async def around(self, chunk_id: str) -> dict[str, Passage]:
+        """Return a chunk and those near it in its document, in order, without their analysed words."""
+        rows = await self._client.neighbouring_chunks(chunk_id, AROUND)
+        return {
+            row["chunk_id"]: Passage("", row["content"], row["heading"] or "", row["title"] or "", row["path"])
+            for row in rows
+        }
 
     async def sampled_words(self) -> list[frozenset[str]]:
         """Return the analysed words of a random sample of the chunks, to estimate how rare words are."""

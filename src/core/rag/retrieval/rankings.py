@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from core.rag.analysis import query_terms
-from core.rag.analysis.purposes import purpose_asked
+from core.rag.analysis.purposes import Purpose, purpose_asked
+from core.rag.headings import headings_of
 from core.rag.retrieval.bm25 import Bm25
 from core.rag.retrieval.chunk_names import fuzzy_index
 from core.rag.retrieval.hits import SearchMode
 from core.rag.retrieval.legs import Legs
-from core.rag.retrieval.ordering.asked_sections import asked_first, asked_sections
+from core.rag.retrieval.ordering.asked_sections import Passage, asked_first, asked_sections, section_beside
 from core.rag.retrieval.ordering.fusion import Fused, fuse_hybrid
 from core.rag.retrieval.ordering.link_lists import without_lists_in_front
 from core.rag.retrieval.ordering.term_proximity import best, near, proximities, shares
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
     from core.rag.retrieval.dialogue import Dialogue
     from core.rag.retrieval.graph.searching import GraphSearch
+
+#: What a passage keeps of its score for which the section beside it is asked.
+_BEHIND: Final = 0.99
 
 #: Scored candidates: chunk id to (final score, score of each leg).
 Ranking = dict[str, tuple[float, dict[str, float]]]
@@ -161,10 +165,24 @@ class Rankings:
         words = {key: passage.terms for key, passage in passages.items()}
         of_question = shares(words.values(), terms, sample)
         scores = near(scores, proximities(words, of_question), self._vector_weight)
-        asked = asked_sections(passages, of_question, purpose_asked(self._query))
+        purpose = purpose_asked(self._query)
+        asked = asked_sections(passages, of_question, purpose)
         scores = asked_first(scores, asked, self._vector_weight)
-        scores = without_lists_in_front(scores, {key: passage.content for key, passage in passages.items()})
-        return {item.id: (scores[item.id], item.scores) for item in fused}
+        scores = without_lists_in_front(scores, {key: (one.heading, one.content) for key, one in passages.items()})
+        if purpose is not None and scores:  # what a filter is for are documents, so sections beside pass, too
+            scores = await self._with_section(scores, passages, purpose)
+        found = {item.id: item.scores for item in fused}
+        return {key: (score, found.get(key, {})) for key, score in scores.items()}
+
+    async def _with_section(
+        self, scores: Mapping[str, float], passages: Mapping[str, Passage], purpose: Purpose
+    ) -> dict[str, float]:
+        """Return scores by which the section that is for what is asked comes before the best passage, if beside it."""
+        best = max(scores, key=lambda key: scores[key])
+        if best not in passages or purpose.above(headings_of(passages[best].heading)) is not None:
+            return dict(scores)
+        section = section_beside(passages[best], await self._legs.around(best), purpose)
+        return {**scores, best: _BEHIND * scores[best], section: scores[best]} if section else dict(scores)
 
 
 def _by_words(texts: Mapping[str, str], words: Mapping[str, float]) -> dict[str, float]:

@@ -12,6 +12,7 @@ from core.rag.indexing.splitting.sentences import sentence_spans
 
 #: The end of a sentence that announces something, with what closes its emphasis.
 _ANNOUNCES = re.compile(r"(?:(?<!:)[:：]|…|\.\.\.)[*_]{0,3}\Z")
+_STOPS = ".!?;,。！？"
 _ITEM = re.compile(r"([ \t]*)(?:[-*+•·‣▪]|(\d{1,3}[.)]))[ \t]+(?=\S)")
 #: What may come between: nothing, or a tag alone, as Markdown has around a list that is shown in columns.
 _BETWEEN = re.compile(r"\s*(?:<[^<>\n]*>\s*)?")
@@ -49,7 +50,7 @@ def items_behind(text: str, end: int, most: int, *, headed: bool = False) -> lis
         most: Where to stop.
         headed: Whether it is the end of the line above the list of a heading, which announces it, too.
     """
-    lines = _lines_below(text, end) if headed or announces(text, end) else iter(())
+    lines = _lines_below(text, end) if headed or announces(text, end) or _is_topic(text, end) else iter(())
     first = next((line for line in lines if not _BETWEEN.fullmatch(text, *line)), None)
     if first is None:
         return []
@@ -60,7 +61,7 @@ def items_behind(text: str, end: int, most: int, *, headed: bool = False) -> lis
 
 def items_within(text: str, start: int, end: int, most: int) -> list[Item]:
     """Return the items of the list that an item of a list announces ("Windows:"); of a row of a table, none."""
-    items = items_behind(text, end, most)
+    items = items_behind(text, end, most) if announces(text, end) else []
     return items if items and _column(text, items[0].start) > _column(text, start) else []
 
 
@@ -78,6 +79,15 @@ def lead_in(text: str, start: int) -> tuple[int, int] | None:
     if announcing and any(item.start == start for item in items_behind(text, announcing[-1][1], _MOST_ITEMS)):
         return announcing[-1]
     return None
+
+
+def _is_topic(text: str, end: int) -> bool:
+    """Return whether what ends at a place is an item that is no sentence, above its own list, as in minutes."""
+    stop = text.find("\n", end)
+    if stop < 0 or text[end - 1] in _STOPS or is_in_block(text, end):
+        return False
+    item, inner = _ITEM.match(text, text.rfind("\n", 0, end) + 1), _ITEM.match(text, stop + 1)
+    return item is not None and inner is not None and len(inner[1].expandtabs()) > len(item[1].expandtabs()) + 1
 
 
 def _lines_below(text: str, end: int) -> Iterator[tuple[int, int]]:

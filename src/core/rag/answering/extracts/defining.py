@@ -5,20 +5,33 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
-from core.rag.analysis import definition_word
+from core.rag.analysis import analyze, definition_word
 from core.rag.answering.extracts.code_spans import Span
 from core.rag.answering.types import Passage
-from core.rag.extraction.code_definitions import code_definitions
+from core.rag.extraction.code_definitions import code_definitions, defined_names
 from core.rag.extraction.source_code import is_program
 
-#: Questions for the places that use something: "What calls openSluice?", "Where is it used?".
+#: Questions for the places that use something: "What calls openSluice?", "Where is it used?", "Which test covers it?".
 _CALLERS = re.compile(
     r"\s*(?:(?:what|who|which (?:\w+ )?(?:functions?|methods?|classes|class|files?|code|modules?|tests?|places?))\s+"
-    r"(?:(?:all|else|other)\s+)?(?:calls?|uses?|invokes?|instantiates?)\s+(?:the\s+)?(?:\w+\s+)??(?P<called>[\w.:$]+)"
-    r"|where (?:is|are) (?:the\s+)?(?:\w+\s+)??(?P<used>[\w.:$]+) (?:called|used|invoked|instantiated)"
+    r"(?:(?:all|else|other)\s+)?(?:calls?|uses?|invokes?|instantiates?|covers?|exercises|tests?)\s+"
+    r"(?:the\s+)?(?:\w+\s+)??(?P<called>[\w.:$]+)"
+    r"|where (?:is|are) (?:the\s+)?(?:\w+\s+)??(?P<used>[\w.:$]+) (?:called|used|invoked|instantiated|tested|covered)"
     r"|callers of (?P<of>[\w.:$]+))(?:\(\))?[\s?.!`]*",
     re.IGNORECASE,
 )
+#: Those for which every use counts, and not only calls.
+_USES = re.compile(r"\b(?:us(?:es?|ed)|instantiate[sd]?|tests?|tested|cover(?:s|ed)?|exercises)\b", re.IGNORECASE)
+#: Questions for a piece of code by what it does: "Which function registers the handler?".
+_ASKS_FOR_CODE = re.compile(
+    r"\b(?:which|what) (?:\w+ )?(?:function|method|class|struct|type|trait|interface|module|macro|code)\b"
+    r"|\bwhere (?:is|does) the (?:\w+ )?(?:code|function|method|class)\b"
+    r"|\b(?:welche|wo ist die) (?:funktion|methode|klasse)\b|\bquelle (?:fonction|méthode|classe)\b"
+    r"|\bqué (?:función|método|clase)\b",
+    re.IGNORECASE,
+)
+#: The words of a name: ``registerOnShutdown``, ``HTTPServer``, ``turn_sails``.
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
 def defining_spans(passage: Passage, spans: Sequence[Span], asked: Collection[str]) -> set[Span]:
@@ -50,18 +63,41 @@ def called_in(question: str) -> str:
     return re.split(r"[.:]+", name.strip(".:"))[-1]
 
 
-def calling_spans(passage: Passage, spans: Sequence[Span], called: str) -> set[Span]:
+def named_in_words(question: str, passage: Passage, language: str) -> set[str]:
+    """Return index words of what a passage of source code defines that a question asks for by the words of its name.
+
+    Those of ``registerOnShutdown`` are in "Which function registers something on shutdown?"; none for other passages.
+    """
+    if _ASKS_FOR_CODE.search(question) is None:
+        return set()
+    hit, asked = passage.hit, set(analyze(question, language))
+    named: set[str] = set()
+    for name in defined_names(hit.content, hit.path, hit.heading):
+        parts = set(analyze(" ".join(_PART.findall(name)), language))
+        if len(parts) > 1 and parts <= asked and (word := definition_word(name)):
+            named.add(word)
+    return named
+
+
+def is_any_use_asked(question: str) -> bool:
+    """Return whether a question for the places that use something asks for more than calls."""
+    return _USES.search(question) is not None
+
+
+def calling_spans(passage: Passage, spans: Sequence[Span], called: str, *, any_use: bool = False) -> set[Span]:
     """Return the statements of source code that call something, but that of its definition.
 
     Args:
         passage: The passage.
         spans: Its readable pieces.
         called: The name of what is called; nothing is, if it is empty.
+        any_use: Whether other uses count, too.
     """
     hit = passage.hit
     if not called or called not in hit.content or not is_program(hit.path):
         return set()
-    calls, own = re.compile(rf"(?<![\w$]){re.escape(called)}\s?(?:<[^<>()\n]{{0,80}}>)?\("), definition_word(called)
+    behind = r"(?![\w$])" if any_use else r"\s?(?:<[^<>()\n]{0,80}>)?\("
+    calls, own = re.compile(rf"(?<![\w$]){re.escape(called)}{behind}"), definition_word(called)
     return {
         span
         for span in spans

@@ -14,7 +14,13 @@ from core.rag.analysis.filler_phrases import without_phrases
 from core.rag.answering.extracts.announced import announces
 from core.rag.answering.extracts.called import Source, entitled, names_not_asked
 from core.rag.answering.extracts.code_spans import Span
-from core.rag.answering.extracts.defining import called_in, calling_spans, defining_spans
+from core.rag.answering.extracts.defining import (
+    called_in,
+    calling_spans,
+    defining_spans,
+    is_any_use_asked,
+    named_in_words,
+)
 from core.rag.answering.extracts.headed import (
     asks_how_to,
     headed_lists,
@@ -31,15 +37,16 @@ from core.rag.answering.extracts.readable import readable_spans
 from core.rag.answering.extracts.sections import Sections
 from core.rag.answering.extracts.sentence_ends import ASKS, STATES
 from core.rag.answering.extracts.subjects import asks_for_heading
-from core.rag.answering.extracts.substance import only_points, substance
+from core.rag.answering.extracts.substance import LITTLE, asks_for_source, only_points, substance
 from core.rag.answering.extracts.table_rows import is_row, with_head
-from core.rag.answering.prose import names_code
+from core.rag.answering.prose import LESS, is_beside_the_point, names_code
 from core.rag.answering.relevance.joined_words import Together
 from core.rag.answering.types import Passage
 from core.rag.answering.vectors import sentence_vectors
 from core.rag.embedder.likeness import likeness, usual_cosine
 from core.rag.extraction.source_code import is_code
 from core.rag.indexing.splitting.sentences import sentence_spans
+from core.rag.retrieval.ordering.link_lists import lists_sources
 
 if TYPE_CHECKING:
     from core.rag.embedder import EmbeddingService
@@ -204,14 +211,15 @@ def _rated(
     lines = named_lines([(sources[one.passage], one.place) for one in sentences], wanted)
     rated = []
     for one, meant, row, line in zip(sentences, alike, rows, lines, strict=True):
-        source = sources[one.passage]
+        source, hit = sources[one.passage], sources[one.passage].passage.hit
         last = not source.text[one.place.end :].strip()
         points = one.place.said and only_points(question, one.text, last=last)
         part = substance(question, one.text, last=last) if one.place.said else statement
         own = weights[one.passage]
         asked = math.fsum(own[term] for term in one.words & own.keys()) / totals[one.passage]
         of_section = sections.share(one.passage, one.place)
-        if one.place.said and (entitled_to := max(of_section, float(is_entitled[one.passage]))):
+        is_called = sections.nearness(one.passage, one.place) if is_entitled[one.passage] else 0.0
+        if one.place.said and (entitled_to := max(of_section, is_called)):
             asked = max(asked, entitled_to * (1.0 - _GIVEN) + _GIVEN * asked)
         if line:  # what stands above it is as good as said in it
             full = {term: value / (_GIVEN if term in source.names else 1.0) for term, value in own.items()}
@@ -232,7 +240,11 @@ def _rated(
             path = path or source.headings.dated(one.place.start)
         of_kind = _OF_KIND if is_of_kind or (of_time and path) else 0.0
         subject = path or source.headings.subject(one.place.start, one.text, one.words, wanted)
-        is_led_to = source.passage.hit.scores.get("graph", 0.0) >= _LED
+        if is_code(hit.path) and is_beside_the_point(question, hit.path, hit.heading):
+            part *= LESS
+        if lists_sources(hit.heading) and not asks_for_source(question):
+            part *= LITTLE
+        is_led_to = hit.scores.get("graph", 0.0) >= _LED
         about = score + of_kind if is_led_to else score
         one = replace(one, score=part * (score + of_kind), about=part * about, points=points)
         rated.append(replace(one, subject=subject, asked_for=bool(path)))
@@ -243,13 +255,15 @@ def _wanted_of_code(
     question: str, sources: Sequence[Source], sentences: Sequence[Sentence], defined: set[str]
 ) -> set[tuple[int, Span]]:
     """Return the pieces of source code that define what a question wants defined, or that call what it says."""
-    called = called_in(question)
-    if not called and not asked_name(question):
-        return set()
+    called, any_use, is_named = called_in(question), is_any_use_asked(question), asked_name(question) != ""
     wanted = set()
     for index, source in enumerate(sources):
         passage, spans = source.passage, [one.place for one in sentences if one.passage == index]
-        found = calling_spans(passage, spans, called) if called else defining_spans(passage, spans, defined)
+        asked = defined if is_named else named_in_words(question, passage, source.language)
+        if called:
+            found = calling_spans(passage, spans, called, any_use=any_use)
+        else:
+            found = defining_spans(passage, spans, asked)
         wanted |= {(index, span) for span in found}
     return wanted
 

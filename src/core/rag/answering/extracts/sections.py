@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-from core.rag.analysis import analyze
-from core.rag.analysis.purposes import purpose_asked
+from core.rag.analysis import analyze, asked_dates, date_words, document_words
+from core.rag.analysis.purposes import Purpose, purpose_asked
 from core.rag.answering.extracts.called import Source
 from core.rag.answering.extracts.code_spans import Span
+from core.rag.headings import headings_of
+from core.rag.retrieval.ordering.asked_sections import WITHIN
 
 #: What the names of a passage have to have of the question, and of what those of the best one have.
 _LEAST = 0.25
 _OF_BEST = 0.7
+#: What the words of the passages count beside those of their names.
+_TOLD = 1 / 3
+#: Characters from the beginning of a section to where a sentence counts half.
+_HALF = 1000
 
 
 class Sections:
@@ -25,28 +31,80 @@ class Sections:
         self._shares: list[float] = []
         if self._purpose is not None:
             rest = self._purpose.rest(question)
-            self._shares = [_share(rest, source) for source in sources]
+            told = _told_beside(self._purpose, sources)
+            self._shares = [_share(rest, *pair) for pair in zip(sources, told, strict=True)]
+        hits = [source.passage.hit for source in sources]
+        self._later = {
+            index
+            for index, hit in enumerate(hits)
+            if any(
+                (hit.path, hit.heading) == (other.path, other.heading) and other.chunk_index < hit.chunk_index
+                for other in hits
+            )
+        }
         best = max(self._shares, default=0.0)
         self._shares = [share / best if share >= max(_LEAST, _OF_BEST * best) else 0.0 for share in self._shares]
 
     def share(self, index: int, place: Span) -> float:
         """Return how much of the rest of a question a passage is about whose sentence is in such a section; at most 1.
 
-        0 for other sentences. A line may say itself what it is for: "Cook time: 10 min".
+        0 for other sentences. The further down in the section, the less: it begins with what matters most, and its
+        words are seldom those of the question. A line may say itself what it is for: "Cook time: 10 min".
         """
         purpose, source = self._purpose, self._sources[index]
         if purpose is None or not self._shares[index]:
             return 0.0
         label, colon, _ = source.text[place.start : place.end].partition(":")
         above = source.headings.above(place.start)
-        return self._shares[index] if any(map(purpose.is_of, [*above, label] if colon else above)) else 0.0
+        if colon and purpose.is_of(label):
+            return self._shares[index]
+        if not any(map(purpose.is_of, above)):
+            return 0.0
+        start = source.headings.end_above(place.start, purpose.is_of)
+        is_below = start is None and not purpose.is_of(above[0])
+        return self._shares[index] * (WITHIN if is_below else 1.0) * self._near(index, place.start - (start or 0))
+
+    def nearness(self, index: int, place: Span) -> float:
+        """Return how near a sentence is to the beginning of its section: from 1 there to 0; 1 without headings."""
+        source = self._sources[index]
+        start = source.headings.end_above(place.start)
+        return (
+            1.0 if start is None and not source.passage.hit.heading else self._near(index, place.start - (start or 0))
+        )
+
+    def _near(self, index: int, characters: int) -> float:
+        return 1.0 / (1.0 + characters / _HALF + (index in self._later))
 
     def share_of_heading(self, index: int, name: str) -> float:
         """Return how much of the rest of a question a passage is about if a heading in it is for what is asked."""
         return self._shares[index] if self._purpose is not None and self._purpose.is_of(name) else 0.0
 
 
-def _share(rest: str, source: Source) -> float:
-    words = set(analyze(rest, source.language))
-    names = source.names | set(analyze(PurePosixPath(source.passage.hit.path).stem, source.language))
-    return len(words & names) / len(words) if words else 0.0
+def _told_beside(purpose: Purpose, sources: Sequence[Source]) -> list[set[str]]:
+    """Return the words of each passage and of those beside or around its section: "Solution" is about "Symptoms"."""
+    parts = [headings_of(source.passage.hit.heading) for source in sources]
+    over = [purpose.above(own) or () for own in parts]
+    words = [set(analyze(source.text, source.language)) for source in sources]
+    return [
+        set().union(
+            *(
+                told
+                for other, names, told in zip(sources, parts, words, strict=True)
+                if other.passage.hit.path == source.passage.hit.path and names[: len(above)] == list(above)
+            )
+        )
+        for source, above in zip(sources, over, strict=True)
+    ]
+
+
+def _share(rest: str, source: Source, told: set[str]) -> float:
+    """Return how much of a question the names of a passage have, and what is told there or beside it."""
+    hit, days = source.passage.hit, set(asked_dates(rest))
+    dates = {word for name in headings_of(hit.heading) for word in date_words(name)}
+    dates.update(document_words(hit.title, hit.path))
+    if days and days.isdisjoint(dates):
+        return 0.0  # the minutes of another day
+    words = set(analyze(rest, source.language)) | days
+    names = source.names | set(analyze(PurePosixPath(hit.path).stem, source.language)) | dates
+    share = (1.0 - _TOLD) * len(words & names) + _TOLD * len(words & (names | told))
+    return share / len(words) if words else 0.0

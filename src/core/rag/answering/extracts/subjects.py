@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from functools import cached_property
 from pathlib import PurePosixPath
 
@@ -86,6 +86,12 @@ class Headings:
         """Return all headings above a place, innermost first."""
         return [*self._above_within(start)[::-1], *self._outside()[::-1]]
 
+    def end_above(self, start: int, wanted: Callable[[str], bool] = bool) -> int | None:
+        """Return where the innermost wanted heading in the passage above a place ends; ``None`` without one."""
+        text = self._passage.hit.content
+        places = [place for place, name in self._stacked(start) if wanted(name)]
+        return max(0, text.find("\n", places[-1])) if places else None
+
     def dated(self, start: int) -> str:
         """Return the innermost heading above a place that says when: it has a day, or a release; empty if none has.
 
@@ -125,11 +131,15 @@ class Headings:
 
     def _above_within(self, start: int) -> list[str]:
         """Return the headings in the passage above a place, outermost first."""
-        above: dict[int, str] = {}
+        return [name for _, name in self._stacked(start)]
+
+    def _stacked(self, start: int) -> list[tuple[int, str]]:
+        """Return the headings in the passage above a place with their own places, outermost first."""
+        above: dict[int, tuple[int, str]] = {}
         for place, level, name in self._within:
             if place >= start:
                 break
-            above = {upper: other for upper, other in above.items() if upper < level} | {level: name}
+            above = {upper: other for upper, other in above.items() if upper < level} | {level: (place, name)}
         return [*above.values()]
 
     @cached_property

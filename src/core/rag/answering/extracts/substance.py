@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 #: What part of its score such a sentence keeps.
-_LITTLE = 0.4
+LITTLE = 0.4
 
 #: How sentences begin that send the reader elsewhere, in languages that many texts are in.
 _POINTS = re.compile(
@@ -54,6 +54,11 @@ _ASKS_FOR_MAIL = re.compile(
     r"|écrit|envoyé|courriels?|quién|escribió|correos?|chi|scritto)\b",
     re.IGNORECASE,
 )
+_ASKS_FOR_SOURCE = re.compile(
+    r"\b(?:referenc|cit(?:e[sd]?|ations?)\b|bibliograph|literatur|papers?\b|articles?\b|books?\b|publish|authors?\b|wrote"
+    r"|written|quelle|veröffentlich|autor|référenc|publi|fuente)",
+    re.IGNORECASE,
+)
 #: References to manual pages and nothing else: "ls(1), chmod(2)".
 _REFERENCES = re.compile(r"(?:[\w.@:+-]{1,60}\(\d\w{0,3}\)(?:[\s,;.、]+(?:and |und |et |y |e )?|\Z))+")
 
@@ -67,12 +72,17 @@ def substance(question: str, sentence: str, *, last: bool = False) -> float:
         last: Whether nothing follows it in the passage.
     """
     if _TAG.match(sentence) is not None and _ASKS_WHO.search(question) is None:
-        return _LITTLE
+        return LITTLE
     if _HEAD_OF_MAIL.fullmatch(sentence) is not None and _ASKS_FOR_MAIL.search(question) is None:
-        return _LITTLE
+        return LITTLE
     bare = sentence.count(" ") < _MOST_WORDS and _PLACE.fullmatch(sentence) is not None
     bare = bare or _MARKUP.fullmatch(sentence) is not None or _PLACES.fullmatch(sentence.lstrip()) is not None
-    return _LITTLE if bare or _DATA.match(sentence) is not None or only_points(question, sentence, last=last) else 1.0
+    return LITTLE if bare or _DATA.match(sentence) is not None or only_points(question, sentence, last=last) else 1.0
+
+
+def asks_for_source(question: str) -> bool:
+    """Return whether a question asks for what a list of sources has: who wrote what, and where it was published."""
+    return _ASKS_FOR_SOURCE.search(question) is not None
 
 
 def only_points(question: str, sentence: str, *, last: bool) -> bool:

@@ -12,14 +12,14 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from core.rag.analysis import date_words, heading_numbers, naming_terms, without_number
+from core.rag.analysis import date_words, document_words, heading_numbers, naming_terms, without_number
 from core.rag.analysis.purposes import Purpose
 from core.rag.headings import headings_of
 from core.rag.retrieval.ordering.fusion import raised
 
 #: What a passage gains whose title and headings have all words of the question, as a share of the best fused score.
 SECTION: Final = 0.25
-#: What part of that it gains if only a heading further up is asked for.
+#: What part of that it gains if only a heading further up is asked for, or if it is not the beginning of the section.
 WITHIN: Final = 0.5
 
 
@@ -32,12 +32,14 @@ class Passage:
         content: Its text.
         heading: Its heading path.
         title: Title of its document.
+        path: Path of that.
     """
 
     terms: str
     content: str
     heading: str
     title: str
+    path: str = ""
 
 
 def asked_sections(
@@ -71,16 +73,21 @@ def asked_sections(
         parts = above[key]
         title, headings = naming_terms(passage.title, [*map(without_number, parts)], passage.content)
         numbers = [shares.keys() & {*heading_numbers(part)} for part in parts]
-        dates = [date_words(part) for part in (passage.title, *parts)]  # further up, they are the document's
+        dates = [document_words(passage.title, passage.path), *map(date_words, parts)]
         called = [_is_called(words, title, shares) for words in headings]
         own = called[-1] or bool(numbers[-1]) or not shares.keys().isdisjoint(dates[-1])
-        if purpose is not None and any(map(purpose.is_of, parts)):
-            own = own or not title.isdisjoint(shares)
+        over = None if purpose is None else purpose.above(parts)
+        if over is not None:  # "Conclusion" is about what stands above it
+            own = own or not title.union(*headings[: len(over)], *dates[: len(over) + 1]).isdisjoint(shares)
         # One that is above all passages is the name of the document, whose title may be that of its file.
         within = called[1:] if len(outermost[passage.title]) == 1 else called
         if own or any(within) or any(numbers):
             named = title.union(*headings, *numbers, *dates) & shares.keys()
             found[key] = math.fsum(shares[word] for word in named) * (1.0 if own else WITHIN)
+    begun = {(passages[key].path, passages[key].heading) for key in found if _begins(passages[key])}
+    for key in found:
+        if (passages[key].path, passages[key].heading) in begun and not _begins(passages[key]):
+            found[key] *= WITHIN
     return found
 
 
@@ -93,6 +100,29 @@ def asked_first(scores: Mapping[str, float], asked: Mapping[str, float], vector_
         vector_weight: The share of meaning in the scores.
     """
     return raised(scores, asked, SECTION, vector_weight)
+
+
+def section_beside(passage: Passage, others: Mapping[str, Passage], purpose: Purpose) -> str:
+    """Return the id of the section that is for what is asked, beside a passage or around it; empty if there is none.
+
+    The best passage for "The gate is stuck. What can I do?" is in the section "Symptoms"; "Solution" comes after it.
+
+    Args:
+        passage: The passage.
+        others: Those of its document that are near, in order.
+        purpose: What is asked.
+    """
+    own = headings_of(passage.heading)
+    if purpose.above(own) is not None:
+        return ""
+    over = {key: purpose.above(headings_of(other.heading)) for key, other in others.items()}
+    beside = {key: len(above) for key, above in over.items() if above is not None and above == own[: len(above)]}
+    return max(beside, key=lambda key: beside[key], default="")  # of several the innermost one, and its beginning
+
+
+def _begins(passage: Passage) -> bool:
+    """Return whether a passage is the beginning of its section: it has the heading."""
+    return passage.content.lstrip().startswith("#")
 
 
 def _is_called(heading: frozenset[str], title: frozenset[str], question: Collection[str]) -> bool:

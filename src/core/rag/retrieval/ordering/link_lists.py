@@ -1,4 +1,4 @@
-"""Passages that only list links: "Related links", "See also", a table of contents.
+"""Passages that only list links or sources: "Related links", "See also", a table of contents, "References".
 
 They have the names that a question has, close together, and say nothing about them; what they lead to does.
 """
@@ -8,6 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from typing import Final
+
+from core.rag.analysis import without_number
+from core.rag.headings import headings_of
 
 #: What a list of links is worth of its score. It stays first if little else is found: of bookmarks, say.
 WORTH: Final = 0.7
@@ -34,8 +37,20 @@ ligações externas|zie ook|externe links|zobacz też|zobacz także
     .replace("\n", "|")
     .split("|")
 )
+#: Headings of lists of sources, whose titles have the words of everything that the text is about.
+_SOURCES: Final = re.compile(
+    r"(?:(?:normative|informative|external|list of|cited) )?references(?: and notes)?|bibliography|works cited"
+    r"|sources cited|literature(?: cited)?|literatur(?:verzeichnis|angaben)?|quellen(?:verzeichnis|angaben)?"
+    r"|einzelnachweise|bibliographie|références(?: bibliographiques)?|bibliografía|referencias(?: bibliográficas)?"
+    r"|bibliografia|riferimenti(?: bibliografici)?|referências(?: bibliográficas)?|referenties"
+)
 _ITEM = re.compile(r"\s*(?:[-*+•]|\d+[.)]|!?\[)")
 _LONGEST_ITEM = 15  # words, what it says of its link among them
+
+
+def lists_sources(heading: str) -> bool:
+    """Return whether a passage is in a list of sources, by the path of the headings above it."""
+    return any(_SOURCES.fullmatch(without_number(part).strip(" :").casefold()) for part in headings_of(heading))
 
 
 def is_link_list(text: str) -> bool:
@@ -62,12 +77,12 @@ def _is_all_links(text: str) -> bool:
     return len(links) >= _LEAST and linked >= _SHARE * (linked + others)
 
 
-def without_lists_in_front(scores: Mapping[str, float], texts: Mapping[str, str]) -> dict[str, float]:
-    """Return scores that are lowered for lists of links.
+def without_lists_in_front(scores: Mapping[str, float], texts: Mapping[str, tuple[str, str]]) -> dict[str, float]:
+    """Return scores that are lowered for lists of links and of sources.
 
     Args:
         scores: Scores by passage.
-        texts: The text of each of those that are to be looked at.
+        texts: The headings and the text of each of those that are to be looked at.
     """
-    listed = {key for key, text in texts.items() if is_link_list(text)}
+    listed = {key for key, (heading, text) in texts.items() if is_link_list(text) or lists_sources(heading)}
     return {key: WORTH * score if key in listed else score for key, score in scores.items()}
