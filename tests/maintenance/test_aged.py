@@ -7,8 +7,6 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.graphs import snapshot
-from tests.maintenance.conftest import documents
 
 from core.rag import KnowledgeBase
 from core.rag.dbhandler.store import Transaction
@@ -16,6 +14,8 @@ from core.rag.indexing import cutting, texts
 from core.rag.maintenance import reembed
 from core.rag.maintenance.findings import DoctorReport
 from libs.dataloader import Document, DocumentLoader
+from tests.graphs import snapshot
+from tests.maintenance.conftest import documents
 
 EMPLOYEE = {
     "name": "Alice Johnson",
