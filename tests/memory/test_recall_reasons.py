@@ -84,3 +84,16 @@ async def test_who_asks_something_does_not_answer_it_in_the_next_message(kb: Kno
         await kb.remember("s", role, text, user_id=person)
     assert next(iter(await reasons(kb, "harbour wifi"))) == talk[0][2]
     assert next(iter(await reasons(kb, "office tea"))) == "It has none."
+
+
+async def test_a_question_that_is_asked_again_comes_after_what_answers_it(kb: KnowledgeBase) -> None:
+    await kb.remember("monday", "user", "I live in Jena, near the river.")
+    for session in ("tuesday", "wednesday"):
+        await kb.remember(session, "user", "Who works on Platform Core?")
+        await kb.remember(session, "assistant", "Bob Smith and two others do.")
+        await kb.remember(session, "user", "Where do I live?")
+        await kb.remember(session, "assistant", "One moment, please.")
+    found = [memory.content for memory in await kb.recall(query="Who works on Platform Core?")]
+    assert found.index("Bob Smith and two others do.") < found.index("Who works on Platform Core?")
+    found = [memory.content for memory in await kb.recall(query="Where do I live?")]
+    assert found.index("I live in Jena, near the river.") < found.index("Where do I live?")

@@ -43,6 +43,10 @@ NEIGHBOURS: Final = 0.2
 ANSWERED: Final = 0.5
 #: What a turn that asks keeps of its own: that something was asked before is seldom what is wanted.
 ASKING: Final = 0.8
+#: What of its score a turn keeps that asks what is asked now: so much of its words is in the question that it has none
+#: of an answer.
+REPEATED: Final = 0.7
+SAME_WORDS: Final = 0.8
 #: Bonus for a tag that the question names.
 TAG_BONUS: Final = 0.7
 
@@ -250,6 +254,7 @@ def rank(
         + TAG_BONUS * _units(tagged)
     )
     score[(window_words == 0) & (tagged == 0) & (alike <= 0)] = 0.0
+    score *= np.where(np.concatenate([_repeats(session, asked) for session in sessions]), REPEATED, 1.0)
     times = [period.last_said(*said) for session in sessions for said in session.times]
     if period != ALWAYS:
         score[[number for number, time in enumerate(times) if not time]] = 0.0
@@ -279,6 +284,15 @@ def rank(
     return [
         Ranked(ids[number], round(best * scores[number] / scores[order[0]], 6), because(number)) for number in order
     ]
+
+
+def _repeats(session: Session, asked: frozenset[str]) -> NDArray[np.bool_]:
+    """Return which turns ask with hardly another word than those of the question."""
+    repeats = np.zeros(len(session.states), dtype=np.bool_)
+    for number in np.flatnonzero(session.asks).tolist():
+        words = session.turns[number][: int(session.lengths[number])]
+        repeats[number] = bool(words) and sum(word in asked for word in words) >= SAME_WORDS * len(words)
+    return repeats
 
 
 def _strongest_around(fits: Vector, place: NDArray[np.int64], number: int) -> int | None:
