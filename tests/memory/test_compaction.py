@@ -211,6 +211,26 @@ async def test_a_summary_of_very_much_is_about_all_of_it(kb: KnowledgeBase, sent
     assert {day // 4 for day in days} == {0, 1, 2}
 
 
+async def test_what_people_say_of_themselves_is_in_a_summary_though_nothing_else_is_like_it(kb: KnowledgeBase) -> None:
+    said = ["I am allergic to nuts.", "Our budget ends on 12 May.", "Ich wohne jetzt in Jena."]
+    turns = []
+    for number in range(12):
+        turns += [
+            ("user", f"Which mills stand by river {number}?"),
+            ("assistant", f"Several mills stand by river {number}. The oldest mill by river {number} grinds wheat."),
+            ("user", f"I wonder what the mills by river {number} grind."),
+            ("user", said[number // 4])
+            if number % 4 == 1
+            else ("assistant", f"The mills by river {number} grind rye."),
+        ]
+    await kb.client.create_conversation(conversation_id="s")
+    for role, text in turns:
+        await kb.client.add_message("s", text, role)
+    await kb.compact("s", keep=4)
+    [summary] = [memory.content for memory in await kb.memories("s") if memory.role == "summary"]
+    assert all(sentence in summary for sentence in said)
+
+
 async def test_the_last_memories_reach_beyond_what_a_summary_stands_for(kb: KnowledgeBase) -> None:
     await say(kb, 1)
     await kb.remember("s", "user", "Hi.", user_id="bob")  # of one remark there is no summary

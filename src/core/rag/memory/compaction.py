@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -13,6 +14,7 @@ from core.rag.analysis import analyze
 from core.rag.dbhandler.messages.rows import MAX_TAGS, message_properties, speaker_of
 from core.rag.errors import InvalidInputError, LanguageModelError, NotFoundError, StoreConflictError
 from core.rag.memory.prompts import SummaryPrompt
+from core.rag.memory.worth import worth_keeping
 from core.rag.unit_vectors import unit_vectors
 
 if TYPE_CHECKING:
@@ -109,7 +111,7 @@ async def _summary_of(
     if summarizer is not None:
         text = (await summarizer.summarize([f"{message['role']}: {message['content']}" for message in old])).strip()
     else:
-        text = await asyncio.to_thread(_central, [message["content"] for message in old], count)
+        text = await asyncio.to_thread(_central, old, count)
     if not text:
         raise InvalidInputError("The summary is empty; nothing was replaced.")
     tags = list(dict.fromkeys(tag for message in old for tag in message["tags"]))[:MAX_TAGS]
@@ -117,8 +119,13 @@ async def _summary_of(
     return await asyncio.to_thread(message_properties, text, "summary", timestamp=said, tags=tags, user_id=speaker)
 
 
-def _central(texts: Sequence[str], count: int) -> str:
-    return text_of(central_sentences(sentences_of(texts), count))
+def _central(messages: Sequence[Mapping[str, Any]], count: int) -> str:
+    """Return the sentences that are worth most and most central."""
+    worth: dict[str, float] = {}
+    for message in messages:
+        for sentence in sentences_of([message["content"]]):
+            worth[sentence] = max(worth.get(sentence, 0.0), worth_keeping(sentence, message["role"]))
+    return text_of(central_sentences(list(worth), count, worth))
 
 
 class Summarizer(Protocol):
@@ -192,7 +199,9 @@ def text_of(sentences: Iterable[str]) -> str:
     return "".join(f"{sentence} " if sentence[-1] in _ENDS else f"{sentence}\n" for sentence in sentences).strip()
 
 
-def central_sentences(sentences: Sequence[str], count: int) -> list[str]:
+def central_sentences(
+    sentences: Sequence[str], count: int, worth: Mapping[str, float] = MappingProxyType({})
+) -> list[str]:
     """Select the sentences that are most similar to all others, but not to each other; return them in order.
 
     Centrality is as in LexRank (G. Erkan, D. R. Radev, JAIR 22, 2004), with cosines over words weighted by rarity; each
@@ -202,6 +211,7 @@ def central_sentences(sentences: Sequence[str], count: int) -> list[str]:
     Args:
         sentences: All sentences.
         count: How many to select.
+        worth: What each sentence counts besides; the most central one counts 1 as such.
     """
     if len(sentences) <= count:
         return list(sentences)
@@ -212,8 +222,8 @@ def central_sentences(sentences: Sequence[str], count: int) -> list[str]:
             part = sentences[len(sentences) * (number - 1) // parts : len(sentences) * number // parts]
             # Each part gets its share of those that are still missing, and one at least.
             share = max(1, count * number // parts - len(selected))
-            selected += central_sentences(part, share)
-        return central_sentences(selected, count)
+            selected += central_sentences(part, share, worth)
+        return central_sentences(selected, count, worth)
     words = [set(analyze(sentence)) for sentence in sentences]
     vocabulary = {word: number for number, word in enumerate(sorted(set().union(*words)))}
     matrix = np.zeros((len(sentences), max(len(vocabulary), 1)))
@@ -224,10 +234,11 @@ def central_sentences(sentences: Sequence[str], count: int) -> list[str]:
     matrix = unit_vectors(matrix)
     alike = matrix @ matrix.T
     central = alike.mean(axis=1)
+    central = central / max(float(central.max()), 1e-30) + np.array([worth.get(one, 0.0) for one in sentences])
     taken: list[int] = []
     while len(taken) < count:
         penalty = alike[:, taken].max(axis=1) if taken else np.zeros(len(sentences))
-        wanted = central / max(float(central.max()), 1e-30) - penalty
+        wanted = central - penalty
         wanted[taken] = -np.inf
         taken.append(int(np.argmax(wanted)))
     return [sentences[number] for number in sorted(taken)]
