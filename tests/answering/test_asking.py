@@ -31,7 +31,7 @@ from tests.fakes.openai_server import fail
 
 ANALYSIS = json.dumps({"entities": ["Alice"], "intent": "factual"})
 CITATION_KEYS = {
-    "number", "document_id", "chunk_id", "path", "heading", "page", "start_char", "end_char", "quote",
+    "number", "document_id", "chunk_id", "path", "heading", "page", "start_char", "end_char", "quote", "record_id",
 }  # fmt: skip
 
 

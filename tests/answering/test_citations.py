@@ -134,6 +134,7 @@ async def test_a_citation_carries_its_place_and_a_quote_of_it() -> None:
         "start_char": 0,
         "end_char": len(passages()[3].hit.content),
         "quote": "The northern gate leaks 30 litres a second; the ground behind it is hollow.",
+        "record_id": "",
     }
     assert citation.quote in passages()[3].hit.content
 

@@ -198,6 +198,7 @@ async def test_where_every_leg_fails_the_failure_is_told(kb: KnowledgeBase, monk
     for leg in LEGS:
         monkeypatch.setattr(GraphSearch, leg, fails)
     monkeypatch.setattr(kb, "search", fails)
+    monkeypatch.setattr("core.rag.answering.retrieval.record_passages", fails)
     with pytest.raises(StoreError, match="too slow"):
         await retrieve_knowledge(about("Alice"), kb)
 

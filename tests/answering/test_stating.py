@@ -90,13 +90,17 @@ async def test_of_two_names_that_differ_in_accents_the_one_that_is_written_is_me
             assert [fact.source for fact in answer.facts if fact.score] == [who]
 
 
+ADA = "name: Ada Lane | title: Engineer | company: TechCorp"
+BOB = "name: Bob Smith | title: Tech Lead | company: TechCorp"
+
+
 @pytest.mark.parametrize(
     ("question", "told"),
     [
-        ("Who works at TechCorp?", ["Ada Lane works at TechCorp", "Bob Smith works at TechCorp"]),
-        ("What is the title of Bob Smith?", ["Bob Smith: title: Tech Lead, company: TechCorp"]),
-        ("Tell me about TechCorp", ["Ada Lane works at TechCorp", "Bob Smith works at TechCorp"]),
-        ("What about Kestrel?", ["Kestrel occurs together with Red"]),
+        ("Who works at TechCorp?", [ADA, BOB]),
+        ("What is the title of Bob Smith?", [BOB]),
+        ("Tell me about TechCorp", [ADA, BOB]),
+        ("What about Kestrel?", ["manager: Kestrel | category: Red"]),
     ],
 )
 async def test_of_records_alone_what_answers_is_told_and_not_all_that_stands_beside_it(
@@ -107,6 +111,5 @@ async def test_of_records_alone_what_answers_is_told_and_not_all_that_stands_bes
         await kb.insert("employees", {"name": "Bob Smith", "title": "Tech Lead", "company": "TechCorp"})
         await kb.insert("boats", {"manager": "Kestrel", "category": "Red"})
         answer = await kb.ask(question)
-    label, *items = answer.text.splitlines()
-    assert label.startswith(STATEMENTS)
-    assert sorted(items) == ["", *(f"- {one}" for one in told)]
+    items = [line.removeprefix("- ").rpartition(" [")[0] for line in answer.text.splitlines()[2:]]
+    assert sorted(items) == told

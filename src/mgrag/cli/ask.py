@@ -273,7 +273,11 @@ def _show(answer: Answer, chosen: Common, *, show_context: bool, lines: bool = F
 def _show_source(citation: Citation, *, quoted: bool) -> None:
     """Show a source with the sentence that supports the answer, unless that is the answer (not ``quoted``)."""
     place = [f"page {citation.page}"] if citation.page is not None else []
-    place.append(f"characters {citation.start_char}-{citation.end_char}")
+    place.append(
+        f"record {citation.record_id}"
+        if citation.record_id
+        else f"characters {citation.start_char}-{citation.end_char}"
+    )
     heading = f"  {citation.heading}" if citation.heading else ""
     line((f"[{citation.number}] ", "bold"), (citation.path, "bold cyan"), (heading, "green"), f"  {', '.join(place)}")
     if quoted:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -23,12 +23,15 @@ _LONGEST: Final = 500
 _ROWS: Final = 200
 
 
-async def with_records(client: MemGraphClient, entities: Iterable[FoundEntity]) -> list[FoundEntity]:
+async def with_records(
+    client: MemGraphClient, entities: Iterable[FoundEntity], passages: Collection[str] = ()
+) -> list[FoundEntity]:
     """Return entities; those without a summary have the fields of the records that they are the name of instead.
 
     Args:
         client: The graph.
         entities: Entities that a question names.
+        passages: Ids of records that are told anyway.
     """
     entities = list(entities)
     rows = await client.read(
@@ -39,7 +42,7 @@ async def with_records(client: MemGraphClient, entities: Iterable[FoundEntity]) 
         limit=_ROWS,
     )
     said: dict[str, list[str]] = {}
-    for row in rows:
+    for row in (row for row in rows if row["record"] not in passages):
         fields = from_json(row["data"])
         line = record_line({key: value for key, value in fields.items() if key != row["field"]})
         if line and len(lines := said.setdefault(row["entity"], [])) < _MOST:

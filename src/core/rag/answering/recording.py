@@ -185,8 +185,8 @@ async def _recording(
         async with contextlib.aclosing(answering) as events:
             async for event in events:
                 if isinstance(event, RetrievalEvent):
-                    # What was worked out from records that were inserted is of no chunk.
-                    found = [one.hit for one in event.passages if one.hit.chunk_id]
+                    # Records that were inserted, and what was worked out from them, are of no chunk.
+                    found = [one.hit for one in event.passages if one.hit.chunk_id and not one.record_id]
                     try:
                         await client.record_retrieved(asked, found)
                     except MGRagError as error:  # not more important than the answer

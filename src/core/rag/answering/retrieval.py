@@ -16,6 +16,8 @@ from core.rag.answering.graph_index.search import GraphSearch
 from core.rag.answering.metrics import Metrics
 from core.rag.answering.of_records import with_records
 from core.rag.answering.prose import LOOKED_AT, best_to_read
+from core.rag.answering.record_passages import merged, record_passages
+from core.rag.answering.relevance.compared import Asked, Passage
 from core.rag.answering.relevance.judging import judge
 from core.rag.answering.relevance.scores import (
     best_entities,
@@ -29,6 +31,7 @@ from core.rag.answering.types import Analysis, FoundEntity, FoundFact, Intent, K
 from core.rag.answering.understanding.asked_times import of_times_asked, times_asked
 from core.rag.errors import EmbeddingError, StoreError
 from core.rag.retrieval.hits import Hit, SearchMode
+from core.rag.retrieval.legs import Legs
 from core.rag.together import together
 
 if TYPE_CHECKING:
@@ -127,7 +130,7 @@ class _Retrieval:
 
     async def run(self) -> Knowledge:
         """Run all legs, and return their scored results."""
-        entities, facts, hits, worked_out = await together(
+        entities, facts, hits, worked_out, records = await together(
             self._both(
                 "entities",
                 self._graph.entities_by_pattern,
@@ -146,6 +149,7 @@ class _Retrieval:
             ),
             self._leg(_OF_PASSAGES, self._passages()),
             self._computed(),
+            self._records(),
         )
         if self._failures and len(self._failures) == self._legs:
             raise next(iter(self._failures.values()))
@@ -156,12 +160,17 @@ class _Retrieval:
             fact.score = fact_score(fact, self._terms, named)
         facts = best_facts(of_times_asked(facts, self._analysis.query))
         others = await self._missing_ends(entities, facts)
-        asked = await self._leg("records", with_records(self._kb.client, [one for one in entities if one.id in named]))
-        entities = best_entities({one.id: one for one in (*entities, *others, *asked)}.values())
         hits += await self._fact_passages(facts, hits)
-        self._counts.passages = len(hits)
         if not worked_out:
             worked_out = await self._of_documents()
+        if not worked_out:
+            hits = await self._with_records(hits, records)
+        self._counts.passages = len(hits)
+        told = {hit.chunk_id for hit in hits}
+        asked = await self._leg(
+            "records", with_records(self._kb.client, [one for one in entities if one.id in named], told)
+        )
+        entities = best_entities({one.id: one for one in (*entities, *others, *asked)}.values())
         if worked_out:  # beside which single rows say nothing
             hits = [hit for hit in hits if "row" not in hit.metadata and not any(one.has(hit) for one in worked_out)]
         failure = self._failures.get(_OF_PASSAGES)
@@ -177,6 +186,20 @@ class _Retrieval:
         if not self._computes:
             return []
         return await self._leg("records", computed(self._kb.client, self._asked, self._later))
+
+    async def _records(self) -> list[Hit]:
+        """Return records that no document has; none where only what is in some documents is wanted."""
+        if self._options.search.get("filters"):
+            return []
+        analysis, options = self._analysis, self._options
+        found = record_passages(self._kb.client, analysis, options.before, options.passages)
+        return await self._leg("passages of records", found)
+
+    async def _with_records(self, hits: list[Hit], records: list[Hit]) -> list[Hit]:
+        if not records:
+            return hits
+        asked = Asked.of(self._analysis, self._options.before, await Legs(self._kb.client, None).sampled_words())
+        return merged(hits, records, {hit.chunk_id: asked.share(Passage.of(hit)) for hit in hits})
 
     async def _of_documents(self) -> list[Computed]:
         """Return what all rows of a table come to that is part of one of the documents that were found."""

@@ -16,6 +16,8 @@ Strategy = Literal["flow", "basic", "drift", "overview"]
 
 #: In the metadata of a passage: its text was worked out from all records of a collection, and is in no document.
 COMPUTED: Final = "computed"
+#: Likewise: it is a record that no document has, and this is its id.
+RECORD: Final = "record"
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +145,11 @@ class Passage:
         return COMPUTED in self.hit.metadata
 
     @property
+    def record_id(self) -> str:
+        """The id of the record that it is; empty if it is a part of a document."""
+        return str(self.hit.metadata.get(RECORD, ""))
+
+    @property
     def title(self) -> str:
         """Where it is from: path and heading."""
         return heading_path((self.hit.path, self.hit.heading))
@@ -219,6 +226,8 @@ class Citation(Plain):
             (``author: Ada Lane``), if it is these that do. Of what was worked out from records, the result: the chunk
             is then the first of the document, the characters are all of it, and records that were inserted have none.
             Of a table in a document, they are those of the table.
+        record_id: Id of the record, of what is cited of a record that was inserted; there is no chunk then, and the
+            path is the name of its collection.
     """
 
     number: int
@@ -230,6 +239,7 @@ class Citation(Plain):
     start_char: int
     end_char: int
     quote: str
+    record_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,6 +86,9 @@ _THINGS: Final = frozenset({"company", "organization", "team", "department", "pr
 #: Fields whose relations apply to things as they do to people.
 _OF_THINGS: Final = frozenset({"email", "owner", "lead", "author", "category", "tag", "location", "city", "country"})
 
+#: Fields that say what a record is about.
+NAMING_FIELDS: Final = ("name", "fullname", "full_name", "title", "label", "id", "_id", "key", "number")
+
 #: What things are filed under: a text may have several, with commas between them.
 _FILED: Final = frozenset({"category", "tag", "topic", "skill"})
 _SEPARATOR: Final = re.compile(r"[,;|\n]")
@@ -241,10 +244,16 @@ def record_text(record: Mapping[str, Any]) -> str:
 def record_line(record: Mapping[str, Any]) -> str:
     """Return a record as one line without ``_id``, with the fields of hints first, in the order of the hints."""
 
+    return record_text({key: value for key, value in in_order(record).items() if key != "_id"})
+
+
+def in_order(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a record with the fields of hints first, in the order of the hints; stored ones are by the alphabet."""
+
     def order(key: str) -> tuple[int, str]:
         return (_HINTS.get(key.lower(), len(_HINTS)), key)
 
-    return record_text({key: record[key] for key in sorted(record, key=order) if key != "_id"})
+    return {key: record[key] for key in sorted(record, key=order)}
 
 
 def record_name(record: Mapping[str, Any]) -> str:

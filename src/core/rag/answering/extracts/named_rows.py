@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from core.rag.analysis import analyze
 from core.rag.answering.extracts.called import Source
-from core.rag.answering.extracts.table_rows import named_cells, row_at
+from core.rag.answering.extracts.table_rows import cell_name, named_cells, row_at
 
 if TYPE_CHECKING:
     from core.rag.answering.extracts.scoring import Sentence
@@ -19,10 +19,12 @@ class Row(NamedTuple):
 
     Attributes:
         named: The words of the cells of this row that it names.
+        first: Whether its first cell is one of them: then the row is about that, and does not only mention it.
         beside: What each row of the table that it names has of the question.
     """
 
     named: frozenset[str]
+    first: bool
     beside: Sequence[frozenset[str]]
 
 
@@ -38,5 +40,5 @@ def named_rows(question: str, sources: Sequence[Source], sentences: Sequence[Sen
         words = wanted.intersection(analyze(" ".join(named), sources[one.passage].language)) if named else set()
         if words:
             table.append(one.words & wanted)
-        made.append(Row(frozenset(words), table))
+        made.append(Row(frozenset(words), bool(named) and cell_name(cells[0]) == named[0], table))
     return made

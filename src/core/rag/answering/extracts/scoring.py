@@ -73,6 +73,8 @@ _STEPS = 0.5
 _SECTION = 0.8
 #: what share of the question it names with whole cells of a row of a table: "Flow" is not "Flow rate",
 _CELLS = 0.5
+#: of which this part is left if its first cell is not among these: it mentions them, and is about something else,
+_MENTIONED = 0.5
 #: and that one of so many best sentences of other passages names what its passage is about.
 _NAMED = 0.2
 _NAMING = 4
@@ -227,7 +229,8 @@ def _rated(
             asked = max(asked, share) + _CELLS * share
         score = asked + _MEANING * max(meant, 0.0) + _SECTION * of_section
         if row.named:
-            score += _CELLS * math.fsum(own[term] for term in row.named & own.keys()) / totals[one.passage]
+            share = math.fsum(own[term] for term in row.named & own.keys()) / totals[one.passage]
+            score += (_CELLS if row.first else _CELLS * _MENTIONED) * share
         elif any(one.words & wanted <= beside for beside in row.beside):
             part *= _BESIDE
         if (one.passage, one.place) in wanted_of_code:

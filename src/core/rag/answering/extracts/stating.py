@@ -13,12 +13,14 @@ from core.rag.answering.extracts.verb_forms import INFINITIVES
 from core.rag.answering.types import Citation, FoundEntity, FoundFact, Passage
 from core.rag.answering.understanding.asked_times import times_asked
 from core.rag.answering.understanding.intents import subject_of
-from core.rag.extraction.records import TOGETHER
+from core.rag.extraction.records import FIELD_RELATIONS, TOGETHER
 from core.rag.extraction.words import normalize_name
 
 #: The beginning of the line above statements of the graph.
 STATEMENTS = "Statements of the graph"
 _MOST_STATEMENTS = 10
+#: Relations that are made of the fields of records; others between the same two are stated by somebody.
+_MADE = frozenset(FIELD_RELATIONS.values())
 #: Verbs of questions, and what fields and relations call the same; stems.
 _SAME = INFINITIVES | {
     stem: analyze(meant)[0]
@@ -39,7 +41,7 @@ class Stated:
 
     Attributes:
         items: The statements as they are shown; may be empty.
-        whole: Whether one of them has all that the question asks of what it names.
+        whole: Whether one of them has all that the question asks of what it names, and no record has it.
         citations: Passages of the documents that statements are about, with the fields of these.
     """
 
@@ -84,7 +86,8 @@ def answering_statements(
         question: The question.
         entities: The entities of the context.
         facts: Its facts; those that passages state are not repeated.
-        passages: Its passages; where one is of the document that a statement is about, it is cited.
+        passages: Its passages; where one is of the document that a statement is about, it is cited. What the records
+            among them say is not repeated.
 
     Returns:
         The statements, those that have all other words of the question first.
@@ -113,6 +116,7 @@ def answering_statements(
             state(f"{entity.name}: {entity.summary}", source, _says_all(said, named[entity.id]))
     times = times_asked(question)
     told_facts = [fact for fact in facts if not fact.chunk_ids and fact.type != TOGETHER]
+    by_records = False
     between = _between(told_facts, {end: named[end] for end in inside})
     for fact in told_facts:
         ends = {fact.source_id, fact.target_id}
@@ -129,16 +133,30 @@ def answering_statements(
             if source is not None and fact.target not in source.hit.fields:
                 source = None
             whole = fact.key in between or any(_says_all(said, rest) for rest in asked)
-            state(_sentence(fact), source, whole or (joins and not asked[0]))
+            whole = whole or (joins and not asked[0])
+            if _is_in_record(fact, passages):
+                by_records = by_records or whole
+            else:
+                state(_sentence(fact), source, whole)
     items = sorted(found, key=lambda item: not found[item][0])[:_MOST_STATEMENTS]
     cited = {source.number: citation(source, source.hit.fields) for item in items if (source := found[item][1])}
-    return Stated(tuple(items), any(whole for whole, _ in found.values()), tuple(cited.values()))
+    is_whole = not by_records and any(whole for whole, _ in found.values())
+    return Stated(tuple(items), is_whole, tuple(cited.values()))
 
 
 def listed(items: Iterable[str], label: str) -> str:
     """Return items under a label, each once and at most ten; empty if there is none."""
     lines = [f"- {item}" for item in list(dict.fromkeys(items))[:_MOST_STATEMENTS]]
     return "\n".join([label, "", *lines]) if lines else ""
+
+
+def _is_in_record(fact: FoundFact, passages: Iterable[Passage]) -> bool:
+    """Return whether a fact was made of a record among the passages, which says more: it has both ends of it."""
+    if fact.type not in _MADE or fact.period:
+        return False
+    ends = [f" {normalize_name(end)} " for end in (fact.source, fact.target)]
+    records = (f" {normalize_name(one.hit.content)} " for one in passages if one.record_id)
+    return any(all(end in record for end in ends) for record in records)
 
 
 def _relation(fact: FoundFact) -> str:

@@ -82,10 +82,15 @@ def named_cells(question: str, rows: Sequence[Sequence[str]]) -> list[list[str]]
     if _OTHERS.search(question) is not None:
         return [[] for _ in rows]
     asked = f" {' '.join(normalized_words(question))} "
-    names = [[normalize_name(shown(cell) if _MARKUP.search(cell) else cell) for cell in row] for row in rows]
+    names = [list(map(cell_name, row)) for row in rows]
     named = {name for row in names for name in row if name and f" {name} " in asked}
     named -= {name for name in named if any(name != other and f" {name} " in f" {other} " for other in named)}
     return [[name for name in row if name in named] for row in names]
+
+
+def cell_name(cell: str) -> str:
+    """Return the text of a cell, normalised."""
+    return normalize_name(shown(cell) if _MARKUP.search(cell) else cell)
 
 
 def _head_above(text: str, start: int, first: str) -> str:
