@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,7 +17,7 @@ EMPLOYEES = [
     {"name": "Bob Smith", "title": "Tech Lead", "company": "TechCorp", "project": "Platform Core"},
     {"name": "Susan Smith", "title": "Designer", "company": "Northwind", "manager": "Bob Smith"},
 ]
-OTHERS = {
+OTHERS: dict[str, dict[str, Any]] = {
     "projects": {"name": "Apollo", "owner": "Carol Diaz", "budget": 40_000, "company": "TechCorp"},
     "offices": {"city": "Lyon", "street": "12 rue Neuve"},
     "governors": {"name": "Mara Holt", "state": "California"},
