@@ -45,21 +45,3 @@ async def test_without_statements_any_write_to_the_labels_counts_as_a_change(eng
         for number in (1, 2):
             await client.create_document(f"notes/{number}.md", "Text", f"Note {number}")
             assert [await kept.get(client, count) for _ in range(2)] == [number, number]
-
-
-async def test_an_estimate_is_not_checked_again_while_it_may_be_old(engine: Engine) -> None:
-    """For states that the cache is told of, and only where nobody else can write."""
-    statement = "MATCH (d:Document) WHERE d.namespace = $namespace RETURN count(d) AS n"
-    kept: Kept[int] = Kept(
-        {Label.DOCUMENT}, statement, own_patience=lambda state: 3600.0 if state[0]["n"] >= 2 else 0.0
-    )
-    async with MemGraphClient(engine.uri, engine.username, engine.password, namespace=engine.namespace()) as client:
-
-        async def count() -> int:
-            return int((await client.read(statement))[0]["n"])
-
-        found = []
-        for number in range(4):
-            found.append(await kept.get(client, count))
-            await client.create_document(f"notes/{number}.md", "Text", f"Note {number}")
-        assert found == [0, 1, 2, 3 if (await client.connect()).capabilities.shared else 2]

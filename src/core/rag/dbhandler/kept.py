@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 #: Maximum number of values that a cache keeps for an open graph: a server may have any number of namespaces.
 MOST: Final = 100
 
-_NONE: Final[Callable[[Any], float]] = lambda _: 0.0  # noqa: E731
-
 
 def microseconds(name: str) -> str:
     """An expression that changes whenever the ``updated_at`` of a node or edge does; for statements of :class:`Kept`.
@@ -75,7 +73,6 @@ class Kept[T]:
         *statements: str,
         state: Callable[[list[Row]], Any] = list,
         patience: float = 0.0,
-        own_patience: Callable[[Any], float] = _NONE,
     ) -> None:
         """Create an empty cache.
 
@@ -85,14 +82,11 @@ class Kept[T]:
                 would take as long as computing the value.
             state: Returns the part of the rows that must stay equal; by default all of it.
             patience: On a server, where other clients write, too: seconds for which a value is not checked again.
-            own_patience: Where nobody else writes: for a state, the seconds for which a value of it is not checked
-                again, whatever is committed. For estimates that take long to check.
         """
         self._labels = frozenset(labels)
         self._statements = statements
         self._state = state
         self._patience = patience
-        self._own_patience = own_patience
         self._slots: WeakKeyDictionary[GraphStore, OrderedDict[tuple[Any, ...], _Slot[T]]] = WeakKeyDictionary()
 
     async def get(
@@ -140,12 +134,9 @@ class Kept[T]:
 
         Of several concurrent callers only one or two check: a check made after a call is also valid for that call.
         """
-        if made is None:
+        if made is None or store.commits(self._labels) != made.commits:
             return False
-        changed = store.commits(self._labels) != made.commits
-        if store.capabilities.shared:
-            return not changed and made.asked >= min(called, time.monotonic() - self._patience)
-        return not changed or made.asked > time.monotonic() - self._own_patience(made.state)
+        return not store.capabilities.shared or made.asked >= min(called, time.monotonic() - self._patience)
 
     async def _asked(self, client: ClientBase, parameters: dict[str, str]) -> Any:
         if not self._statements:

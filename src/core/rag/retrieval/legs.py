@@ -213,16 +213,7 @@ def _sampled(rows: list[Row]) -> list[Any]:
         rows: The results of the statements ``_CHUNKS``, and of further ones.
     """
     chunks, *more = rows
-    return rows if chunks["n"] <= SAMPLE_SIZE else _Large([int(math.log(chunks["n"], _GROWTH)), *more])
-
-
-class _Large(list[Any]):
-    """The state of a corpus that does not fit into the sample."""
-
-
-def _checked_seconds(state: Any) -> float:
-    """Return for how long a sample is not checked again: while a large corpus grows, each search would count it."""
-    return _CHECKED_SECONDS if isinstance(state, _Large) else 0.0
+    return rows if chunks["n"] <= SAMPLE_SIZE else [int(math.log(chunks["n"], _GROWTH)), *more]
 
 
 #: Growth of a corpus after which a sample is drawn again.
@@ -230,8 +221,6 @@ _GROWTH = 1.1
 
 #: Maximum age of samples on a server, where other clients write, too.
 _SAMPLED_SECONDS = 60.0
-#: The same for a large corpus where nobody else writes.
-_CHECKED_SECONDS = 10.0
 #: Maximum age of the number of chunks on a server, which scans all of them to count.
 _COUNTED_SECONDS = 10.0
 
@@ -244,16 +233,13 @@ _CHUNKS = (
 # Chunks are never written without their document. Another vector store also becomes active only with a write to
 # documents, while messages name their vector store with each vector.
 _totals: Kept[int] = Kept({Label.DOCUMENT}, patience=_COUNTED_SECONDS)
-_words: Kept[list[frozenset[str]]] = Kept(
-    {Label.DOCUMENT}, *_CHUNKS, state=_sampled, patience=_SAMPLED_SECONDS, own_patience=_checked_seconds
-)
+_words: Kept[list[frozenset[str]]] = Kept({Label.DOCUMENT}, *_CHUNKS, state=_sampled, patience=_SAMPLED_SECONDS)
 _vectors: Kept[NDArray[np.float32]] = Kept(
     {Label.DOCUMENT},
     *_CHUNKS,
     "MATCH (s:VectorStore {id: $store}) RETURN s.updated_at AS last",
     state=_sampled,
     patience=_SAMPLED_SECONDS,
-    own_patience=_checked_seconds,
 )
 
 
