@@ -72,6 +72,7 @@ def test_json_has_everything(graph: Path, mgrag: Command) -> None:
     for citation in answer["citations"]:
         assert list(citation) == [
             "number", "document_id", "chunk_id", "path", "heading", "page", "start_char", "end_char", "quote",
+            "record_id",
         ]  # fmt: skip
         document = mgrag("show", citation["document_id"], "--json").json
         chunk = document["content"][citation["start_char"] : citation["end_char"]]

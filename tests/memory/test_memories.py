@@ -190,7 +190,7 @@ async def test_what_is_said_in_many_sessions_takes_one_place(kb: KnowledgeBase) 
         found = await kb.recall(session, asked, 3, user_id=user)
         said = [(memory.user_id, memory.session_id) for memory in found if memory.content == asked]
         assert said == ([("ada", "s8")] if user else [("ada", "s8"), ("bob", "bob")])
-        assert found[-1].content == "I cannot cook anything with mushrooms."
+        assert found[0].content == "I cannot cook anything with mushrooms."
     assert [memory.session_id for memory in await kb.recall("s2", asked)] == ["s2"]
 
 

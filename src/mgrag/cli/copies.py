@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from core.rag.sizes import size
 from mgrag.cli.options import Common, with_common
 from mgrag.cli.output import counts, line, print_either, print_json, progress
 from mgrag.cli.runtime import open_kb, run, with_kb
@@ -38,6 +37,8 @@ def backup(
 
     It holds all namespaces. The copy of a server is an export.
     """
+    from core.rag.sizes import size
+
     _check_named(file)
     report = with_kb(chosen, lambda kb: kb.backup(file), doing="Copying …")
     _show(chosen, report, f"Written and verified: {report.file} ({size(report.bytes)}).")

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from core.rag.sizes import size
 from mgrag.cli.options import Common, ModelOption, with_common
 from mgrag.cli.output import counted, counts, line, print_json, progress
 from mgrag.cli.runtime import EXIT_FAILED, run, with_kb
@@ -26,6 +25,8 @@ def register(app: typer.Typer) -> None:
 @with_common
 def status(chosen: Common) -> None:
     """Show what is in the graph: counts, vector stores, size."""
+    from core.rag.sizes import size
+
     found = with_kb(chosen, lambda kb: kb.status())
     if chosen.json:
         print_json(found)

@@ -17,7 +17,8 @@ _LEAST = 0.25
 _OF_BEST = 0.7
 #: What the words of the passages count beside those of their names.
 _TOLD = 1 / 3
-#: Characters from the beginning of a section to where a sentence counts half.
+#: Characters of a section that are its beginning; and how much further down a sentence counts half.
+_BEGINNING = 200
 _HALF = 1000
 
 
@@ -73,7 +74,7 @@ class Sections:
         )
 
     def _near(self, index: int, characters: int) -> float:
-        return 1.0 / (1.0 + characters / _HALF + (index in self._later))
+        return 1.0 / (1.0 + max(0, characters - _BEGINNING) / _HALF + (index in self._later))
 
     def share_of_heading(self, index: int, name: str) -> float:
         """Return how much of the rest of a question a passage is about if a heading in it is for what is asked."""
