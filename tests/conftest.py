@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import gc
 import os
+import signal
 import ssl
 from collections.abc import AsyncIterator, Generator, Iterator
 from pathlib import Path
@@ -49,6 +50,10 @@ settings.load_profile("always the same")
 
 # Hundreds of tests open a client of HTTP, and each loads the certificates of all authorities, which takes 30 ms.
 ssl.create_default_context = functools.cache(ssl.create_default_context)  # type: ignore[assignment]
+
+# In the background of a script, Ctrl-C is ignored, also by the commands that tests start and send it to.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 REQUIRED = os.environ.get("MGRAG_TEST_REQUIRE_BOLT", "") not in {"", "0"}
 
