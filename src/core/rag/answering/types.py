@@ -146,8 +146,8 @@ class Passage:
 
     @property
     def record_id(self) -> str:
-        """The id of the record that it is; empty if it is a part of a document."""
-        return str(self.hit.metadata.get(RECORD, ""))
+        """The id of the record that it is; empty if it is a part of a document, which may have such metadata, too."""
+        return "" if self.hit.document_id else str(self.hit.metadata.get(RECORD, ""))
 
     @property
     def title(self) -> str:
