@@ -147,11 +147,12 @@ async def test_a_stop_does_not_wait_for_all_that_was_read_ahead(
     monkeypatch.setattr(MemGraphClient, "write_documents", slow_write)
     report = await kb.ingest(fast(), stop=stop)
     assert report.interrupted
-    assert written == [20, 20]  # what was being written, and the last one that had its vectors
-    assert (await kb.client.counts())["nodes"]["Document"] == report.documents.added == 40
+    assert written in ([20], [20, 20])  # what was being written, and the one that may have had its vectors by then
+    done = sum(written)
+    assert (await kb.client.counts())["nodes"]["Document"] == report.documents.added == done
 
     report = await kb.ingest(documents)
-    assert (report.documents.added, report.documents.unchanged) == (160, 40)
+    assert (report.documents.added, report.documents.unchanged) == (200 - done, done)
     assert not any((await orphans(kb.client)).values())
 
 
