@@ -66,9 +66,9 @@ _KINDS = (
     _Kind(
         Label.RECORD,
         "records",
-        "MATCH (r:Record) WHERE r.namespace = $namespace "
+        "MATCH (r:Record) WHERE r.namespace = $namespace AND r.data IS NOT NULL "
         "AND (r.terms IS NULL OR r.partition IS NULL OR r.partition <> $partition) RETURN r.id AS id",
-        "MATCH (r:Record) WHERE r.namespace = $namespace RETURN r.id AS id",
+        "MATCH (r:Record) WHERE r.namespace = $namespace AND r.data IS NOT NULL RETURN r.id AS id",
         "UNWIND $ids AS i MATCH (r:Record {id: i}) RETURN r.id AS id, r.data AS data, r.terms AS terms",
         _record_words,
     ),
