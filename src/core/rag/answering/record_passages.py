@@ -12,7 +12,6 @@ from core.rag.answering.relevance.compared import Asked, Passage
 from core.rag.answering.types import RECORD, Analysis
 from core.rag.extraction.records import NAMING_FIELDS, in_order, texts_of
 from core.rag.retrieval.hits import Hit
-from core.rag.retrieval.legs import Legs
 from core.rag.schema import Label
 from libs.dataloader.tables import table_row
 
@@ -50,7 +49,7 @@ async def record_passages(client: MemGraphClient, analysis: Analysis, before: st
     of_documents = {row["id"] for row in await client.documents_of_records(found)}
     own = [one for one in found if one not in of_documents]
     records = await client.records_by_id(own)
-    asked = Asked.of(analysis, before, await Legs(client, None).sampled_words())
+    asked = await Asked.in_graph(client, analysis, before)
     scored = []
     for place, one in enumerate(own):
         if one in records and (hit := _hit(records[one])) is not None:

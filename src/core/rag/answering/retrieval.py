@@ -31,7 +31,6 @@ from core.rag.answering.types import Analysis, FoundEntity, FoundFact, Intent, K
 from core.rag.answering.understanding.asked_times import of_times_asked, times_asked
 from core.rag.errors import EmbeddingError, StoreError
 from core.rag.retrieval.hits import Hit, SearchMode
-from core.rag.retrieval.legs import Legs
 from core.rag.together import together
 
 if TYPE_CHECKING:
@@ -198,7 +197,7 @@ class _Retrieval:
     async def _with_records(self, hits: list[Hit], records: list[Hit]) -> list[Hit]:
         if not records:
             return hits
-        asked = Asked.of(self._analysis, self._options.before, await Legs(self._kb.client, None).sampled_words())
+        asked = await Asked.in_graph(self._kb.client, self._analysis, self._options.before)
         return merged(hits, records, {hit.chunk_id: asked.share(Passage.of(hit)) for hit in hits})
 
     async def _of_documents(self) -> list[Computed]:

@@ -6,7 +6,6 @@ An ingest gives documents new words; but some are pushed, or their source is gon
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -26,7 +25,7 @@ def _chunk_words(row: Row) -> str:
 
 
 def _record_words(row: Row) -> str:
-    return index_terms("", "", record_text(json.loads(row["data"])))
+    return index_terms("", "", record_text(from_json(row["data"])))
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from core.rag.memory.dates import date_words, days_named
 from core.rag.memory.period import ALWAYS, Period
 from core.rag.memory.ranking import Meaning, Ranked, Session, embedded, rank, session_of, state_of
 from core.rag.memory.records import Memory
+from core.rag.memory.worth import ASSISTANTS
 from core.rag.retrieval.wording.short_words import short_words
 from core.rag.schema import Label
 from core.rag.times import here_and_now
@@ -46,7 +47,7 @@ _CACHED_TURNS: Final = 20_000
 
 
 #: Roles that do not name a speaker.
-_ROLES: Final = frozenset(("user", "human", "assistant", "ai", "agent", "bot", "model", "system", "tool", "summary"))
+_ROLES: Final = ASSISTANTS | {"user", "human", "summary"}
 
 
 @lru_cache(maxsize=1024)

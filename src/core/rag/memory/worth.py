@@ -8,7 +8,7 @@ from typing import Final
 from core.rag.extraction.names import names_in
 
 #: Who is told things, and says nothing of a person. Words of earlier summaries were worth it before.
-_ASSISTANTS: Final = frozenset(("assistant", "ai", "agent", "bot", "model", "system", "tool"))
+ASSISTANTS: Final = frozenset(("assistant", "ai", "agent", "bot", "model", "system", "tool"))
 
 #: What each of these adds: that a person says it and asks nothing, that it is about them, and that it has a name or a
 #: number. Words of preferences, decisions and habits tell less of what is asked for later than these do.
@@ -50,7 +50,7 @@ def worth_keeping(sentence: str, role: str) -> float:
     """
     if _ASKS.search(sentence) is not None or len(sentence.split()) < _FEWEST:
         return 0.0
-    if role.casefold() in _ASSISTANTS or _OF_THE_TALK.search(sentence) is not None:
+    if role.casefold() in ASSISTANTS or _OF_THE_TALK.search(sentence) is not None:
         return 0.0
     worth = _STATED
     if _ONESELF.search(sentence) is not None:

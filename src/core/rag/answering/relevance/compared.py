@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Set
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from core.rag.analysis import analyze, index_terms, query_terms
 from core.rag.analysis.language import DEFAULT_LANGUAGE, question_language
@@ -19,7 +19,10 @@ from core.rag.embedder.likeness import likeness
 from core.rag.extraction.names import names_in
 from core.rag.extraction.words import folded, normalize_name
 from core.rag.retrieval.hits import Hit
-from core.rag.retrieval.legs import SAMPLE_SIZE
+from core.rag.retrieval.legs import SAMPLE_SIZE, Legs
+
+if TYPE_CHECKING:
+    from core.rag.dbhandler import MemGraphClient
 
 #: A passage has to do with a question: as likely as not.
 RELEVANT = 0.5
@@ -101,6 +104,15 @@ class Asked:
     in_latin: bool = True
     says_nothing: bool = False
     together: Together = field(default_factory=lambda: Together(""))
+
+    @classmethod
+    async def in_graph(cls, client: MemGraphClient, analysis: Analysis, before: str = "") -> Asked:
+        """From the analysis of a question; a sample of the graph tells how rare its words are.
+
+        Raises:
+            StoreError: if the graph fails.
+        """
+        return cls.of(analysis, before, await Legs(client, None).sampled_words())
 
     @classmethod
     def of(cls, analysis: Analysis, before: str = "", sample: Collection[Collection[str]] = ()) -> Asked:

@@ -19,7 +19,6 @@ from core.rag.answering.relevance.compared import RELEVANT, Asked, Passage, is_c
 from core.rag.answering.relevance.scores import matches
 from core.rag.answering.types import Analysis, FoundEntity, Knowledge
 from core.rag.embedder.likeness import usual_cosine
-from core.rag.retrieval.legs import Legs
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
@@ -37,8 +36,7 @@ async def judge(analysis: Analysis, knowledge: Knowledge, client: MemGraphClient
         client: The graph, which tells how rare the words of the question are.
         before: What was said before that the question goes on with.
     """
-    sample = await Legs(client, None).sampled_words()
-    asked = Asked.of(analysis, before, sample)
+    asked = await Asked.in_graph(client, analysis, before)
     usual = await usual_cosine(client.embedder)
     passages = [Passage.of(hit, usual) for hit in knowledge.hits]
     shares = {passage.hit.chunk_id: asked.share(passage) for passage in passages}
