@@ -28,7 +28,7 @@ pytestmark = [pytest.mark.java, pytest.mark.skipif(bool(_missing()), reason=_mis
 COMMAND = (sys.executable, "-m", "tests.servers.neo4j")
 PROBE = """
 import os, sys
-from tests.servers.neo4j import GraphDatabase
+from neo4j import GraphDatabase
 auth = os.environ["MGRAG_TEST_BOLT_USER"], os.environ["MGRAG_TEST_BOLT_PASSWORD"]
 for uri in os.environ["MGRAG_TEST_BOLT_URI"].split():
     with GraphDatabase.driver(uri, auth=auth) as driver:
