@@ -54,6 +54,9 @@ def prepare(*_):
 Cutter.prepare = prepare
 """
 
+#: Requests have more time when a server ends than a test waits for that: it must not give it to them.
+PATIENT = "import mgrag.cli.serve as serve\nserve._GRACE_SECONDS = 600\n"
+
 
 def endless_server(folder: Path) -> subprocess.Popen[str]:
     """An MCP server over pipes in a folder, with which no document is ever cut."""

@@ -17,7 +17,7 @@ import httpx
 import pytest
 
 from mgrag.cli.serve import listening_socket
-from tests.doors.kit import ENDLESS, KEY, NOTES
+from tests.doors.kit import ENDLESS, KEY, NOTES, PATIENT
 
 
 @contextmanager
@@ -158,11 +158,13 @@ def test_the_log_says_why_the_server_failed(tmp_path: Path) -> None:
 
 
 def test_a_server_that_is_told_to_end_does_not_finish_what_nobody_waits_for(tmp_path: Path) -> None:
-    (tmp_path / "sitecustomize.py").write_text(ENDLESS)
+    (tmp_path / "sitecustomize.py").write_text(ENDLESS + PATIENT)
     with command("--db", str(tmp_path / "g.grafeo"), PYTHONPATH=str(tmp_path)) as (process, address):
         assert process.stderr is not None and "No keys" in process.stderr.readline()
         with ThreadPoolExecutor() as threads:
-            sent = threads.submit(httpx.post, f"{address}/db/default/documents", json={"documents": NOTES}, timeout=60)
+            sent = threads.submit(
+                httpx.post, f"{address}/db/default/documents", json={"documents": NOTES}, timeout=None
+            )
             assert "cutting" in process.stderr.readline()
             process.send_signal(signal.SIGTERM)
             process.send_signal(signal.SIGINT)  # at the second one, no request gets its time

@@ -24,7 +24,7 @@ from core.rag.errors import StoreUnavailableError
 from core.rag.maintenance.upkeep import Upkeep
 from mgrag.http.access import Access
 from tests.dbhandler.kit import make_settings
-from tests.doors.kit import ENDLESS, KEY, SECRET, access, serving
+from tests.doors.kit import ENDLESS, KEY, PATIENT, SECRET, access, serving
 from tests.doors.test_http_command import command
 from tests.doors.test_mcp import NOTES, READING, WRITING, Agent, text_of
 from tests.doors.test_mcp import command as over_pipes
@@ -276,7 +276,7 @@ async def test_a_server_that_is_told_to_end_answers_the_calls_that_it_has(tmp_pa
 
 @pytest.mark.parametrize("mode", MODES)
 async def test_a_server_that_has_to_end_does_not_wait_for_a_call(tmp_path: Path, mode: Mode) -> None:
-    (tmp_path / "sitecustomize.py").write_text(ENDLESS)
+    (tmp_path / "sitecustomize.py").write_text(ENDLESS + PATIENT)
     with command("--db", str(tmp_path / "g"), MGRAG_API_KEYS=KEY, PYTHONPATH=str(tmp_path)) as (process, address):
         assert process.stderr is not None
         async with agent_at(address, mode=mode) as agent:

@@ -97,12 +97,15 @@ async def given(theirs: KnowledgeBase, ours: KnowledgeBase) -> tuple[list[str], 
 
 
 def calls(method: Any, some: list[str], every: list[str], store: object) -> Iterator[dict[str, Any]]:
-    """Arguments for a method: each of some ids and names for all that is text; all ids where there may be several."""
+    """Arguments for a method: each of some ids and names for all that is text; all ids where there may be several.
+
+    What may be left out is given with every third of them.
+    """
     parameters = [each for each in inspect.signature(method).parameters.values() if each.kind != each.VAR_KEYWORD]
     must = [each for each in parameters if each.default is each.empty]
     more = [each for each in parameters if each.default is not each.empty and each.name in OPTIONAL]
-    for one in some:
-        for chosen in ([], *([each] for each in more)):
+    for turn, one in enumerate(some):
+        for chosen in ([], *([each] for each in more[turn % 3 :: 3])):
             yield {each.name: _value(method, str(each.annotation), one, every, store) for each in [*must, *chosen]}
 
 

@@ -111,6 +111,8 @@ def serve(
 
 async def _listen(app: object, host: str, port: int, *, base_path: str, open_to_all: bool) -> None:
     """Answer requests until a signal comes."""
+    import asyncio
+
     from core.rag.errors import MissingDependencyError
 
     try:
@@ -121,8 +123,15 @@ async def _listen(app: object, host: str, port: int, *, base_path: str, open_to_
     class Server(uvicorn.Server):
         def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002
             """End; at the second signal without waiting for requests. The command goes on, and closes the graph."""
-            self.force_exit = self.should_exit
+            if self.should_exit:
+                self.force_exit = True
+                asyncio.get_running_loop().call_soon_threadsafe(self.give_up)
             self.should_exit = True
+
+        def give_up(self) -> None:
+            """Cancel all requests: uvicorn waits for their connections to close, whatever ``force_exit`` says."""
+            for task in self.server_state.tasks:
+                task.cancel()
 
     config = uvicorn.Config(
         app,  # type: ignore[arg-type]
