@@ -37,6 +37,11 @@ def asked_word(question: str) -> str | None:
             "That is called _dressing_; it is also known as the “sharpening”. She called the trust.",
             ["dressing", "sharpening"],
         ),
+        (
+            "# Sluices\n\nSluices are small gates which let water in.\nNeap tides are tides that do little.",
+            ["sluice", "neap tide"],
+        ),
+        ("There are gates that leak. All of it is here. Mills are managed by that. They are men which go.", []),
         ("Das nennt man nicht so: es wird *Schärfen* und nicht genannt, was *Kröseln* ist.", []),
         ('The weir holds. A "tail race" is a channel behind it, A Tide is a wave.', ["tail race"]),
         ("Eine „Ebbe“ ist eine Tide. Ein Siel ist das Tor im Deich.", ["Ebbe", "Siel"]),
@@ -118,6 +123,26 @@ def test_a_question_for_a_definition(question: str) -> None:
 def test_what_kind_of_thing_a_name_is_may_be_said(question: str) -> None:
     assert asked_words(question)[1:] == asked_words("work_mem")
     assert asked_words("hash function") == [asked_word("What is a hash function?")]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is slack water in tidal mills?",
+        "What does slack water mean in The Mill?",
+        "What does slack water do within tide-mill/src?",
+        "Was ist slack water im Deichbau?",
+        "Qu'est-ce que slack water dans Docker ?",
+    ],
+)
+def test_where_a_thing_is_may_be_said(question: str) -> None:
+    assert asked_words("slack water")[0] in asked_words(question)
+    assert asked_words(question)[0] != asked_words("slack water")[0]  # a text may call it so as a whole
+
+
+def test_a_name_of_code_may_be_in_a_package() -> None:
+    assert asked_words("openSluice")[0] in asked_words("How does openSluice work in tide-mill?")
+    assert asked_words("How does the mill work in winter?") == []
 
 
 def test_only_an_article_before_a_name_is_left_out() -> None:
@@ -212,6 +237,7 @@ async def test_what_is_asked_for_is_found_where_it_is_defined() -> None:
         *(("a", " - x"), ("`", ""), ("**", ""), ("\n: x", ""), ("| ", ""), ("a, ", " - b")),
         *(("_a", " is a"), ("A a ", "is"), ("called _a", ""), ("called ", ""), (". _a_, ", "is"), ("> ", "_a_ is")),
         *(("a-", " gilt"), ("Als a a ", "gelten"), ("a im Sinne des a ", ""), ("\n", "versteht")),
+        *(("Aa ", "are"), ("Aa are ", ""), ("Aa are a ", "that "), ("A are a-", "")),
         *(("“a", "是"), ("，a", "是"), ("a（a", "は"), ("Eine a ", "ist"), ("a - ", " это ")),
     ],
 )

@@ -62,13 +62,30 @@ def test_broken_links_without_end_take_no_time(character: str) -> None:
 def test_only_lists_are_lowered() -> None:
     scores = {"list": 1.0, "sources": 0.9, "text": 0.8, "not looked at": 0.5}
     sources = '[MILL]\n: Lane, A., "The mill", 1780.'
-    looked_at = {"list": ("", LISTS[0]), "sources": ("The mill > 12. References", sources), "text": ("", TEXTS[1])}
-    assert without_lists_in_front(scores, looked_at) == {
+    looked_at = {
+        "list": ("a.md", "", LISTS[0]),
+        "sources": ("a.md", "The mill > 12. References", sources),
+        "text": ("a.md", "", TEXTS[1]),
+    }
+    assert without_lists_in_front(scores, looked_at, "Who owns the mill?") == {
         "list": pytest.approx(WORTH),
         "sources": pytest.approx(0.9 * WORTH),
         "text": 0.8,
         "not looked at": 0.5,
     }
+
+
+@pytest.mark.parametrize(
+    ("path", "question", "worth"),
+    [
+        ("mill.rs", "How does the sluice work?", WORTH),
+        ("mill.rs", "Where is the sluice used?", 1.0),
+        ("mill.md", "How does the sluice work?", 1.0),
+    ],
+)
+def test_imports_are_lowered_if_they_are_not_asked_for(path: str, question: str, worth: float) -> None:
+    imports = "use mill::sluice::Sluice;\nuse mill::{\n    wheel::Wheel,\n    Pond,\n};\nuse std::fmt;\n"
+    assert without_lists_in_front({"c": 0.5}, {"c": (path, "", imports)}, question) == {"c": 0.5 * worth}
 
 
 @pytest.mark.parametrize(

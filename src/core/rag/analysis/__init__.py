@@ -14,11 +14,11 @@ from core.rag.analysis.analyzer import (
     short_stems,
 )
 from core.rag.analysis.dates import asked_dates, date_words, path_dates
-from core.rag.analysis.definitions import asked_name, asked_words, defined_words, definition_word
+from core.rag.analysis.definitions import asked_name, asked_names, asked_words, defined_words, definition_word
 from core.rag.analysis.numbered import asked_numbers, document_words, heading_numbers, number_of, without_number
 
 #: Raised whenever the same text gives other words, so that documents are analysed again.
-ANALYSIS_VERSION = 11
+ANALYSIS_VERSION = 12
 
 __all__ = [
     "ANALYSIS_VERSION",
@@ -28,6 +28,7 @@ __all__ = [
     "analyze",
     "asked_dates",
     "asked_name",
+    "asked_names",
     "asked_numbers",
     "asked_words",
     "date_words",

@@ -71,6 +71,12 @@ _STATED_PLAIN: Final = re.compile(
     r"|(?:E(?<!\wE)ine?|U(?<!\wU)(?:n[ea]?|ma?))\s(?:[\"“„«]\s?)?(?P<other>\w[\w-]+(?:\s\w[\w-]+){0,2}?)(?:\s?[\"”“»])?\s+"
     r"(?:ist\s+(?:eine?|der|die|das)|est\s+(?:une?|l[ae])|es\s+(?:una?|el|la)|è\s+(?:una?|il|la)|é\s+(?:uma?|[oa]))\s"
 )
+#: Several of them: "Spiders are classes that …".
+_STATED_PLURAL: Final = re.compile(
+    r"(?:^[ \t>]*|(?<=[.!?:)][ \n]))(?!(?:There|These|Those|Here|They|You|We|All|Both|Some|Many|Most|Any|Which|What)\b)"
+    r"([A-Z][\w-]+(?:\s[a-z][\w-]+)?)\s+are\s+(?:[\w-]+\s+){1,3}?(?<!\bby\s)(?<!\bas\s)(?<!\bso\s)(?:that|which)\s",
+    re.MULTILINE,
+)
 #: A name in emphasis or quotation marks, or one of which is said in so many words what it is: "容器是一种 …".
 _STATED_EASTERN: Final = re.compile(
     rf"(?:^[ \t>]*|(?<=[。！？，.!?]) ?)"
@@ -128,6 +134,12 @@ _ASKS_OF_CODE: Final = re.compile(
     r"|how (?:does|do|is|are) (.+?) (?:work|implemented))\s*[?.!]*\s*",
     re.IGNORECASE,
 )
+#: Where a question says that something is: "a slice in Rust", "Transaction in helix-core".
+_PLACE: Final = re.compile(
+    r"\s+(?:in|within|inside|im|en|dans|em|na|no|nel|nella)\s+(?:(?:the|der|dem|la|le|el|los|il|lo)\s+)?"
+    r"\S+(?:\s\S+){0,2}?(?=[\s?.!]*\Z)",
+    re.IGNORECASE,
+)
 _QUOTES: Final = " \t?？؟!\"'“”„«»`*_"
 _ASKS: Final = re.compile(
     r"\s*(?:"
@@ -175,7 +187,8 @@ def defined_words(content: str, about: str = "") -> list[str]:
 def asked_words(query: str) -> list[str]:
     """Return the index words of what a question wants defined, or of a query that is only a name.
 
-    Two where it says what kind of thing that is: a text may call it so, too, or not. None if it is no such question.
+    Several where it says what kind of thing that is, or where: a text may call it so, too, or not. None if it is no
+    such question.
 
     Example:
         >>> asked_words("What does the work_mem setting do?")[1] == asked_words("work_mem")[0]
@@ -183,31 +196,47 @@ def asked_words(query: str) -> list[str]:
         >>> asked_words("a query of many other words")
         []
     """
-    query = query.strip()
-    if len(query) > 4 * _LONGEST_NAME:
-        return []
-    asked = asked_name(query)
-    name = _bare((asked or query).strip(_QUOTES).rstrip("."))
-    if not name or name.count(" ") >= (_MOST_WORDS if asked else _MOST_WORDS - 2):
-        return []
-    kind = _KIND.fullmatch(name) if asked else None
-    names = [name, *(_bare(part) for part in (kind.groups() if kind is not None else ()) if part)]
+    names = asked_names(query)
+    if not names:
+        name = _bare(query.strip(_QUOTES).rstrip("."))
+        names = [name] if name.count(" ") < _MOST_WORDS - 2 and len(query) <= 4 * _LONGEST_NAME else []
     return list(dict.fromkeys(word for one in names if (word := definition_word(one))))
 
 
-def asked_name(question: str) -> str:
-    """Return what a question wants defined, in its words; empty if it is no such question.
+def asked_names(question: str) -> list[str]:
+    """Return the names by which a text may define what a question wants defined; none if it is no such question.
 
     Example:
-        >>> asked_name("What does work_mem mean?")
-        'work_mem'
+        >>> asked_names("What is the work_mem setting in PostgreSQL?")
+        ['work_mem setting in PostgreSQL', 'work_mem setting', 'work_mem']
+    """
+    asked = asked_name(question.strip())
+    names = []
+    for whole in (asked, _PLACE.sub("", asked)):
+        name = _bare(whole.strip(_QUOTES).rstrip("."))
+        if name and name.count(" ") < _MOST_WORDS:
+            kind = _KIND.fullmatch(name)
+            names += [name, *(_bare(part) for part in (kind.groups() if kind is not None else ()) if part)]
+    return list(dict.fromkeys(names))
+
+
+def asked_name(question: str) -> str:
+    """Return what a question wants defined, in its words, with where it is; empty if it is no such question.
+
+    Example:
+        >>> asked_name("What does work_mem mean in PostgreSQL?")
+        'work_mem in PostgreSQL'
     """
     if len(question) > 4 * _LONGEST_NAME:
         return ""
-    asks = _ASKS.fullmatch(question)
-    if asks is None and _CODE_NAME.search(question) is not None:
-        asks = _ASKS_OF_CODE.fullmatch(question)
-    return next((part for part in asks.groups() if part), "") if asks else ""
+    place = _PLACE.search(question)
+    for asked, of_place in ((question, ""), (_PLACE.sub("", question), place[0] if place is not None else "")):
+        asks = _ASKS.fullmatch(asked)
+        if asks is None and _CODE_NAME.search(question) is not None:
+            asks = _ASKS_OF_CODE.fullmatch(asked)
+        if name := next((part for part in asks.groups() if part), "") if asks else "":
+            return (name + of_place).rstrip(" \t?.!")
+    return ""
 
 
 def _explained(content: str, about: str) -> Iterator[str]:
@@ -243,6 +272,8 @@ def _stated(content: str) -> Iterator[str]:
     if "`" in content:
         yield from (match["name"] for match in _STATED_CODE.finditer(content))
     yield from (match["name"] or match["other"] for match in _STATED_PLAIN.finditer(content))
+    if " are " in content:
+        yield from (match[1] for match in _STATED_PLURAL.finditer(content))
     if any(sign in content for sign in _EASTERN):
         yield from (match["marked"] or match["name"] for match in _STATED_EASTERN.finditer(content))
     if any(formula in content for formula in _FORMULAS):

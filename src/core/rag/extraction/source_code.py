@@ -81,13 +81,13 @@ def told(content: str, path: str) -> str:
     done = 0
     for start, end in comments(content):
         parts += _IDENTIFIER.findall(content, done, start)
-        parts.append(_without_licence(without_marks(content[start:end])))
+        parts.append(without_licence(without_marks(content[start:end])))
         done = end
     parts += _IDENTIFIER.findall(content, done)
     return "\n\n".join(parts)
 
 
-def _without_licence(comment: str) -> str:
+def without_licence(comment: str) -> str:
     """Return a comment without its paragraphs from the first one of a licence on, and what claims the copyright."""
     if _LICENCE.search(comment) is None:
         return comment

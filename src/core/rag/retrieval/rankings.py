@@ -168,7 +168,8 @@ class Rankings:
         purpose = purpose_asked(self._query)
         asked = asked_sections(passages, of_question, purpose)
         scores = asked_first(scores, asked, self._vector_weight)
-        scores = without_lists_in_front(scores, {key: (one.heading, one.content) for key, one in passages.items()})
+        texts = {key: (one.path, one.heading, one.content) for key, one in passages.items()}
+        scores = without_lists_in_front(scores, texts, self._query)
         if purpose is not None and scores:  # what a filter is for are documents, so sections beside pass, too
             scores = await self._with_section(scores, passages, purpose)
         found = {item.id: item.scores for item in fused}

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from core.rag.analysis import analyze, asked_name, asked_words, defined_words, query_terms
+from core.rag.analysis import analyze, asked_name, asked_names, asked_words, defined_words, query_terms
 from core.rag.analysis.filler_phrases import without_phrases
 from core.rag.answering.extracts.announced import announces
 from core.rag.answering.extracts.called import Source, entitled, names_not_asked
@@ -44,6 +44,7 @@ from core.rag.answering.relevance.joined_words import Together
 from core.rag.answering.types import Passage
 from core.rag.answering.vectors import sentence_vectors
 from core.rag.embedder.likeness import likeness, usual_cosine
+from core.rag.extraction.imports import asks_for_imports, is_import
 from core.rag.extraction.source_code import is_code
 from core.rag.indexing.splitting.sentences import sentence_spans
 from core.rag.retrieval.ordering.link_lists import lists_sources
@@ -206,9 +207,9 @@ def _rated(
     is_entitled = entitled(question, sources)
     kind = kind_asked(question)
     statement = _STATEMENT if names_code(question) else _UNNAMED_STATEMENT
-    name, defined = asked_name(question), set(asked_words(question))
+    names, defined = asked_names(question), set(asked_words(question))
     wanted_of_code = _wanted_of_code(question, sources, sentences, defined)
-    of_heading, of_time = asks_for_heading(question), asks_when(question)
+    of_heading, of_time, of_imports = asks_for_heading(question), asks_when(question), asks_for_imports(question)
     rows = named_rows(question, sources, sentences, wanted)
     lines = named_lines([(sources[one.passage], one.place) for one in sentences], wanted)
     rated = []
@@ -217,6 +218,8 @@ def _rated(
         last = not source.text[one.place.end :].strip()
         points = one.place.said and only_points(question, one.text, last=last)
         part = substance(question, one.text, last=last) if one.place.said else statement
+        if not one.place.said and not of_imports and is_import(one.text):
+            part *= LITTLE
         own = weights[one.passage]
         asked = math.fsum(own[term] for term in one.words & own.keys()) / totals[one.passage]
         of_section = sections.share(one.passage, one.place)
@@ -235,7 +238,7 @@ def _rated(
             part *= _BESIDE
         if (one.passage, one.place) in wanted_of_code:
             score, part = score + _DEFINES, 1.0
-        elif name and not defined.isdisjoint(defined_words(one.text, name)):
+        elif any(not defined.isdisjoint(defined_words(one.text, name)) for name in names):
             score += _DEFINES
         is_of_kind = kind is not None and kind(one.text)
         path = source.headings.path(one.place.start) if of_heading else ""

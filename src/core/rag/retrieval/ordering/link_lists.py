@@ -1,4 +1,4 @@
-"""Passages that only list links or sources: "Related links", "See also", a table of contents, "References".
+"""Passages that only list links or sources ("Related links", a table of contents, "References"), or imports of code.
 
 They have the names that a question has, close together, and say nothing about them; what they lead to does.
 """
@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from core.rag.analysis import without_number
+from core.rag.extraction.imports import asks_for_imports, has_only_imports
+from core.rag.extraction.source_code import is_program
 from core.rag.headings import headings_of
 
 #: What a list of links is worth of its score. It stays first if little else is found: of bookmarks, say.
@@ -77,12 +79,22 @@ def _is_all_links(text: str) -> bool:
     return len(links) >= _LEAST and linked >= _SHARE * (linked + others)
 
 
-def without_lists_in_front(scores: Mapping[str, float], texts: Mapping[str, tuple[str, str]]) -> dict[str, float]:
-    """Return scores that are lowered for lists of links and of sources.
+def without_lists_in_front(
+    scores: Mapping[str, float], texts: Mapping[str, tuple[str, str, str]], question: str
+) -> dict[str, float]:
+    """Return scores that are lowered for lists of links, of sources, and of imports if these are not asked for.
 
     Args:
         scores: Scores by passage.
-        texts: The headings and the text of each of those that are to be looked at.
+        texts: The path, the headings and the text of each of those that are to be looked at.
+        question: What is searched for.
     """
-    listed = {key for key, (heading, text) in texts.items() if is_link_list(text) or lists_sources(heading)}
+    of_imports = asks_for_imports(question)
+    listed = {
+        key
+        for key, (path, heading, text) in texts.items()
+        if is_link_list(text)
+        or lists_sources(heading)
+        or (not of_imports and is_program(path) and has_only_imports(text))
+    }
     return {key: WORTH * score if key in listed else score for key, score in scores.items()}
