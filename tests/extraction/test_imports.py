@@ -24,7 +24,7 @@ OTHERS = [
     "use std::fmt;\nuse ropey::Rope;\n",
     "import a\nimport b\nimport c\n\ndef grind(corn):\n    return a.turn(b, c, corn, wheel=True, stones=2)\n",
     '"""The mill, with its pond and all that lives in there."""\n\nimport json\nimport os\nimport sys\n',
-    "// The number of ponds with the key, which is one or none.\nusing Base::count;\n\n// All ponds.\nusing Base::begin;\n"
+    "// The number of ponds with the key, one or none.\nusing Base::count;\n\n// All ponds.\nusing Base::begin;\n"
     "using Base::end;\n",
     "using (var pond = new Pond())\n{\n}\nusing (var mill = new Mill())\n{\n}\nusing (x) { }\n",
     'const a = import("./a");\nimport.meta.hot.accept();\nimportant(a);\n',
