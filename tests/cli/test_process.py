@@ -428,3 +428,29 @@ def test_ctrl_c_twice_stops_at_once_and_nothing_is_torn(endless: Endless, tmp_pa
     assert b"Traceback" not in err
     assert out == b""
     assert run("doctor", folder=tmp_path).returncode == 0
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+@pytest.mark.parametrize("number", ["SIGHUP", "SIGTERM"])
+def test_a_conversation_whose_terminal_is_closed_closes_the_graph(number: str, ingested: Path, tmp_path: Path) -> None:
+    graph = shutil.copyfile(ingested / "graph.grafeo", tmp_path / "graph.grafeo")
+    program = (
+        "import signal, sys\n"
+        "signal.signal(signal.SIGHUP, signal.SIG_DFL)\n"  # the tests may run below nohup
+        "from mgrag.cli import main\n"
+        "sys.exit(main())\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program, "chat", "--db", graph],
+        cwd=tmp_path,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=environment(),
+    ) as process:
+        assert process.stdin is not None and process.stdout is not None
+        process.stdin.write(b"Who owns the mill?\n")
+        process.stdin.flush()
+        assert process.stdout.readline()
+        process.send_signal(getattr(signal, number))
+        assert process.wait(120) == 0
+    assert not list(tmp_path.glob("*.wal"))  # with which the graph could not be opened for reading only

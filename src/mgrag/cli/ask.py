@@ -15,6 +15,7 @@ from mgrag.cli.options import Common, FilterOption, ModelOption, target_file, wi
 from mgrag.cli.output import clean, line, note, print_json, write_on
 from mgrag.cli.runtime import (
     ANSWERING,
+    ending_as_interrupted,
     fail,
     importing,
     open_kb,
@@ -142,7 +143,7 @@ def chat(
 
     talk = conversation or uuid.uuid4().hex
     options = {"k": k, "filters": filters, "user_id": user, "extracts": extracts, "instructions": instructions}
-    with telling_errors(), asyncio.Runner() as runner:
+    with telling_errors(), ending_as_interrupted(), asyncio.Runner() as runner:
         kb = open_kb(chosen, model=model, create=False)
         try:
             runner.run(_connect(kb))

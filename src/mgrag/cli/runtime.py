@@ -156,12 +156,12 @@ def run[T](work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         with _woken_by_signals(loop):
             return await work()
 
-    with telling_errors(), _ending_as_interrupted():
+    with telling_errors(), ending_as_interrupted():
         return asyncio.run(call())
 
 
 @contextmanager
-def _ending_as_interrupted() -> Iterator[None]:
+def ending_as_interrupted() -> Iterator[None]:
     """Treat SIGTERM and SIGHUP like Ctrl-C, so that nothing unfinished is left behind, such as a part of an export."""
     import signal
 
