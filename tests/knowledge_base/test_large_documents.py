@@ -1,8 +1,9 @@
-"""Documents that are too large for the memory are reported, and the rest is ingested."""
+"""Large documents: those that are too large for the memory are reported, and others can write between them."""
 
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -81,3 +82,15 @@ async def test_without_a_setting_the_limit_follows_from_the_memory(
     assert report.documents.added == 1
     assert [failed.path for failed in report.documents.failed] == ["long"]
     assert "the limit is 7" in report.documents.failed[0].reason
+
+
+async def test_others_can_write_to_an_embedded_graph_between_the_documents_of_a_large_batch() -> None:
+    written = [0]
+    notes = [Document(path=f"note/{number}", content=f"Note {number} is short.") for number in range(200)]
+    book = Document(path="book", content="\n\n".join(f"## Part {n}\n\n{'Words of it. ' * 70}" for n in range(150)))
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.ingest([*notes, book], progress=lambda report: written.append(report.chunks))
+        of_book = len((await kb.show("book"))["chunks"])
+    steps = [after - before for before, after in pairwise(written)]
+    assert of_book > 128 and of_book in steps  # a document is there as a whole, or not at all
+    assert max(step for step in steps if step != of_book) <= 128 and sum(steps) == 200 + of_book

@@ -53,9 +53,17 @@ class Prepared:
     embedded: int = 0
     warnings: list[str] = field(default_factory=list)
 
-    def split(self) -> list[Prepared]:
-        """Split it into one per document."""
-        return [self._part([row]) for row in self.rows]
+    def split(self, chunks: int = 1) -> list[Prepared]:
+        """Split it into parts of one document, or of several that together have no more than so many chunks."""
+        parts: list[list[DocumentRow]] = []
+        size = 0
+        for row in self.rows:
+            size += max(len(row.chunks), 1)
+            if not parts or size > chunks:
+                parts.append([])
+                size = max(len(row.chunks), 1)
+            parts[-1].append(row)
+        return list(map(self._part, parts))
 
     def without(self, ids: Collection[str]) -> Prepared:
         """Leave out documents."""

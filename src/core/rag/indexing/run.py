@@ -46,6 +46,10 @@ _FIRST_BATCH_DOCUMENTS = 32
 #: A batch is also complete after this many seconds, so that pages of a slow site do not stay in memory for hours.
 _BATCH_SECONDS = 5.0
 
+#: In an embedded graph, where one transaction waits for another, so many chunks are written in one, or one document:
+#: between two of them, others store a message. On a server nobody waits, and each takes dozens of round trips.
+_CHUNKS_AT_ONCE = 128
+
 #: Maximum number of batches between two stages; together with the batch size it bounds the memory.
 _WAITING = 2
 
@@ -337,8 +341,10 @@ class Run:
                 # The last one is always written: with a slow provider it is the only one, and its vectors are paid for.
                 if not (self._late and self._to_write):
                     await self._make_room(part, removing)
-                    await self._write_each(part)
-                    self._tell()
+                    shared = (await self._client.connect()).capabilities.shared
+                    for some in [part] if shared else part.split(_CHUNKS_AT_ONCE):
+                        await self._write_each(some)
+                        self._tell()
                 self._writing = False
                 self._on_the_way -= 1
 
