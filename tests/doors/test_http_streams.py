@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from core.rag import KnowledgeBase
@@ -95,6 +96,44 @@ async def test_who_goes_away_finds_what_was_told_in_the_conversation() -> None:
         ("assistant", "Maria"),
     ]
     assert found[1]["metadata"] == {"cut": "stopped"}
+
+
+async def given_up(client: httpx.AsyncClient, route: str) -> None:
+    """Wait until a request is counted as one whose caller has left."""
+    async with asyncio.timeout(30):
+        while f'{route}",status="499"' not in (await client.get("/metrics")).text:
+            await asyncio.sleep(0.01)
+
+
+async def test_a_model_does_not_answer_who_went_away_before_the_answer_began() -> None:
+    async with talking() as said:
+        knowledge = KnowledgeBase.open("embedded::memory:", language_model=said.model)
+        async with serving(knowledge=knowledge) as client:
+            await ok(await client.post("/db/default/documents", json={"documents": NOTES}))
+            said.chat.then(ANALYSIS, Stream(["Maria ", "leads it [1]."], proceed=asyncio.Event()))
+            asked = {"question": "Who leads Project Heron?"}
+            asking = asyncio.create_task(client.post("/db/default/answer", json=asked, timeout=None))
+            async with asyncio.timeout(30):
+                while len(said.chat.bodies) < 2:
+                    await asyncio.sleep(0.01)
+            asking.cancel()
+            await asyncio.wait_for(said.server.gone.wait(), 30)
+            await given_up(client, "/answer")
+
+
+async def test_what_waits_for_its_turn_when_its_caller_goes_away_is_not_stored() -> None:
+    knowledge = KnowledgeBase.open("embedded::memory:")
+    async with serving(knowledge=knowledge) as client:
+        said = {"role": "user", "content": "I live in Ulm.", "sessionId": "monday"}
+        async with (await knowledge.client.connect()).undisturbed():  # as while a large document is written
+            saying = asyncio.create_task(client.post("/db/default/memory/remember", json=said, timeout=None))
+            async with asyncio.timeout(30):
+                while "in_progress 2.0" not in (await client.get("/metrics")).text:  # that and this one
+                    await asyncio.sleep(0.01)
+            saying.cancel()
+            await given_up(client, "/memory/remember")
+        assert await knowledge.client.find_conversation("monday") is None
+        await ok(await client.post("/db/default/memory/remember", json=said))
 
 
 async def left_while_events_wait(path: str, body: bytes, waiting: asyncio.Event, **options: Any) -> None:

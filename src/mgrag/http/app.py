@@ -26,6 +26,7 @@ from mgrag.http.details import Status
 from mgrag.http.errors import DESCRIBED, Problem, add_handlers, no_namespace
 from mgrag.http.guard import HEALTH, Guard, origin_of
 from mgrag.http.heads import Heads
+from mgrag.http.leaving import Leaving
 from mgrag.http.metrics import METRICS, Measured, Metrics
 from mgrag.http.request_ids import HEADER, RequestIds
 from mgrag.http.results import Databases, Health
@@ -99,6 +100,7 @@ def build_app(
     app.state.metrics = Metrics({**paths, **own})
     add_handlers(app)
     open_paths = {HEALTH, METRICS} if open_metrics else {HEALTH}
+    app.add_middleware(Leaving)
     app.add_middleware(Guard, access=access, max_bytes=max_bytes + _FORM_BYTES, origins=origins, open_paths=open_paths)
     if origins:
         app.add_middleware(
