@@ -183,5 +183,5 @@ async def test_what_a_record_says_is_an_answer() -> None:
         for person, hobby in (("Ada Lane", "chess"), ("Ivo Brandt", "rowing")):
             answer = await kb.ask(f"What is the hobby of {person}?", strategy="drift")
             assert answer.found
-            assert f"- {person}: hobby: {hobby}" in answer.text
+            assert f"- name: {person} | hobby: {hobby}" in answer.text
             assert answer.text.count("hobby:") == 1

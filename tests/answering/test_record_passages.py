@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from core.rag import KnowledgeBase
-from core.rag.answering.types import Answer
+from core.rag.answering.types import Answer, Strategy
 from libs.dataloader import Document
 
 EMPLOYEES = [
@@ -71,6 +71,21 @@ async def test_a_question_about_a_record_is_answered_from_it_with_a_citation(
     assert (cited.path, record["collection"], cited.chunk_id, cited.document_id) == (collection, collection, "", "")
     assert answer.found
     assert answer.supported
+
+
+@pytest.mark.parametrize("strategy", ["basic", "drift"])
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [("What is the title of Bob Smith?", "Tech Lead"), ("Which component does OPS-7 concern?", "gateway")],
+)
+async def test_every_strategy_answers_from_records(
+    kb: KnowledgeBase, strategy: Strategy, question: str, said: str
+) -> None:
+    answer = await kb.ask(question, strategy, extracts=True)
+    assert said in _items(answer)[0]
+    assert answer.citations[0].record_id
+    filtered = await kb.ask(question, strategy, extracts=True, filters="path:apollo.md")
+    assert not any(one.record_id for one in filtered.citations)
 
 
 async def test_the_quote_of_a_record_has_the_names_of_its_fields(kb: KnowledgeBase) -> None:

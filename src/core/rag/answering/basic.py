@@ -1,4 +1,4 @@
-"""BasicRAG: one vector search and an answer, for simple look-ups; see ``flow`` for everything else."""
+"""BasicRAG: one vector search, one of records by words, and an answer; see ``flow`` for everything else."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from core.rag.answering.events import AnalysisEvent, Event, final_answer
 from core.rag.answering.metrics import Metrics
 from core.rag.answering.pipeline import answered
+from core.rag.answering.record_passages import merged, record_passages
 from core.rag.answering.recording import recorded
 from core.rag.answering.relevance.judging import judge
 from core.rag.answering.services import AnsweringBase, Services, checked_base, checked_instructions
@@ -73,11 +74,15 @@ async def basic_events(question: str, services: Services) -> AsyncGenerator[Even
     analysis = Analysis(question, (), intent_of(question))
     metrics.analysis_metrics.intent_classification = analysis.intent
     yield AnalysisEvent(analysis)
+    client, before = services.kb.client, services.before
     hits = await services.kb.search(question, services.passages, "vector", **services.search)
+    if not services.search.get("filters"):
+        records = await record_passages(client, analysis, before, services.passages)
+        hits = await merged(client, analysis, before, hits, records)
     metrics.search_metrics.vector_results = metrics.search_metrics.passages = len(hits)
     metrics.search_metrics.total_retrieval_time = time.monotonic() - started
     knowledge = Knowledge(hits=hits)
-    await judge(analysis, knowledge, services.kb.client, services.before)
+    await judge(analysis, knowledge, client, before)
     async with contextlib.aclosing(answered("basic", services, analysis, knowledge, metrics, started)) as events:
         async for event in events:
             yield event

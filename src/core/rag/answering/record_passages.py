@@ -59,16 +59,27 @@ async def record_passages(client: MemGraphClient, analysis: Analysis, before: st
     return [hit for *_, hit in scored if hit.score >= _AS_GOOD * scored[0][-1].score][:limit]
 
 
-def merged(hits: Sequence[Hit], records: Sequence[Hit], shares: Mapping[str, float]) -> list[Hit]:
+async def merged(
+    client: MemGraphClient, analysis: Analysis, before: str, hits: list[Hit], records: Sequence[Hit]
+) -> list[Hit]:
     """Return passages in their order, with records before those that have less of the question.
 
     Records are left out that have much less of it than the best passage.
 
     Args:
+        client: The graph.
+        analysis: The question.
+        before: What was said before that it goes on with.
         hits: Passages of documents.
         records: Records, as :func:`record_passages` returns them.
-        shares: What share of the question each of the passages has.
+
+    Raises:
+        StoreError: if the graph fails.
     """
+    if not records:
+        return hits
+    asked = await Asked.in_graph(client, analysis, before)
+    shares = {hit.chunk_id: asked.share(Passage.of(hit)) for hit in hits}
     best = max(shares.values(), default=0.0)
     waiting = [record for record in records if record.score >= _AS_GOOD * best]
     made: list[Hit] = []

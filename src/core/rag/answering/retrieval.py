@@ -17,7 +17,6 @@ from core.rag.answering.metrics import Metrics
 from core.rag.answering.of_records import with_records
 from core.rag.answering.prose import LOOKED_AT, best_to_read
 from core.rag.answering.record_passages import merged, record_passages
-from core.rag.answering.relevance.compared import Asked, Passage
 from core.rag.answering.relevance.judging import judge
 from core.rag.answering.relevance.scores import (
     best_entities,
@@ -163,7 +162,7 @@ class _Retrieval:
         if not worked_out:
             worked_out = await self._of_documents()
         if not worked_out:
-            hits = await self._with_records(hits, records)
+            hits = await merged(self._kb.client, self._analysis, self._options.before, hits, records)
         self._counts.passages = len(hits)
         told = {hit.chunk_id for hit in hits}
         asked = await self._leg(
@@ -193,12 +192,6 @@ class _Retrieval:
         analysis, options = self._analysis, self._options
         found = record_passages(self._kb.client, analysis, options.before, options.passages)
         return await self._leg("passages of records", found)
-
-    async def _with_records(self, hits: list[Hit], records: list[Hit]) -> list[Hit]:
-        if not records:
-            return hits
-        asked = await Asked.in_graph(self._kb.client, self._analysis, self._options.before)
-        return merged(hits, records, {hit.chunk_id: asked.share(Passage.of(hit)) for hit in hits})
 
     async def _of_documents(self) -> list[Computed]:
         """Return what all rows of a table come to that is part of one of the documents that were found."""

@@ -17,6 +17,7 @@ from core.rag.answering.metrics import Metrics
 from core.rag.answering.of_records import with_records
 from core.rag.answering.pipeline import answered
 from core.rag.answering.reaching import tried_once
+from core.rag.answering.record_passages import merged, record_passages
 from core.rag.answering.relevance.judging import judge
 from core.rag.answering.relevance.scores import matches, scored, search_terms
 from core.rag.answering.types import Knowledge
@@ -57,6 +58,7 @@ async def drift_events(question: str, services: Services) -> AsyncGenerator[Even
         return await services.kb.search(text, k, "auto", **services.search)
 
     since = time.monotonic()
+    records = [] if filters else await record_passages(client, analysis, services.before, services.passages)
     details: dict[str, Any] = {}
     knowledge = Knowledge()
     cache = _caches.setdefault(await client.connect(), PathCache())
@@ -77,8 +79,10 @@ async def drift_events(question: str, services: Services) -> AsyncGenerator[Even
         named = [one for one in knowledge.entities if matches(one.name, terms)]
         scored(named, terms)  # the others have the scores of their paths
         if not filters:
-            knowledge.entities = replaced(knowledge.entities, await with_records(client, named))
-        await judge(analysis, knowledge, client, services.before)
+            told = {record.chunk_id for record in records}
+            knowledge.entities = replaced(knowledge.entities, await with_records(client, named, told))
+    knowledge.hits = await merged(client, analysis, services.before, knowledge.hits, records)
+    await judge(analysis, knowledge, client, services.before)
     metrics.search_metrics.passages = len(knowledge.hits)
     metrics.search_metrics.total_retrieval_time = time.monotonic() - since
     events = answered("drift", services, analysis, knowledge, metrics, started, details)
