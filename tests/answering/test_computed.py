@@ -214,6 +214,45 @@ async def test_a_question_that_is_not_surely_about_records_is_not_answered_with_
     assert WORKED_OUT not in answer.text
 
 
+async def test_of_a_value_that_only_others_have_there_are_none() -> None:
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.insert_many(
+            "issues",
+            [{"no": n, "state": "closed", "title": f"Leak {n}", "milestone": {"state": "open"}} for n in range(4)],
+        )
+        pulls = [
+            {"no": n, "state": state, "title": "Support"}
+            for n, state in enumerate(["draft", "draft", "closed", "closed"])
+        ]
+        await kb.insert_many("pulls", pulls)
+        for question, said in (
+            ("How many issues are draft?", "issues with state = draft: 0 of 4 records"),
+            ("Which issues are draft?", "issues with state = draft: none of 4 records"),
+            ("How many issues are closed?", "issues with state = closed: 4 of 4 records"),
+            ("How many pulls are draft?", "pulls with state = draft: 2 of 4 records"),
+        ):
+            assert f"- {said} [1]" in (await kb.ask(question, extracts=True)).text
+        # A title is one of anything.
+        for question in ("How many issues are support?", "How many issues per state are draft?"):
+            assert WORKED_OUT not in (await kb.ask(question, extracts=True)).text
+
+
+async def test_a_field_of_a_record_comes_before_one_of_something_in_it() -> None:
+    states = ["open", "closed", "closed"]
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.insert_many(
+            "issues", [{"no": n, "state": state, "milestone": {"state": "open"}} for n, state in enumerate(states)]
+        )
+        await kb.insert_many(
+            "tasks", [{"no": n, "kind": "bug", "labels": [{"name": "bug"}, {"name": "new"}]} for n in range(3)]
+        )
+        assert (
+            "issues with state = open: 1 of 3 records"
+            in (await kb.ask("How many issues are open?", extracts=True)).text
+        )
+        assert WORKED_OUT not in (await kb.ask("How many tasks are bugs?", extracts=True)).text
+
+
 async def test_what_was_worked_out_is_cited_with_the_document_and_follows_every_change(
     kb: KnowledgeBase, tmp_path: Path
 ) -> None:

@@ -259,3 +259,20 @@ async def test_what_looks_like_a_citation_in_a_title_is_none() -> None:
         for question in ("What is this about?", "Summarize a.md"):
             answer = await kb.ask(question)
             assert re.findall(r"\[\d+\]", answer.text) == ["[1]"]
+
+
+async def test_records_are_told_too() -> None:
+    people = [{"name": "Ada Lane", "team": "Core"}, {"name": "Ivo Brandt", "team": "Core"}]
+    said = "There are 2 collections of records: people (2 records with name, team), mills (1 record with name, built)."
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.insert_many("people", people)
+        await kb.insert("mills", {"name": "Harrow", "built": {"year": 1820, "by": "the trust"}})
+        for question in ("What is this about?", "What data do you have?", "Which collections are there?"):
+            answer = await kb.ask(question)
+            assert (answer.text, answer.found, answer.citations) == (said, True, ())
+        await kb.ingest([Document(path="a.md", content="# A\n\nThe dam holds.", format="markdown")])
+        answer = await kb.ask("What is this about?")
+        assert answer.text.startswith(f"There is one document. {said}")
+        assert "The dam holds." in answer.text
+        filtered = await kb.ask("What is this about?", filters="path:a.md")
+        assert filtered.text.startswith("There is one document.\n")

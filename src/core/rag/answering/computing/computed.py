@@ -113,6 +113,8 @@ async def _of_collection(
     try:
         seen = await look(client, name, spellings)
         found = next(filter(None, (planned(question, later, seen) for question in asked)), None)
+        if found is None and any(collection_named(one, name) for one in asked):
+            found = await _none_of(client, seen, asked, later, spellings)
         line = await told(partial(tabulate, client, name), found, seen) if found is not None else ""
     except (InvalidInputError, NotFoundError):  # too many groups to tell, or deleted meanwhile: there is no answer then
         return None
@@ -120,6 +122,25 @@ async def _of_collection(
         return None
     sources = await _documents(client, name)
     return Computed(_hit(line, seen, sources), frozenset(sources))
+
+
+async def _none_of(
+    client: MemGraphClient,
+    seen: Seen,
+    asked: Sequence[Question],
+    later: Sequence[Sequence[Question]],
+    spellings: Collection[str],
+) -> Plan | None:
+    """Return what a question asks that names a value which only records of other collections have: that there are none.
+
+    Without that, "How many issues are open?" has a word that says nothing of issues if all of them are closed.
+    """
+    known = dict(await samples(client))
+    own = known.pop(seen.name, None)
+    if own is None or not seen.borrow(own, known.values(), spellings):
+        return None
+    found = next(filter(None, (planned(question, later, seen) for question in asked)), None)
+    return found if found is not None and found.kind in {"count", "list"} and not found.group_by else None
 
 
 def planned(question: Question, later: Sequence[Sequence[Question]], seen: Seen) -> Plan | None:

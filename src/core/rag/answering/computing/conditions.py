@@ -110,6 +110,9 @@ class Conditions(Naming):
         having = [name for name, seen in self._seen.fields.items() if value.spelled in seen.spelled]
         if name := self._named_beside(value.span, lambda name, _: name in having):
             return name
+        own = [name for name in having if "." not in name]
+        if len(own) == 1 and not any(self._seen.fields[name].many for name in having):
+            having = own  # the state of an issue, not that of its milestone
         if len(having) != 1 or value.spelled in YES_OR_NO:
             return None
         # A bare number may be anything ("sales of 10").

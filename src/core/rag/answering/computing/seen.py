@@ -91,6 +91,12 @@ class SeenField:
         """Whether all of its values are."""
         return 0 < self.truths == self.values
 
+    @property
+    def tells_kinds(self) -> bool:
+        """Whether its values, all of which were looked at, are texts that occur twice or more, on average."""
+        is_other = self.is_number or self.is_date or self.is_yes_or_no or self.many
+        return not is_other and 2 * len(self.spelled) <= self.values
+
     def is_money(self, name: str) -> bool:
         """Return whether its values are amounts of money, by their signs or by its name."""
         return bool(self.currencies) or not _MONEY.isdisjoint(name_words(name)[-1:])
@@ -134,6 +140,32 @@ class Seen:
                         found.many = found.many or name in of_this
                         of_this.add(name)
                         self._take(found, item, spellings)
+
+    def borrow(self, own: Seen, others: Iterable[Seen], spellings: Collection[str]) -> bool:
+        """Take values of a question that no record has, but some of other collections have in a field of the same name:
+        all issues may be closed, and a pull open.
+
+        Only in fields that tell kinds of records in both collections, since a ``name`` is one of anything.
+
+        Args:
+            own: Some records of this collection, with all their values.
+            others: The same of others.
+            spellings: Those of values that are looked for.
+
+        Returns:
+            Whether there are such values.
+        """
+        known = {spelled for one in self.fields.values() for spelled in (*one.spelled, *one.beside)}
+        wanted = set(spellings) - known
+        found = False
+        for other in others:
+            for name in own.fields.keys() & other.fields.keys() & self.fields.keys():
+                if own.fields[name].tells_kinds and other.fields[name].tells_kinds:
+                    for spelled in other.fields[name].spelled.keys() & wanted:
+                        texts = self.fields[name].spelled.setdefault(spelled, set())
+                        texts.update(other.fields[name].spelled[spelled])
+                        found = True
+        return found
 
     def compares(self, name: str, fixed: Collection[str]) -> bool:
         """Return whether the numbers of a field are of one currency or unit, among records with the same in others."""

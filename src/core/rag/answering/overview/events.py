@@ -32,7 +32,7 @@ async def overview_events(
 ) -> AsyncGenerator[Event, None]:
     """Answer a question about all documents together, or about one that it names, step by step.
 
-    Without documents, and if the question points at what was said before, it is answered as ``flow`` does.
+    Without documents and records, and if the question points at what was said before, it is answered as ``flow`` does.
 
     Args:
         question: The question.
@@ -43,7 +43,7 @@ async def overview_events(
     client = services.kb.client
     filters = services.search.get("filters")
     found = await _found(question, services, filters, only_if_asked=only_if_asked)
-    if found is None or not found.chunks:
+    if found is None or not found.about:
         async with contextlib.aclosing(flow_events(question, services)) as events:
             async for event in events:
                 yield event
@@ -84,7 +84,7 @@ async def _found(question: str, services: Services, filters: Any, *, only_if_ask
 async def _written(
     analysis: Analysis, context: Context, found: Survey, services: Services, metrics: Metrics
 ) -> AsyncGenerator[str | Response, None]:
-    if services.model is None:
+    if services.model is None or not found.chunks:
         checked = told(found, context.passages, NOT_SET if services.asked else NOT_ASKED)
         yield checked.text
         yield Response(checked, extracts=True)

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 
 _DOCUMENTS = (
-    r"(?:documents?|docs|files?|sources?|texts?|pages?|corpus|collection|knowledge (?:base|graph)|graph|database|data"
-    r"|data ?set|documentation|folder|library|archive|notes?|contents?|materials?)"
+    r"(?:documents?|docs|files?|sources?|texts?|pages?|corpus|collections?|knowledge (?:base|graph)|graph|database|data"
+    r"|data ?sets?|documentation|folder|library|archive|notes?|contents?|materials?)"
 )
 _ALL_DOCUMENTS = (
     rf"(?:(?:(?:all|all of|each of|the|this|these|those|my|our|your|whole|entire) )+{_DOCUMENTS}"

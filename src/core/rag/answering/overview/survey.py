@@ -15,6 +15,7 @@ from core.rag.answering.admission import Admission
 from core.rag.answering.extracts.showing import shown
 from core.rag.answering.graph_index.index import FACT_COLUMNS, fact_of
 from core.rag.answering.graph_index.search import MENTIONED, entity_of
+from core.rag.answering.overview.tables import collections_told
 from core.rag.answering.types import FoundEntity, FoundFact
 from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.knowledge.validity import valid_at
@@ -113,9 +114,10 @@ async def survey(client: MemGraphClient, most: int, filters: str | Mapping[str, 
     for entity in names:
         entity.score = 2.0  # as if the question named it
     chosen = _standing_for_all(documents, shared, most)
+    tables = await collections_told(client) if filters is None else ""  # which of them pass, records do not tell
     return Survey(
         tuple(chunk for one in chosen for chunk in one.beginning),
-        _said(count, names),
+        " ".join(filter(None, (_said(count, names) if count else "", tables))),
         tuple(names),
         tuple(await _facts(client, [entity.id for entity in names])),
     )

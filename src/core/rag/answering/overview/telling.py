@@ -32,7 +32,7 @@ def told(survey: Survey, passages: Sequence[Passage], why: str) -> Checked:
         passages: The beginnings of documents, or parts of some.
         why: Why no model writes the answer.
     """
-    lines, citations = [survey.about, "", f"{LABEL} ({why}):", ""], []
+    lines, citations = [survey.about, *(("", f"{LABEL} ({why}):", "") if passages else ())], []
     of_parts = survey.of_parts
     times = _MORE if of_parts and len(passages) <= _FEW else 1
     for _, together in groupby(passages, key=lambda one: one.hit.chunk_id if of_parts else one.hit.document_id):
