@@ -55,7 +55,13 @@ public class SluiceGate extends Object {
     ],
 )
 def test_a_program_names_what_its_comments_and_identifiers_do(path: str, text: str, names: set[str]) -> None:
-    assert set(names_in(told(text, path))) == names
+    assert set(names_in(told(text, path, {}))) == names
+
+
+def test_of_a_record_the_names_of_its_fields_are_none() -> None:
+    text = "node_id: 7\nuser.htmlUrl: -\nowner: Ada Vane\nbody: Mend the mill_gate: it leaks.\nbuilt_year: 1820\n"
+    assert set(names_in(told(text, "issues.json", {"row": 1}))) == {"ada vane", "mill gate", "1820"}
+    assert {"node id", "htmlurl"} <= set(names_in(told(text, "notes.txt", {})))
 
 
 async def test_types_and_licences_are_no_entities_of_programs() -> None:

@@ -17,7 +17,7 @@ from core.rag.extraction.unnamed import is_usual_heading
 from core.rag.extraction.words import normalize_name, normalized_words
 
 #: Counts up whenever the same text gives other names, so that documents are looked at again.
-EXTRACTION_VERSION: Final = 27
+EXTRACTION_VERSION: Final = 28
 
 _PARENTHESIS: Final = re.compile(r"\s*[(（][^()（）]*[)）]\s*$")
 #: The number of a document before its title: "PEP 8 – Style Guide", "RFC 2119: Key words".

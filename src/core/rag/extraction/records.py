@@ -109,6 +109,8 @@ _NAME_CHARS: Final = 80
 
 _HINTS: Final = {hint: number for number, hint in enumerate(FIELD_HINTS)}
 _NAME: Final = ("name",)
+#: What the name of a field may be, and that of who speaks is not.
+_FIELD_NAME: Final = re.compile(r"^((?:[a-z_]|\w*[._\[])[\w.\[\]-]*): ", re.MULTILINE)
 _WORDS: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^\W\d_]+")
 
 
@@ -228,6 +230,14 @@ def with_hints(fields: Iterable[str]) -> dict[str, str]:
 def type_of_field(field: str, hints: Mapping[str, str]) -> str:
     """Return the type that a field of this name gives to its values; empty if they are no entities."""
     return type_of_path((field,), hints)
+
+
+def without_field_names(content: str) -> str:
+    """Return a passage of records, as readers write them, with the last words of the names of fields.
+
+    ``created_at`` is no name that each of them has; and whether a number is a year depends on what it is called.
+    """
+    return _FIELD_NAME.sub(lambda found: f"{(_words(found[1]) or ('value',))[-1]}: ", content)
 
 
 def record_text(record: Mapping[str, Any]) -> str:

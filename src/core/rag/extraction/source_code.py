@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
+from core.rag.extraction.records import without_field_names
 from libs.dataloader.formats.registry import FORMATS
 
 #: What opens and closes a comment, and is no part of a path or pattern in quotes: ``'/api/*'``, ``"src/**/*.ts"``.
@@ -66,17 +68,19 @@ def _language(path: str) -> str:
     return kind.language if kind is not None and kind.reader == "code" else ""
 
 
-def told(content: str, path: str) -> str:
+def told(content: str, path: str, metadata: Mapping[str, Any]) -> str:
     """Return what a chunk says: of a program its comments, without licences, and the names of several words in it.
 
-    The words of statements are no names: ``String``, ``Override`` and ``List`` would be the most frequent of all.
+    The words of statements are no names: ``String``, ``Override`` and ``List`` would be the most frequent of all. Of
+    records, the names of fields are left out.
 
     Args:
         content: The text of the chunk.
         path: The path of its document.
+        metadata: Its own metadata.
     """
     if not is_program(path):
-        return content
+        return without_field_names(content) if "row" in metadata else content
     parts: list[str] = []
     done = 0
     for start, end in comments(content):

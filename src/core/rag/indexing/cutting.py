@@ -167,8 +167,8 @@ class Cutter:
             contents = [document.content[start:end] for start, end, _, _ in cut.spans]
             ids = chunk_ids(document_id(self.namespace, uri_of(document)), contents)
             chunks += [
-                (identifier, told(content, document.path), heading)
-                for identifier, content, (_, _, heading, _) in zip(ids, contents, cut.spans, strict=True)
+                (identifier, told(content, document.path, metadata), heading)
+                for identifier, content, (_, _, heading, metadata) in zip(ids, contents, cut.spans, strict=True)
             ]
         return [title for cut in cuts for title in cut.facts.titles], chunks
 

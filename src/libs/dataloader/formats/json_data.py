@@ -15,6 +15,7 @@ from libs.dataloader.formats.json_outline import indented, outline
 from libs.dataloader.formats.keep import read_keep
 from libs.dataloader.formats.records import add_record, content_of_records, text_of_record
 from libs.dataloader.formats.registry import JSONL, Format
+from libs.dataloader.formats.rich_text import texts_for_trees
 from libs.dataloader.formats.rows import Records
 from libs.dataloader.text import clean_text
 
@@ -74,8 +75,11 @@ def read(file: FileData, kind: Format) -> Content:
 
 
 def _loads(text: str) -> Any:
-    """Parse JSON, with numbers as they are written that are none in JSON or anywhere else: ``NaN``, ``1e999``."""
-    return json.loads(text, parse_constant=str, parse_float=_number)
+    """Parse JSON, with texts in place of the trees of editors.
+
+    Numbers are as they are written that are none in JSON or anywhere else: ``NaN``, ``1e999``.
+    """
+    return json.loads(text, object_hook=texts_for_trees, parse_constant=str, parse_float=_number)
 
 
 def _number(text: str) -> float | str:

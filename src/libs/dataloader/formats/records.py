@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from libs.dataloader.formats.base import Content, TextBuilder, join_lines
 from libs.dataloader.formats.json_outline import flat
 from libs.dataloader.formats.rows import Records
 from libs.dataloader.text import clean_text
+
+#: A line of a record that is an address, and the number of an item in the name of its field.
+_ADDRESS: Final = re.compile(r"(?P<field>\S+): https?://(?P<host>[^\s/?#]+)[^\s]*", re.IGNORECASE)
+_NUMBER: Final = re.compile(r"\[\d+\]")
+#: A record of something else than of a service has a few on one host: its page, its picture, its source.
+_MOST_ADDRESSES: Final = 4
 
 
 def content_of_records(numbers: Sequence[int], record: Callable[[int], Mapping[str, Any]], intro: str = "") -> Content:
@@ -39,7 +46,28 @@ def content_of_records(numbers: Sequence[int], record: Callable[[int], Mapping[s
 
 def text_of_record(record: Mapping[str, Any]) -> str:
     """Return ``name: value`` lines; empty if there is nothing to tell."""
-    return clean_text(join_lines(line for line in flat(record) if line.strip()))
+    return clean_text(join_lines(line for line in _told(list(flat(record))) if line.strip()))
+
+
+def _told(lines: list[str]) -> list[str]:
+    """Return the lines of a record, of many fields with addresses on one host those of the first field only.
+
+    Services add them for programs to go on from: of what GitHub tells of an issue, they are three quarters. The record
+    itself keeps them.
+    """
+    fields: dict[str, dict[str, list[int]]] = {}
+    for place, line in enumerate(lines):
+        if found := _ADDRESS.fullmatch(line):
+            places = fields.setdefault(found["host"], {}).setdefault(_NUMBER.sub("", found["field"]), [])
+            places.append(place)
+    left_out = {
+        place
+        for of_host in fields.values()
+        if len(of_host) > _MOST_ADDRESSES
+        for places in list(of_host.values())[1:]
+        for place in places
+    }
+    return [line for place, line in enumerate(lines) if place not in left_out]
 
 
 def add_record(builder: TextBuilder, number: int, text: str) -> int:

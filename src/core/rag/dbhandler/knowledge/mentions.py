@@ -7,6 +7,7 @@ that name it are looked at again; see :func:`recompute`.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -43,7 +44,9 @@ class ChunkText:
     def of(cls, properties: Mapping[str, Any]) -> ChunkText:
         """Make one from the properties of a DocumentChunk node."""
         facts = ChunkFacts.from_json(properties["facts"]) if properties.get("facts") else None
-        return cls(told(properties["content"], properties.get("path") or ""), properties.get("heading") or "", facts)
+        metadata = json.loads(properties.get("metadata") or "{}")
+        content = told(properties["content"], properties.get("path") or "", metadata)
+        return cls(content, properties.get("heading") or "", facts)
 
     @cached_property
     def names(self) -> dict[str, Found]:
@@ -273,7 +276,8 @@ async def chunk_texts(tx: Transaction, chunks: Sequence[str]) -> dict[str, Chunk
     rows = await run_for_ids(
         tx,
         "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i}) "
-        "RETURN c.id AS id, c.path AS path, c.content AS content, c.heading AS heading, c.facts AS facts",
+        "RETURN c.id AS id, c.path AS path, c.content AS content, c.heading AS heading, c.facts AS facts, "
+        "c.metadata AS metadata",
         chunks,
     )
     return {row["id"]: ChunkText.of(row) for row in rows}
