@@ -55,6 +55,8 @@ def _told(lines: list[str]) -> list[str]:
     Services add them for programs to go on from: of what GitHub tells of an issue, they are three quarters. The record
     itself keeps them.
     """
+    if sum("://" in line for line in lines) <= _MOST_ADDRESSES:
+        return lines
     fields: dict[str, dict[str, list[int]]] = {}
     for place, line in enumerate(lines):
         if found := _ADDRESS.fullmatch(line):
