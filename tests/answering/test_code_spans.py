@@ -154,6 +154,14 @@ def test_words_of_comments_are_no_definitions(text: str, above: str) -> None:
         (JAVASCRIPT, "function grind(grain) {", "Grinds grain."),
         (GO, "return grain", None),
         ("# Of another.\n\nturn()\n", "turn()", None),
+        (
+            "/// Lets water in.\n#[derive(Debug)]\n#[must_use]\npub struct Sluice {",
+            "pub struct Sluice {",
+            "Lets water in.",
+        ),
+        ("/** Turns it. */\n  @Override\n  public void turn() {", "public void turn() {", "Turns it."),
+        ("// Of the mill.\n\n#[derive(Debug)]\nstruct Sluice;", "struct Sluice;", None),
+        ("// Of the mill.\nlet a = [1];\nlet b = 2;", "let b = 2;", None),
     ],
 )
 def test_the_comment_on_a_statement(text: str, statement: str, comment: str | None) -> None:

@@ -27,6 +27,8 @@ _DEFINITION = re.compile(
 _EXAMPLE = re.compile(
     r"^[ \t]*(?P<fence>`{3,}|~{3,})[^\n]*\n(?P<code>.*?)(?:^[ \t]*(?P=fence)[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
 )
+#: What may stand between a comment and the definition that it is on: "#[derive(Debug)]", "@Override", "[Serializable]".
+_ATTRIBUTES = re.compile(r"\s*(?:(?:#!?\[[^\n]*\]|@[\w.]+(?:\([^\n]*\))?|\[[A-Z]\w*(?:\([^\n]*\))?\])[ \t]*\n[ \t]*)*")
 #: A statement goes on while brackets are open, but for so many lines only: a quotation may hold one bracket.
 _MOST_LINES = 8
 
@@ -81,7 +83,7 @@ def comment_on(text: str, start: int, end: int) -> tuple[int, int] | None:
     for first, last in comments(text):
         above = text[last:start] if last <= start else "other code"
         below = text[end:first] if end <= first and text.startswith(DOCSTRING, first) else "other code"
-        if (not above.strip() and "\n\n" not in above) or not below.strip():
+        if (_ATTRIBUTES.fullmatch(above) is not None and "\n\n" not in above) or not below.strip():
             return next(((said.start, said.end) for said in _sentences(text, first, last)), None)
     return None
 
