@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,22 @@ from core.rag import KnowledgeBase
 from core.rag.answering.events import Event, TokenEvent
 from core.rag.indexing.report import IngestReport
 from mgrag.http.app import build_app
-from tests.answering.models import talking
+from tests.answering.models import Talking, talking
 from tests.doors.kit import KEY, NOTES, access, ok, serving, with_notes
-from tests.fakes.openai_chat import Stream
+from tests.fakes.openai_chat import Said, Stream
 
 ANALYSIS = json.dumps({"entities": ["Project Heron"], "intent": "factual"})
+
+
+@asynccontextmanager
+async def answering(*answers: Said) -> AsyncIterator[tuple[Talking, httpx.AsyncClient]]:
+    """A server whose graph has notes, with a model that gives answers."""
+    async with talking() as said:
+        knowledge = KnowledgeBase.open("embedded::memory:", language_model=said.model)
+        async with serving(knowledge=knowledge) as client:
+            await ok(await client.post("/db/default/documents", json={"documents": NOTES}))
+            said.chat.then(*answers)
+            yield said, client
 
 
 @pytest.mark.parametrize(
@@ -49,48 +61,37 @@ async def test_sources_that_the_server_does_not_take_are_refused_before_the_stre
 
 
 async def test_a_model_is_told_the_instructions_of_the_caller() -> None:
-    async with talking() as said:
-        knowledge = KnowledgeBase.open("embedded::memory:", language_model=said.model)
-        async with serving(knowledge=knowledge) as client:
-            await ok(await client.post("/db/default/documents", json={"documents": NOTES}))
-            asked = {"question": "Who leads Project Heron?", "instructions": "Answer in German."}
-            for path in ("answer", "answer/stream"):
-                said.chat.then(ANALYSIS, Stream(["Maria leads it [1]."]))
-                assert (await client.post(f"/db/default/{path}", json=asked)).status_code == 200
-            wrong = await client.post("/db/default/answer", json={**asked, "instructions": ["x"]})
-            await ok(wrong, 422)
+    async with answering() as (said, client):
+        asked = {"question": "Who leads Project Heron?", "instructions": "Answer in German."}
+        for path in ("answer", "answer/stream"):
+            said.chat.then(ANALYSIS, Stream(["Maria leads it [1]."]))
+            assert (await client.post(f"/db/default/{path}", json=asked)).status_code == 200
+        wrong = await client.post("/db/default/answer", json={**asked, "instructions": ["x"]})
+        await ok(wrong, 422)
     told = [body["messages"][0]["content"] for body in said.chat.bodies]
     assert ["Answer in German." in system for system in told] == [False, True] * 2
 
 
 @pytest.mark.parametrize("path", ["answer", "answer/stream"])
 async def test_of_an_answer_that_the_model_breaks_off_what_there_is_comes_with_the_error(path: str) -> None:
-    async with talking() as said:
-        knowledge = KnowledgeBase.open("embedded::memory:", language_model=said.model)
-        async with serving(knowledge=knowledge) as client:
-            await ok(await client.post("/db/default/documents", json={"documents": NOTES}))
-            said.chat.then(ANALYSIS, Stream(["Maria leads ", "it [1]. It "], silent=True))
-            told = await client.post(f"/db/default/{path}", json={"question": "Who leads Project Heron?"})
+    async with answering(ANALYSIS, Stream(["Maria leads ", "it [1]. It "], silent=True)) as (_, client):
+        told = await client.post(f"/db/default/{path}", json={"question": "Who leads Project Heron?"})
     last = told.json() if path == "answer" else json.loads(told.text.strip().splitlines()[-1].removeprefix("data: "))
     assert (last["type"], last["received"]) == ("StreamCutError", "Maria leads it [1]. It ")
     assert told.status_code == (502 if path == "answer" else 200)
 
 
 async def test_who_goes_away_finds_what_was_told_in_the_conversation() -> None:
-    async with talking() as said:
-        knowledge = KnowledgeBase.open("embedded::memory:", language_model=said.model)
-        async with serving(knowledge=knowledge) as client:
-            await ok(await client.post("/db/default/documents", json={"documents": NOTES}))
-            said.chat.then(ANALYSIS, Stream(["Maria ", "leads it [1]."], proceed=asyncio.Event()))
-            asked = {"question": "Who leads Project Heron?", "conversationId": "monday"}
-            async with client.stream("POST", "/db/default/answer/stream", json=asked) as response:
-                async for line in response.aiter_lines():
-                    if line == "event: token":
-                        break
-            await asyncio.wait_for(said.server.gone.wait(), 30)
-            async with asyncio.timeout(30):
-                while len(found := await recorded(client)) < 2:
-                    await asyncio.sleep(0.01)
+    async with answering(ANALYSIS, Stream(["Maria ", "leads it [1]."], proceed=asyncio.Event())) as (said, client):
+        asked = {"question": "Who leads Project Heron?", "conversationId": "monday"}
+        async with client.stream("POST", "/db/default/answer/stream", json=asked) as response:
+            async for line in response.aiter_lines():
+                if line == "event: token":
+                    break
+        await asyncio.wait_for(said.server.gone.wait(), 30)
+        async with asyncio.timeout(30):
+            while len(found := await recorded(client)) < 2:
+                await asyncio.sleep(0.01)
     assert [(message["role"], message["content"]) for message in found] == [
         ("user", "Who leads Project Heron?"),
         ("assistant", "Maria"),
@@ -106,19 +107,15 @@ async def given_up(client: httpx.AsyncClient, route: str) -> None:
 
 
 async def test_a_model_does_not_answer_who_went_away_before_the_answer_began() -> None:
-    async with talking() as said:
-        knowledge = KnowledgeBase.open("embedded::memory:", language_model=said.model)
-        async with serving(knowledge=knowledge) as client:
-            await ok(await client.post("/db/default/documents", json={"documents": NOTES}))
-            said.chat.then(ANALYSIS, Stream(["Maria ", "leads it [1]."], proceed=asyncio.Event()))
-            asked = {"question": "Who leads Project Heron?"}
-            asking = asyncio.create_task(client.post("/db/default/answer", json=asked, timeout=None))
-            async with asyncio.timeout(30):
-                while len(said.chat.bodies) < 2:
-                    await asyncio.sleep(0.01)
-            asking.cancel()
-            await asyncio.wait_for(said.server.gone.wait(), 30)
-            await given_up(client, "/answer")
+    async with answering(ANALYSIS, Stream(["Maria ", "leads it [1]."], proceed=asyncio.Event())) as (said, client):
+        asked = {"question": "Who leads Project Heron?"}
+        asking = asyncio.create_task(client.post("/db/default/answer", json=asked, timeout=None))
+        async with asyncio.timeout(30):
+            while len(said.chat.bodies) < 2:
+                await asyncio.sleep(0.01)
+        asking.cancel()
+        await asyncio.wait_for(said.server.gone.wait(), 30)
+        await given_up(client, "/answer")
 
 
 async def test_what_waits_for_its_turn_when_its_caller_goes_away_is_not_stored() -> None:

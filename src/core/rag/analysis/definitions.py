@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 #: Maximum number of characters of a name, and of words that a question may have in it.
@@ -170,12 +170,12 @@ _ASKS: Final = re.compile(
 )
 
 
-def defined_words(content: str, about: str = "") -> list[str]:
+def defined_words(content: str, *about: str) -> list[str]:
     """Return an index word for each thing that a passage defines, each once and in order.
 
     Args:
         content: The text of a chunk, in Markdown.
-        about: The heading above it, or else the title of its document.
+        *about: The heading above it, or else the title of its document; or several names that it may be about.
     """
     words = dict.fromkeys(_explained(content, about))
     words |= dict.fromkeys(word for name in _stated(content) if (word := definition_word(_bare(name))))
@@ -229,8 +229,10 @@ def asked_name(question: str) -> str:
     """
     if len(question) > 4 * _LONGEST_NAME:
         return ""
-    place = _PLACE.search(question)
-    for asked, of_place in ((question, ""), (_PLACE.sub("", question), place[0] if place is not None else "")):
+    forms = [(question, "")]
+    if (place := _PLACE.search(question)) is not None:
+        forms.append((question[: place.start()] + question[place.end() :], place[0]))
+    for asked, of_place in forms:
         asks = _ASKS.fullmatch(asked)
         if asks is None and _CODE_NAME.search(question) is not None:
             asks = _ASKS_OF_CODE.fullmatch(asked)
@@ -239,9 +241,9 @@ def asked_name(question: str) -> str:
     return ""
 
 
-def _explained(content: str, about: str) -> Iterator[str]:
+def _explained(content: str, about: Iterable[str]) -> Iterator[str]:
     """Yield a word for each heading that asks what something is, or whose section begins with that."""
-    sections = [(about, 0)]
+    sections = [(name, 0) for name in about]
     if "#" in content:
         sections += ((match[1], match.end()) for match in _HEADING.finditer(content))
     for name, start in sections:

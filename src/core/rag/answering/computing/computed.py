@@ -112,7 +112,7 @@ async def _of_collection(
     """Return what a question asks of one collection; ``None`` if it is not surely about its records."""
     try:
         seen = await look(client, name, spellings)
-        found = next(filter(None, (planned(question, later, seen) for question in asked)), None)
+        found = _first_plan(asked, later, seen)
         if found is None and any(collection_named(one, name) for one in asked):
             found = await _none_of(client, seen, asked, later, spellings)
         line = await told(partial(tabulate, client, name), found, seen) if found is not None else ""
@@ -139,8 +139,13 @@ async def _none_of(
     own = known.pop(seen.name, None)
     if own is None or not seen.borrow(own, known.values(), spellings):
         return None
-    found = next(filter(None, (planned(question, later, seen) for question in asked)), None)
+    found = _first_plan(asked, later, seen)
     return found if found is not None and found.kind in {"count", "list"} and not found.group_by else None
+
+
+def _first_plan(asked: Sequence[Question], later: Sequence[Sequence[Question]], seen: Seen) -> Plan | None:
+    """Return what the first of the readings of a question asks that surely asks something."""
+    return next(filter(None, (planned(question, later, seen) for question in asked)), None)
 
 
 def planned(question: Question, later: Sequence[Sequence[Question]], seen: Seen) -> Plan | None:

@@ -238,7 +238,7 @@ def _rated(
             part *= _BESIDE
         if (one.passage, one.place) in wanted_of_code:
             score, part = score + _DEFINES, 1.0
-        elif any(not defined.isdisjoint(defined_words(one.text, name)) for name in names):
+        elif names and not defined.isdisjoint(defined_words(one.text, *names)):
             score += _DEFINES
         is_of_kind = kind is not None and kind(one.text)
         path = source.headings.path(one.place.start) if of_heading else ""
