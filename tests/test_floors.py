@@ -12,6 +12,7 @@ SRC = Path(__file__).parents[1] / "src"
 
 #: The house, from the ground up. Those on one floor do not import each other.
 FLOORS: tuple[tuple[str, ...], ...] = (
+    ("libs.regexes",),
     (
         "libs.dataloader",
         "core.rag.bm25",

@@ -10,18 +10,18 @@ import contextlib
 import hashlib
 import os
 import posixpath
-import re
 import uuid
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
 from core.rag.errors import InvalidInputError
+from libs.regexes import regex
 
 _DNS = uuid.NAMESPACE_DNS.bytes
 _SEPARATOR = "\x1f"
 _VARIANT = {digit: "89ab"[int(digit, 16) & 3] for digit in "0123456789abcdef"}
-_SCHEME = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]+:")
-_DRIVE = re.compile(r"^[A-Za-z]:[\\/]")
+_SCHEME = regex(r"^[A-Za-z][A-Za-z0-9+.-]+:")
+_DRIVE = regex(r"^[A-Za-z]:[\\/]")
 
 
 def stable_id(kind: str, namespace: str, *parts: str) -> str:

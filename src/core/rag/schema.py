@@ -7,12 +7,12 @@ Every node has ``id`` (string, unique per label, indexed), ``namespace``, ``crea
 from __future__ import annotations
 
 import hashlib
-import re
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
 from core.rag.errors import InvalidNameError
+from libs.regexes import regex
 
 SCHEMA_VERSION = 1
 
@@ -21,7 +21,7 @@ DEFAULT_VECTOR_INDEX = "vector_embedding_index"
 #: ``origin`` of a node or edge that came out of texts and records; what callers make and link by hand has another.
 FROM_TEXT = "text"
 
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
+_NAME = regex(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 
 
 class Label(StrEnum):

@@ -26,6 +26,7 @@ from pydantic_settings import (
 
 from core.rag.arguments import check_text
 from core.rag.errors import ConfigurationError, InvalidInputError
+from libs.regexes import regex
 
 DEFAULT_EMBEDDED_URI = "embedded:.mgrag/graph.grafeo"
 DEFAULT_NAMESPACE = "default"
@@ -256,7 +257,7 @@ def _variables() -> dict[str, str]:
     return {name: str(field.validation_alias) for name, field in fields if field.validation_alias}
 
 
-_SETTING = re.compile(rf"\b(?:{'|'.join(_variables().values())})\b", re.I)
+_SETTING = regex(rf"\b(?:{'|'.join(_variables().values())})\b", re.I)
 
 
 def load_settings() -> Settings:

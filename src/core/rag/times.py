@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from datetime import UTC, date, datetime
 
 from core.rag.errors import InvalidInputError
+from libs.regexes import regex
 
-_YEAR_OR_MONTH = re.compile(r"(?P<year>\d{4})(?:-(?P<month>\d{2}))?")
+_YEAR_OR_MONTH = regex(r"(?P<year>\d{4})(?:-(?P<month>\d{2}))?")
 
 
 def utc_now() -> str:

@@ -22,6 +22,7 @@ from libs.dataloader.paths import namesake, path_given, printable, uri_of_path
 from libs.dataloader.reading import File, FileReader
 from libs.dataloader.types import Known, LoadResult, SourceInfo
 from libs.dataloader.walk import Found, Selection, Walker, describe_os_error
+from libs.regexes import regex
 
 _BATCH_FILES = 256
 _BATCH_BYTES = 32_000_000
@@ -29,12 +30,12 @@ _GROUP_FILES = 32
 _GROUP_BYTES = 1_000_000
 _WORKERS = max(2, min(4, os.cpu_count() or 1))
 _AHEAD = 2 * _WORKERS
-_ADDRESS = re.compile(r"https?:|www\.|(?:localhost|[\w-]+(?:\.[\w-]+)+)(?::[0-9]+|/|$)", re.IGNORECASE)
+_ADDRESS = regex(r"https?:|www\.|(?:localhost|[\w-]+(?:\.[\w-]+)+)(?::[0-9]+|/|$)", re.IGNORECASE)
 #: A path with so many blanks, and a line break, a full stop or more letters than a name has, is a text.
 _BLANKS_OF_TEXT = 4
 _LONGEST_NAME = 255
 _SHOWN_OF_TEXT = 40
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+")
+_SCHEME = regex(r"[A-Za-z][A-Za-z0-9+.\-]+")
 
 
 class DocumentLoader:

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from libs.dataloader.mojibake import repaired
+from libs.regexes import regex
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -50,7 +51,7 @@ _LABELS = {
 }
 
 # A declaration that can be read as ASCII is not in UTF-16, whatever it says.
-_XML_ENCODING = re.compile(
+_XML_ENCODING = regex(
     rb"""\s*<\?xml[^>]{0,200}?\sencoding\s*=\s*["'](?!utf-?16|ucs-?2|utf-?32)([a-z0-9_.:-]+)""", re.IGNORECASE
 )
 
@@ -102,19 +103,19 @@ _CENTRAL_EUROPEAN = {
 _BALTIC = frozenset(("cp1257", "iso8859-4"))
 _WESTERN = frozenset("àáâãäåæçèéêëìíîïñòóôõöøœùúûüÿß" + "“”‘’«»–—…€")
 # Quotation marks in pairs, apostrophes, dashes and ellipses of cp1252, without the ASCII between them.
-_TYPOGRAPHY = re.compile(rb"(?:\x93\x94|\x91\x92|\xab\xbb|[\x85\x92\x96\x97])+")
+_TYPOGRAPHY = regex(rb"(?:\x93\x94|\x91\x92|\xab\xbb|[\x85\x92\x96\x97])+")
 _ASCII = bytes(range(128))
-_C1 = re.compile(rb"[\x80-\x9f]")  # control characters in ISO 8859
-_HIGH_RUN = re.compile(rb"[\x80-\xff]{3}")
+_C1 = regex(rb"[\x80-\x9f]")  # control characters in ISO 8859
+_HIGH_RUN = regex(rb"[\x80-\xff]{3}")
 # Two letters with accents inside a word (Grüße, ação); as one Chinese character they would stand between Latin letters.
-_TWO_IN_A_WORD = re.compile(rb"(?<=[A-Za-z])[\x80-\xff]{2}(?=[A-Za-z])")
+_TWO_IN_A_WORD = regex(rb"(?<=[A-Za-z])[\x80-\xff]{2}(?=[A-Za-z])")
 # What cp1252 has no characters for, capital letters behind small ones (``donÕt``), signs inside of words.
-_NOT_CP1252 = re.compile(
+_NOT_CP1252 = regex(
     rb"[\x81\x8d\x8f\x90\x9d]|[a-z](?:[\x8a\x8c\x8e\x9f\xc0-\xd6\xd8-\xde]"
     rb"|[\x80-\x91\x93-\x9f\xa1-\xac\xae-\xb6\xb8-\xbf\xd7][a-z])"
 )
 _EAST_ASIAN = ("gb", "big5", "cp932", "cp949", "euc", "shift", "johab")
-_MULTIBYTE = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
+_MULTIBYTE = regex(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
 _CONTROL_BYTES = bytes(set(range(32)) - set(b"\t\n\r\f\b\x1b")) + b"\x7f"
 _ISO_2022_KR = b"\x1b$)C"  # RFC 1557: the text begins with it
 _SAMPLE = 65_536

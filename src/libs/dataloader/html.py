@@ -11,6 +11,7 @@ from libs.dataloader.encodings import bom_encoding, decode_bytes
 from libs.dataloader.links import LinkCollector, resolve_base, resolve_link
 from libs.dataloader.text import clean_text
 from libs.dataloader.types import Link
+from libs.regexes import regex
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -21,12 +22,12 @@ LONG_ENOUGH = 200
 #: Why a page is not read that has no text.
 NO_TEXT = "it has no text (a page that is built by scripts in the browser has none)"
 
-_META_CHARSET = re.compile(rb"""<meta[^>]{0,500}?charset\s*=\s*(?:["']\s*)?([A-Za-z0-9_:.\-]+)""", re.IGNORECASE)
-_XML_DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
-_REFRESH = re.compile(r"""^\s*\d+(?:\.\d*)?\s*[;,]\s*(?:url\s*=)?\s*["']?(.*?)["']?\s*$""", re.IGNORECASE)
-_SCRIPT = re.compile(r"<(script|style)\b.*?(?:</\1\s*>|\Z)", re.DOTALL | re.IGNORECASE)
-_TAG = re.compile(r"</?([A-Za-z][A-Za-z0-9]*)(?:\s[^<>]*)?/?>")
-_NOFRAMES = re.compile(r"</?noframes\b[^<>]*>", re.IGNORECASE)
+_META_CHARSET = regex(rb"""<meta[^>]{0,500}?charset\s*=\s*(?:["']\s*)?([A-Za-z0-9_:.\-]+)""", re.IGNORECASE)
+_XML_DECLARATION = regex(r"^\s*<\?xml[^>]*\?>")
+_REFRESH = regex(r"""^\s*\d+(?:\.\d*)?\s*[;,]\s*(?:url\s*=)?\s*["']?(.*?)["']?\s*$""", re.IGNORECASE)
+_SCRIPT = regex(r"<(script|style)\b.*?(?:</\1\s*>|\Z)", re.DOTALL | re.IGNORECASE)
+_TAG = regex(r"</?([A-Za-z][A-Za-z0-9]*)(?:\s[^<>]*)?/?>")
+_NOFRAMES = regex(r"</?noframes\b[^<>]*>", re.IGNORECASE)
 _FLAT = frozenset("h1 h2 h3 h4 h5 h6 a br title meta link base head".split())
 _META_KEYS = {
     "author": "author",

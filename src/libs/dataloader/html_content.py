@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from libs.dataloader.html_names import Naming, naming
 from libs.dataloader.html_panels import is_hidden, label_panels
+from libs.regexes import regex
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -69,12 +70,12 @@ _HIDDEN_SHARE = 0.5
 _FRAME_SHARE = 0.5  # what holds more of the page than this is not its frame, whatever its name
 _LEAD_CHARS = 100  # a page header with a heading and this much running text belongs to the text
 _NOTICE_CHARS = 2000
-_COOKIES = re.compile(r"\bcookies?\b|クッキー", re.IGNORECASE)
-_ACCEPT = re.compile(
+_COOKIES = regex(r"\bcookies?\b|クッキー", re.IGNORECASE)
+_ACCEPT = regex(
     r"\b(?:accept|agree|consent|allow|got it|akzept|zustimm|einverstanden|accepte|acept|accett|aceit|同意)",
     re.IGNORECASE,
 )
-_SKIP_TARGET = re.compile(r"#(?:main|content|main[-_]?content|skip[-_\w]*)", re.IGNORECASE)
+_SKIP_TARGET = regex(r"#(?:main|content|main[-_]?content|skip[-_\w]*)", re.IGNORECASE)
 _SKIP_CHARS = 60
 _LEAST_CHARS = 200
 _LEAST_SHARE = 0.1

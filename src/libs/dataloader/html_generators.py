@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from libs.dataloader.html_interfaces import rewrite_interfaces
 from libs.dataloader.html_text import BLOCKS
+from libs.regexes import regex
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
-_LINE_NUMBERS = re.compile(
+_LINE_NUMBERS = regex(
     r"(?:.+-)?line-?n(?:o|os|um|ums|umber|umbers)(?:-.+)?|linenodiv|sourceLineNo|lnt?|lntd|(?:.+-)?gutter|"
     r"blob-num|hljs-ln-.+"
 )
 _MARKS = 3  # characters between links, such as "|"
 _MOST_NODES = 100  # in a line of links
-_DIGITS = re.compile(r"[\d\s]*")
+_DIGITS = regex(r"[\d\s]*")
 # What says that it is a part of the text, such as ``role="doc-tip"``.
 _OF_BOOKS = "@data-type or @*[name()='epub:type'] or @role='note' or starts-with(@role, 'doc-')"
-_PROMPT = re.compile(r"\s*(?:In|Out)?\s*\[[\d\s*]*\]:\s*")  # "In [1]:"
+_PROMPT = regex(r"\s*(?:In|Out)?\s*\[[\d\s*]*\]:\s*")  # "In [1]:"
 _PROMPT_CHARS = 100
 _ICON_FONTS = frozenset(("material-icons", "material-symbols-outlined", "material-symbols-rounded"))
 # Where forges and wikis let their readers change a page.
-_EDITOR = re.compile(
+_EDITOR = regex(
     r"^https?://git(?:hub|ea)\.[^/]+/[^/]+/[^/]+/(?:edit|new|_edit|_new)/|/-/(?:edit|new)/|[?&](?:mode|action)=edit\b"
 )
-_CONFLUENCE_DATE = re.compile(r" on (\S.{5,30})$")
+_CONFLUENCE_DATE = regex(r" on (\S.{5,30})$")
 _ROLES = {
     "table": "table",
     "grid": "table",

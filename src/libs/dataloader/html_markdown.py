@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from textwrap import dedent
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,7 @@ from libs.dataloader.formats.base import fenced
 from libs.dataloader.html_tables import data_rows
 from libs.dataloader.html_text import BLOCKS, HEADINGS, INVISIBLE, SKIPPED, inline_text, texts_of
 from libs.dataloader.table_heads import data_table
+from libs.regexes import regex
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -18,14 +18,14 @@ _LISTS = frozenset(("ul", "ol", "menu", "dir"))
 _LINES = frozenset(("div", "li", "p", "tr"))  # in code, each of these is a line
 _CODE = frozenset(("code", "kbd", "samp", "tt"))
 # The space of East Asia goes beside the end of a line only. What is before it is looked at once, from where it begins.
-_SPACES = re.compile(
+_SPACES = regex(
     r"(?<![ \t\r\f\xa0\u2000-\u200a\u202f\u3000])[ \t\r\f\xa0\u2000-\u200a\u202f\u3000]*\n[\s\xa0]*"
     r"|[ \t\r\f\xa0\u2000-\u200a\u202f]+"
 )
-_LIKE_MARKUP = re.compile(r"(#{1,6}\s|```|~~~)")
+_LIKE_MARKUP = regex(r"(#{1,6}\s|```|~~~)")
 _PERMALINKS = frozenset(("#", "¶", "§", "🔗", "◆", "", "link", "permalink"))
 # Of highlight.js and Prism, GitHub, SyntaxHighlighter; of Pandoc and Quarto (class="sourceCode bash").
-_LANGUAGE = re.compile(
+_LANGUAGE = regex(
     r"(?:^|\s)(?:language-|lang-|highlight-(?:source-)?|brush:\s*|sourceCode\s+(?!number))([A-Za-z0-9+#_.-]+)"
 )
 _NO_LANGUAGES = frozenset("default none plaintext text txt notranslate undefined code-with-copy".split())

@@ -6,12 +6,14 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from libs.regexes import regex
+
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
 # Whole words, lower case, after splitting at "-", "_", blanks and camelCase. An element with such a name is left out
 # unless it holds the core of the page:
-_STRONG = re.compile(
+_STRONG = regex(
     r"""\b(?:
       cookies?|cookie\s?(?:bar|banner|notice|consent|law)|consent|gdpr|ccpa|onetrust|cookiebot|
       addtoany|sharedaddy|
@@ -23,11 +25,11 @@ _STRONG = re.compile(
     re.VERBOSE,
 )
 # ... as is a short one with such a name; the target of such a link often has the same name:
-_SKIP = re.compile(r"\bskip\s?(?:links?|navs?|navigation|to\s(?:main\s)?content)\b")
+_SKIP = regex(r"\bskip\s?(?:links?|navs?|navigation|to\s(?:main\s)?content)\b")
 # ... and of these not even a large one can be the core:
-_FRAME = re.compile(r"\b(?:cookies?|consent|gdpr|onetrust|disqus|respond|comments|kommentare|comment\s(?:list|area))\b")
+_FRAME = regex(r"\b(?:cookies?|consent|gdpr|onetrust|disqus|respond|comments|kommentare|comment\s(?:list|area))\b")
 # ... and likewise one that leads elsewhere, in the main element only if it consists of links:
-_NAVIGATION = re.compile(
+_NAVIGATION = regex(
     r"""\b(?:
       navs?|navi|navbar|navigation\s?bar|navigation|topnav|subnav|sitenav|sidenav|navbox|navheader|navfooter|offcanvas|hamburger|
       prev(?:ious)?\snext|next\sprev(?:ious)?|contents\s(?:local\s)?topic|
@@ -36,7 +38,7 @@ _NAVIGATION = re.compile(
     re.VERBOSE,
 )
 # ... and one with little running text of its own, in the main element only if it consists of links:
-_LINKS = re.compile(
+_LINKS = regex(
     r"""\b(?:
       menu|submenu|topbar|rail|toc|table\sof\scontents|widgets?|(?<!tsd\s)tags?|tag\s(?:list|cloud)|
       shar(?:e|es|ing)|addthis|social|socials|follow\sus|related|recommended|recommendations?|teasers?|
@@ -44,7 +46,7 @@ _LINKS = re.compile(
     )\b""",
     re.VERBOSE,
 )
-_WEAK = re.compile(
+_WEAK = regex(
     r"""\b(?:
       paywall|subscribe|subscription|sign\s?up|promo|promotion|
       ads?|adverts?|advertisement|advertising|sponsor|sponsored|popup|modal|overlay|lightbox|tooltip|toast|
@@ -53,14 +55,14 @@ _WEAK = re.compile(
     re.VERBOSE,
 )
 # ... and of these what is at the edges of a page, even if it is a large part of a short one:
-_EDGE = re.compile(r"\b(?:footer|colophon|masthead|(?:site|page)\s?header)\b")
+_EDGE = regex(r"\b(?:footer|colophon|masthead|(?:site|page)\s?header)\b")
 # ... while an ``aside`` with such a name is a part of the text, as Docutils, ReSpec and others write it:
-_NOTE = re.compile(
+_NOTE = regex(
     r"\b(?:admonition|callout|notes?|tip|hint|warning|caution|danger|important|info|alert|topic|footnotes?|docutils|"
     r"examples?)\b"
 )
-_SPLIT = re.compile(r"(?<=[a-z])(?=[A-Z])|[-_:\s]+")
-_WORD = re.compile(r"[^\W_]+")
+_SPLIT = regex(r"(?<=[a-z])(?=[A-Z])|[-_:\s]+")
+_WORD = regex(r"[^\W_]+")
 _LONGEST = 500
 
 

@@ -7,12 +7,14 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from libs.regexes import regex
+
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
-_HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_HIDDEN = regex(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 # What Bootstrap hides (d-none) may be shown on larger screens: "d-none d-md-block".
-_SHOWN = re.compile(r"\bd-(?:sm|md|lg|xl|xxl)-(?!none)")
+_SHOWN = regex(r"\bd-(?:sm|md|lg|xl|xxl)-(?!none)")
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 #: Attributes of a button that opens and closes something, by accessibility and by Bootstrap.
 _OPENING = ("aria-expanded", "aria-controls", "data-bs-target", "data-target")

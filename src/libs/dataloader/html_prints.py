@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from libs.regexes import regex
+
 if TYPE_CHECKING:
     from collections.abc import Set
 
@@ -12,7 +14,7 @@ if TYPE_CHECKING:
 
 _HEAD = 4096
 #: Hugo's themes, for a section or a page; the name alone may be that of a page about printing.
-_FOR_PRINTING = re.compile(r"/(?:[^/]+\.)?print\.html$|/_print(?:/|$)", re.IGNORECASE)
+_FOR_PRINTING = regex(r"/(?:[^/]+\.)?print\.html$|/_print(?:/|$)", re.IGNORECASE)
 _MDBOOK = (
     ("/print.html", "<!-- Book generated using mdBook -->"),
     ("/toc.html", "<!-- sidebar iframe generated using mdBook"),

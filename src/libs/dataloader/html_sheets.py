@@ -10,20 +10,21 @@ from typing import TYPE_CHECKING
 
 from libs.dataloader.formats.bold_headings import are_headings
 from libs.dataloader.html_text import BLOCKS, HEADINGS, inline_text
+from libs.regexes import regex
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
-_BREAK = re.compile(r"\b(?:page-)?break-(?:after|before)\s*:\s*(?:always|page)\b", re.IGNORECASE)
-_BOLD = re.compile(r"\bfont-weight\s*:\s*(?:bold|[6-9]00)\b", re.IGNORECASE)
+_BREAK = regex(r"\b(?:page-)?break-(?:after|before)\s*:\s*(?:always|page)\b", re.IGNORECASE)
+_BOLD = regex(r"\bfont-weight\s*:\s*(?:bold|[6-9]00)\b", re.IGNORECASE)
 _FEWEST = 3  # page breaks
 _LONGEST = 120  # characters of a running line
 _MOST_ROWS = 2
-_NUMBER = re.compile(r"\d+")
-_LETTER = re.compile(r"[^\W\d_]")
-_OF_PAGE = re.compile(r"\A\d+\W+|[\W_]*(?:\b(?:page|seite)\s*)?\d+\W*\Z", re.IGNORECASE)
+_NUMBER = regex(r"\d+")
+_LETTER = regex(r"[^\W\d_]")
+_OF_PAGE = regex(r"\A\d+\W+|[\W_]*(?:\b(?:page|seite)\s*)?\d+\W*\Z", re.IGNORECASE)
 #: What is above what has only a name.
-_NUMBERED = re.compile(r"(?:part|item|article|section|chapter|note|schedule|annex)\b|§|\d{1,3}[.)\s]", re.IGNORECASE)
+_NUMBERED = regex(r"(?:part|item|article|section|chapter|note|schedule|annex)\b|§|\d{1,3}[.)\s]", re.IGNORECASE)
 
 
 def join_sheets(body: HtmlElement) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
+
+from libs.regexes import regex
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -22,7 +23,7 @@ SKIPPED = frozenset(
     "script style template noscript svg canvas iframe object embed audio video map select button input textarea "
     "rp rt head title meta link base source track area datalist progress meter".split()
 )
-INVISIBLE = re.compile("[\u00ad\u200b\u2060\ufeff]")
+INVISIBLE = regex("[\u00ad\u200b\u2060\ufeff]")
 
 
 def inline_text(element: HtmlElement) -> str:

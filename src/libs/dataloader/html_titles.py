@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from copy import deepcopy
 from typing import TYPE_CHECKING
 
 from libs.dataloader.html_text import inline_text
+from libs.regexes import regex
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
-_WORD = re.compile(r"\w+")
-_SITE = re.compile(r"\s+[-–—|·•»«:/~]+\s+|\s*[|»·•]+\s*|:\s+")
+_WORD = regex(r"\w+")
+_SITE = regex(r"\s+[-–—|·•»«:/~]+\s+|\s*[|»·•]+\s*|:\s+")
 _FRAME = frozenset(("nav", "aside", "footer", "dialog"))
 _NO_PLACE = frozenset(("table", "ul", "ol", "dl", "pre"))
 _LOWER_HEADINGS = ("h2", "h3", "h4", "h5", "h6")

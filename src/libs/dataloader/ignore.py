@@ -8,13 +8,15 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Protocol, cast
 
+from libs.regexes import regex
+
 _FOLDER = "ps_d"  # the group of the slash of a folder in the expressions of pathspec
-_NAMED_GROUP = re.compile(r"\(\?P<[^>]+>")
+_NAMED_GROUP = regex(r"\(\?P<[^>]+>")
 _ALL_FOLDERS = frozenset(("*/", "**/", "/**/", "**/*/", "/**/*/"))
-_BRACES = re.compile(r"(?<!\\)\{([^{}]*,[^{}]*)\}")
+_BRACES = regex(r"(?<!\\)\{([^{}]*,[^{}]*)\}")
 # Names of classes of characters, which pathspec does not know; they are such inside brackets only.
-_ESCAPED_OR_BRACKETS = re.compile(r"\\.|\[[!^]?\]?(?:\[:[a-z]{1,9}:\]|[^\]]){0,60}\]")
-_CLASS = re.compile(r"\[:([a-z]{1,9}):\]")
+_ESCAPED_OR_BRACKETS = regex(r"\\.|\[[!^]?\]?(?:\[:[a-z]{1,9}:\]|[^\]]){0,60}\]")
+_CLASS = regex(r"\[:([a-z]{1,9}):\]")
 _CLASSES = {
     "alnum": "a-zA-Z0-9",
     "alpha": "a-zA-Z",

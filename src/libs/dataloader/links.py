@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Iterable
 from functools import lru_cache
 from urllib.parse import unquote, urljoin, urlsplit
 
 from libs.dataloader.crawl.urls import normalize_url
 from libs.dataloader.types import Link
+from libs.regexes import regex
 
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")  # two letters at least: "C:" is a drive, not a scheme
-_IGNORED = re.compile(r"[\t\n\r\x00]")
+_SCHEME = regex(r"[A-Za-z][A-Za-z0-9+.-]+:")  # two letters at least: "C:" is a drive, not a scheme
+_IGNORED = regex(r"[\t\n\r\x00]")
 _KEPT_SCHEMES = ("http://", "https://", "file://")
 _MAX_LENGTH = 4096
 

@@ -8,7 +8,6 @@ import hashlib
 import inspect
 import json
 import os
-import re
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -17,8 +16,9 @@ from libs.dataloader.errors import InvalidSourceError, LoadError
 from libs.dataloader.formats.base import TextBuilder, UnreadableError
 from libs.dataloader.text import clean_text
 from libs.dataloader.types import Document, Known, LoadFailure, LoadResult, SourceInfo, Unchanged
+from libs.regexes import regex
 
-_RANDOM_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
+_RANDOM_ID = regex(r"[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 _PATH_KEYS = ("file_path", "path", "url", "source", "URL", "filename", "file_name")
 _PAGE_KEYS = ("page_label", "page", "page_number")
 _BATCH = 64

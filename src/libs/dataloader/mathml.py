@@ -6,12 +6,14 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from libs.regexes import regex
+
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
-_SIMPLE = re.compile(r"\w+|.")
-_INVISIBLE = re.compile("[\u2061-\u2064]")  # such as the sign of multiplication in 2x
-_STYLE = re.compile(r"\{\\(?:display|text)style (.*)\}", re.DOTALL)  # as Wikipedia begins its formulas
+_SIMPLE = regex(r"\w+|.")
+_INVISIBLE = regex("[\u2061-\u2064]")  # such as the sign of multiplication in 2x
+_STYLE = regex(r"\{\\(?:display|text)style (.*)\}", re.DOTALL)  # as Wikipedia begins its formulas
 _SKIPPED = frozenset(("annotation", "annotation-xml", "mphantom"))
 _MAX_DEPTH = 60
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 
+from libs.regexes import regex
+
 # What programs make of the bytes that continue a character: cp1252 where it has a letter, else a control character.
 _BYTES = {bytes((byte,)).decode("cp1252", "ignore") or chr(byte): byte for byte in range(0x80, 0xC0)}
 _BYTES |= {chr(byte): byte for byte in range(0x80, 0x100)}
 _NEXT = f"[{''.join(map(re.escape, (char for char, byte in _BYTES.items() if byte < 0xC0)))}]"
-_TWICE = re.compile(f"[\u00c2-\u00df]{_NEXT}|[\u00e0-\u00ef]{_NEXT}{{2}}|[\u00f0-\u00f4]{_NEXT}{{3}}")
-_CONTROL = re.compile(f"[\u00c2-\u00f4]{_NEXT}{{0,2}}[\u0080-\u009f]")
-_PUNCTUATION = re.compile(f"\u00e2(?:\u20ac{_NEXT}|\u201a\u00ac)")  # dashes, quotation marks, the euro sign
-_PROPER = re.compile("[\u2010-\u201f\u2026\u20ac]")
+_TWICE = regex(f"[\u00c2-\u00df]{_NEXT}|[\u00e0-\u00ef]{_NEXT}{{2}}|[\u00f0-\u00f4]{_NEXT}{{3}}")
+_CONTROL = regex(f"[\u00c2-\u00f4]{_NEXT}{{0,2}}[\u0080-\u009f]")
+_PUNCTUATION = regex(f"\u00e2(?:\u20ac{_NEXT}|\u201a\u00ac)")  # dashes, quotation marks, the euro sign
+_PROPER = regex("[\u2010-\u201f\u2026\u20ac]")
 
 
 def repaired(text: str) -> str:

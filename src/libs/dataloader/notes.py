@@ -10,16 +10,17 @@ from functools import cached_property
 from typing import Any
 
 from libs.dataloader.formats.registry import FORMATS, MARKDOWN
+from libs.regexes import regex
 
-_LINK = re.compile(r"\[\[(?P<name>[^\[\]|\n]{1,500}?)(?:\\?\|(?P<words>[^\[\]\n]{0,500}))?\]\]")
+_LINK = regex(r"\[\[(?P<name>[^\[\]|\n]{1,500}?)(?:\\?\|(?P<words>[^\[\]\n]{0,500}))?\]\]")
 #: In Obsidian, what names a paragraph for links, at its end: ``^5f3a2b``.
-BLOCK_NAME = re.compile(r"(?:^|[ \t])\^(?=[\d-]*[A-Za-z]|\d{6})[A-Za-z\d-]+[ \t]*$", re.MULTILINE)
+BLOCK_NAME = regex(r"(?:^|[ \t])\^(?=[\d-]*[A-Za-z]|\d{6})[A-Za-z\d-]+[ \t]*$", re.MULTILINE)
 # What is searched anyway, and what says how a note looks.
 _NOT_SHOWN = frozenset("aliases tags description language publish permalink cssclass cssclasses".split())
-_TAG = re.compile(r"(?<![^\s(])#([^\W\d_][\w/-]*)")
-_SLASH = re.compile(r"___|%2f", re.IGNORECASE)  # how Logseq writes one in the name of a file
-_SPACES = re.compile(r"[-_ ]+")
-_NUMBER = re.compile(r"[\d, ]+")
+_TAG = regex(r"(?<![^\s(])#([^\W\d_][\w/-]*)")
+_SLASH = regex(r"___|%2f", re.IGNORECASE)  # how Logseq writes one in the name of a file
+_SPACES = regex(r"[-_ ]+")
+_NUMBER = regex(r"[\d, ]+")
 
 
 def find_note_links(text: str) -> Iterator[tuple[str, str]]:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import re
 import stat
 from urllib.parse import unquote_to_bytes
 
-_NOT_UTF8 = re.compile("[\udc80-\udcff]")  # how Python writes such bytes of a name
+from libs.regexes import regex
+
+_NOT_UTF8 = regex("[\udc80-\udcff]")  # how Python writes such bytes of a name
 # How they are written here, and with them ``%``:
-_BYTE = re.compile(rb"%[89A-F][0-9A-F]")
-_ESCAPED = re.compile(rb"%(25|[89A-F][0-9A-F])")
+_BYTE = regex(rb"%[89A-F][0-9A-F]")
+_ESCAPED = regex(rb"%(25|[89A-F][0-9A-F])")
 
 
 def printable(path: str) -> str:

@@ -18,13 +18,14 @@ from libs.dataloader.formats.archive import size_text
 from libs.dataloader.notes import Notes, find_note_links
 from libs.dataloader.types import LoadFailure, LoadResult, Unchanged
 from libs.dataloader.walk import describe_os_error
+from libs.regexes import regex
 
 #: Part of every fingerprint: raised when a reader changes, so that files and pages are converted again.
 READERS_VERSION = "40"
 # The rows of a table that one of its views in Notion shows; all of them are in another file.
-_NOTION_VIEW = re.compile(r"(.*[0-9a-f]{32})\.csv", re.DOTALL)
+_NOTION_VIEW = regex(r"(.*[0-9a-f]{32})\.csv", re.DOTALL)
 #: What was written on a day in a channel of Slack.
-_SLACK_DAY = re.compile(r"\d{4}-\d{2}-\d{2}\.json")
+_SLACK_DAY = regex(r"\d{4}-\d{2}-\d{2}\.json")
 
 
 @dataclass(slots=True)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from libs.dataloader.formats.rows import is_amount, is_number, is_year
 from libs.dataloader.tables import joined_header, markdown_table, rectangular
+from libs.regexes import regex
 
 _FEWEST_TITLED = 3  # columns; of two, what stands above may be the name of the first
 _NEARLY = 0.9  # of the cells below a name
-_DIGIT = re.compile(r"\d")
+_DIGIT = regex(r"\d")
 _LONGEST_GROUP = 100  # characters; longer is text, which is not said again in each column
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 
 from libs.dataloader.formats.base import check_length
+from libs.regexes import regex
 
 #: Between the cells of a row; a bar that belongs to the text is escaped.
-BAR = re.compile(r"(?<!\\)\|")
+BAR = regex(r"(?<!\\)\|")
 _PREFIXES = frozenset(("$", "€", "£", "¥", "(", "$(", "US$"))
 _SUFFIXES = frozenset((")", "%", ")%", "%)"))
 

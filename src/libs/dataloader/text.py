@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
+from libs.regexes import regex
 
-_SUPERSCRIPT = re.compile(r"[+\-−–]?\d+|[n-]")
-_UNWANTED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\ufeff\u2028\u2029\ud800-\udfff]")
-_NEWLINES = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
-_ANSI = re.compile("\x1b\\[[0-9;?]*[A-Za-z]")
-_CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f\xad\ufeff]")
+_SUPERSCRIPT = regex(r"[+\-−–]?\d+|[n-]")
+_UNWANTED = regex("[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\ufeff\u2028\u2029\ud800-\udfff]")
+_NEWLINES = regex("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
+_ANSI = regex("\x1b\\[[0-9;?]*[A-Za-z]")
+_CONTROL = regex("[\x00-\x08\x0e-\x1f\x7f\xad\ufeff]")
 # What is cp1252, and was taken for Latin-1: in these places one has letters, the other has controls that no text uses.
-_LATIN_CONTROL = re.compile("[\x80-\x84\x86-\x9f]")
-_LATIN_CONTROLS = re.compile("[\x80-\x9f]")  # with the one that is also the line end of mainframes
-_SURROGATE_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_LATIN_CONTROL = regex("[\x80-\x84\x86-\x9f]")
+_LATIN_CONTROLS = regex("[\x80-\x9f]")  # with the one that is also the line end of mainframes
+_SURROGATE_PAIR = regex("[\ud800-\udbff][\udc00-\udfff]")
+_SURROGATE = regex("[\ud800-\udfff]")
 
 
 def raised(text: str, before: str) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from libs.regexes import regex
 from mgrag.cli.options import Common, FilterOption, ModelOption, target_file, with_common, write_file
 from mgrag.cli.output import clean, line, note, print_json, write_on
 from mgrag.cli.runtime import (
@@ -39,7 +40,7 @@ _CUT = {
 }
 
 #: What ends a conversation, instead of being asked.
-_LEAVES = re.compile(r"\s*/?(?:exit|quit)\s*", re.IGNORECASE)
+_LEAVES = regex(r"\s*/?(?:exit|quit)\s*", re.IGNORECASE)
 
 
 class Strategy(StrEnum):

@@ -14,6 +14,8 @@ from typing import Annotated, Any
 
 import typer
 
+from libs.regexes import regex
+
 DbOption = Annotated[
     str | None,
     typer.Option(
@@ -53,10 +55,10 @@ MetadataOption = Annotated[
 ]
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 
-_URI = re.compile(r"(?:embedded:|[A-Za-z][A-Za-z0-9+.-]*://)")
-_SERVER = re.compile(r"(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}")
+_URI = regex(r"(?:embedded:|[A-Za-z][A-Za-z0-9+.-]*://)")
+_SERVER = regex(r"(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}")
 #: The address of a server with a slip in its first characters: bolt//HOST, bolt:/HOST. It may have a password.
-_MISTYPED = re.compile(r"(?:bolt|neo4j)(?:\+s(?:sc)?)?(?::(?!//)|//)", re.IGNORECASE)
+_MISTYPED = regex(r"(?:bolt|neo4j)(?:\+s(?:sc)?)?(?::(?!//)|//)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
+
+from libs.regexes import regex
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,10 +16,10 @@ if TYPE_CHECKING:
 Styled = str | tuple[str, str]
 
 #: What a terminal would obey (escape sequences, changes of direction) when it stands in a document.
-_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_CONTROL = regex("[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 #: The ends of lines, and tabs, which have no place in a row.
-_BREAKS = re.compile(r"[\t\n\v\f\r\x85]+")
+_BREAKS = regex(r"[\t\n\v\f\r\x85]+")
 
 
 class OutputError(Exception):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from core.rag.errors import ConfigurationError, MissingDependencyError
+from libs.regexes import regex
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +27,7 @@ except ImportError as error:
 _KEY_CHARS = 16
 _SECRET_BYTES = 32
 
-_KEY = re.compile(rf"[A-Za-z0-9._~+/-]{{{_KEY_CHARS},}}")
+_KEY = regex(rf"[A-Za-z0-9._~+/-]{{{_KEY_CHARS},}}")
 _PUBLIC_KEY = "-----BEGIN"
 _LEEWAY_SECONDS = 10
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import logging
-import re
 from typing import TYPE_CHECKING, Any
 
 from fastapi.exceptions import RequestValidationError
@@ -15,6 +14,7 @@ from starlette.requests import ClientDisconnect
 from starlette.routing import Match
 
 from core.rag import errors
+from libs.regexes import regex
 from mgrag.http.access import RefusedError
 from mgrag.http.guard import FAILED, refusal
 from mgrag.http.names import RESERVED
@@ -51,7 +51,7 @@ _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _UNREADABLE = "There was an error parsing the body"
 
 #: What is right below a database: a collection, or another route.
-_IN_DATABASE = re.compile(r"/db/[^/]+/([^/]+)\Z")
+_IN_DATABASE = regex(r"/db/[^/]+/([^/]+)\Z")
 
 #: How many of the problems of a request are told.
 _PROBLEMS = 5

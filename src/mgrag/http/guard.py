@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -14,6 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
 from core.rag.errors import ConfigurationError
+from libs.regexes import regex
 from mgrag.http.access import RefusedError
 from mgrag.http.metrics import METRICS
 
@@ -33,7 +33,7 @@ FAILED = "The server failed; its log says why."
 
 _EVENTS = "text/event-stream"
 
-_ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#@\s*]+")
+_ORIGIN = regex(r"[a-z][a-z0-9+.-]*://[^/?#@\s*]+")
 
 _LOCAL = frozenset(["localhost", "127.0.0.1", "::1"])
 

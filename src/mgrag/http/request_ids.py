@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import uuid
 from typing import TYPE_CHECKING
 
 from starlette.datastructures import Headers, MutableHeaders
+
+from libs.regexes import regex
 
 if TYPE_CHECKING:
     from fastapi import Request
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 HEADER = "X-Request-ID"
 
 #: What a caller, or the proxy before the server, may call a request; all else could be lines of the log of its own.
-_OWN = re.compile(r"[A-Za-z0-9._:/+=-]{1,128}")
+_OWN = regex(r"[A-Za-z0-9._:/+=-]{1,128}")
 
 
 class RequestIds:

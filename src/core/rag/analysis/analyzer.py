@@ -34,6 +34,7 @@ from core.rag.analysis.language import (
 )
 from core.rag.analysis.stopwords import LATIN_LANGUAGES
 from core.rag.analysis.words import MAX_TERM_BYTES, folded_stop_words, is_stop_word, latin_stems, parts, sign_of, stem
+from libs.regexes import regex
 
 #: Maximum number of distinct words of a query; the most frequent, then the first, are kept.
 MAX_QUERY_TERMS: Final = 128
@@ -49,15 +50,15 @@ _SHORTEST_FOREIGN_STEM: Final = 4
 _PARTICLES: Final = frozenset({"up", "in", "out", "off", "on", "down", "over", "back", "away"})
 # Languages that write function words together with others, by an apostrophe or a hyphen.
 _ELIDING: Final = frozenset({"french", "italian", "portuguese", "romanian"})
-_APOSTROPHE: Final = re.compile("['’]")
+_APOSTROPHE: Final = regex("['’]")
 _CACHE_ENTRIES: Final = 300_000
 _CACHED_CHARACTERS: Final = 64
 _JOINTS: Final = r"(?:[._'’@&+-]|(?<=[0-9]):(?=[0-9])|(?<=[0-9]),(?=[0-9]{3}(?![0-9])))"
 _PUNCTUATION: Final = ".,;:!?()[]{}\"'"
 #: The last part of a path or address, or of a name with blanks, if it has an ending. "e.g" is none.
-_FILE_NAME: Final = re.compile(r"(?<![^/\\\s?#])[^/\\\s?#]+\w\.[A-Za-z]\w{0,7}(?=[?#]|\Z)")
+_FILE_NAME: Final = regex(r"(?<![^/\\\s?#])[^/\\\s?#]+\w\.[A-Za-z]\w{0,7}(?=[?#]|\Z)")
 #: What a question asks to do with what it is about: "Please summarize the chapter on tides".
-_REQUEST: Final = re.compile(
+_REQUEST: Final = regex(
     r"\s*(?:(?:please|can you|could you|would you|bitte|kannst du|können sie|peux-tu|pouvez-vous|puedes)\s+)*"
     r"(?:summari[sz]e|explain|describe|outline|tell|show|give|erkläre?|beschreibe?|zeige?|expliquer?|expliquez|décris"
     r"|résumer?|résumez|montrez?|explica(?:me)?|explícame|resume|muéstrame)\s+(?:(?:me|us|mir|uns|moi|nous)\s+)?"

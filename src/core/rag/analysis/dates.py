@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Final
 
 from core.rag.analysis.months import ANY_MONTH, NUMBERS
+from libs.regexes import regex
 
 _YEAR: Final = r"(?P<year>(?:19|20)\d\d)"
 _OF_YEAR: Final = rf"(?:,?\s+(?:of\s+|del?\s+)?{_YEAR}(?!\d))"
@@ -19,7 +20,7 @@ _DAY: Final = r"(?<![\w.,:/-])(?P<day>\d{1,2})(?:\.|st|nd|rd|th|er)?\s+(?:of\s+|
 _DAY_BEHIND: Final = r"\s+(?:the\s+)?(?P<day>\d{1,2})(?:st|nd|rd|th)?(?![\w:/-])"
 _MONTH: Final = rf"(?<!\w)(?P<month>{ANY_MONTH})\b\.?"
 _PATTERNS: Final = tuple(
-    re.compile(pattern, re.IGNORECASE)
+    regex(pattern, re.IGNORECASE)
     for pattern in (
         rf"(?<!\d){_YEAR}(?P<sign>[-_./]?)(?P<month>[01]\d)(?P=sign)(?P<day>[0-3]\d)(?!\d)",
         rf"(?<![\d-]){_YEAR}-(?P<month>[01]\d)(?![\d-])",
@@ -34,7 +35,7 @@ _PATTERNS: Final = tuple(
     )
 )
 #: A folder of a year or of its month, and the day in the name of the file: "2021/board-02-28.md", "2022-03/mar-28".
-_IN_FOLDER: Final = re.compile(
+_IN_FOLDER: Final = regex(
     rf"(?:\A|/){_YEAR}(?:[-_. ]?[01]\d)?/(?:[^/]*/)?[^/]*?(?<![^\W_])(?:"
     rf"(?P<month>[01]\d)[-_.](?P<day>[0-3]\d)(?![\d-])"
     rf"|(?P<named>{ANY_MONTH})[-_. ]{{1,2}}(?P<after>\d{{1,2}})(?!\d)"
@@ -43,7 +44,7 @@ _IN_FOLDER: Final = re.compile(
     re.IGNORECASE,
 )
 #: Without one of these, a text has no date; looked for first, as most have none.
-_LIKELY: Final = re.compile(rf"(?:19|20)\d\d|[0-3]\d\.\s?[01]\d\.|\b(?:{ANY_MONTH})\b", re.IGNORECASE)
+_LIKELY: Final = regex(rf"(?:19|20)\d\d|[0-3]\d\.\s?[01]\d\.|\b(?:{ANY_MONTH})\b", re.IGNORECASE)
 _LONGEST_NAME: Final = 200
 #: Dates of a question; more are data.
 _MOST_ASKED: Final = 4

@@ -12,6 +12,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from libs.regexes import regex
+
 #: Maximum number of characters of a name, and of words that a question may have in it.
 _LONGEST_NAME: Final = 60
 _MOST_WORDS: Final = 5
@@ -21,30 +23,30 @@ _LONG_ENOUGH: Final = 3
 _MOST_NAMES: Final = 64
 
 #: What a definition list says of the terms in the lines before it, and how many lines these are at most.
-_LISTED: Final = re.compile(r"\n[ \t]*: +\S")
+_LISTED: Final = regex(r"\n[ \t]*: +\S")
 _MOST_TERMS: Final = 6
 _LONGEST_TERMS: Final = 600  # characters
 #: An item, a row or a paragraph that begins with a name in bold letters or as code, and what is said of it.
-_MARKED: Final = re.compile(
+_MARKED: Final = regex(
     r"^[ \t]*(?:[-*+] |\| *)?(?:\*\*([^*\n]{1,60})\*\*|`([^`\n]{1,60})`)(?: *\([^)\n]{0,40}\))?(?::| *\|| [-–—] )",
     re.MULTILINE,
 )
 #: A row of a name and what is said of it: "| pluribus | Is it one of many in a bag? |".
-_ROW: Final = re.compile(
+_ROW: Final = regex(
     r"^[ \t]*\|[ \t]*([^|\s][^|\n]{0,59}?)[ \t]*\|[ \t]*\S+[ \t]+\S+[ \t]+\S[^|\n]*\|?[ \t]*$", re.MULTILINE
 )
 #: The first line of a manual page: "ls, dir - list directory contents".
-_MANUAL: Final = re.compile(r"\A\s*(?:#[^\n]*\n\s*){0,2}([\w.+-]{1,30}(?:, [\w.+-]{1,30}){0,5}) [-–—] \S")
+_MANUAL: Final = regex(r"\A\s*(?:#[^\n]*\n\s*){0,2}([\w.+-]{1,30}(?:, [\w.+-]{1,30}){0,5}) [-–—] \S")
 #: One of these is in every such definition.
 _DEFINING: Final = (": ", " - ", "|", "–", "—")
 #: A heading in a passage.
-_HEADING: Final = re.compile(r"^#{1,6}[ \t]+([^\n]{1,100}?)[ \t#]*$", re.MULTILINE)
+_HEADING: Final = regex(r"^#{1,6}[ \t]+([^\n]{1,100}?)[ \t#]*$", re.MULTILINE)
 #: What stands in brackets behind a name.
 _ASIDE: Final = r"(?:\s*[(（][^()（）\n]{1,80}[)）])?"
 #: Between a name and what it is, where no article follows: "中间件是…", "水門とは…", "미들웨어는 …", "Шлюз — это …".
 _IS_EASTERN: Final = r"(?:\s?(?:是|指|とは|は|이란\s|란\s|은\s|는\s)|\s+[-–—]\s+(?:это|це)\s)"
 #: The first sentence below it, which says what something is: "An *ebb* is a tide".
-_IS: Final = re.compile(
+_IS: Final = regex(
     rf"[*_`\"“„»«「『 \t\n]*+([^\n.;:!?]{{1,80}}?)[*_`\"”“»«」』]*{_ASIDE},?(?:{_IS_EASTERN}|\s+"
     r"(?:(?:is|are|was|were)\s+(?:an?|the|any|one|how|what|when|where|[\w-]{1,30}['’]s?)|(?:ist|sind|war|waren)\s+(?:eine?|der|die|das)"
     r"|est\s+(?:une?|l[ae])|es\s+(?:una?|el|la)|è\s+(?:una?|uno|il|la)|é\s+(?:uma?|[oa]))\s)",
@@ -55,30 +57,30 @@ _ARTICLES: Final = r"(?:an?|the|der|die|das|eine?|une?|l[ae]|les|una?|uno|el|l[o
 #: or one with an article, and what that is: "_Slices_ let you …", "`Pin` is a wrapper", "A pointer is a variable".
 _BEGINS: Final = rf"(?:^[ \t>]*(?:[-*+][ \t]+)?|(?<=[.!?:)][ \n]))(?:{_ARTICLES}\s+)?"
 _NAME: Final = r"\w(?:[^*_\"”\n.;:!?|]|\n(?=\w)){1,59}"
-_STATED: Final = re.compile(
+_STATED: Final = regex(
     rf"{_BEGINS}([*_]{{1,2}})(?P<name>{_NAME})\1(?:\s*\([^()\n]{{1,80}}\)|,[^,.\n]{{1,40}},)?\s+"
     r"(?:is|was|[a-z]{2,}s|are|were|mean|refer|denote|describe|define|let|allow|ist|sind|war|waren|bezeichne[tn]|est|sont|è|sono|é"
     r"|são)\s",
     re.MULTILINE | re.IGNORECASE,
 )
-_STATED_CODE: Final = re.compile(
+_STATED_CODE: Final = regex(
     r"(?:^[ \t>]*|(?<=[.!?:)][ \n]))(?:(?:An?|The)\s+)?`(?P<name>[^`\s]{2,60})`\s+(?:is|are)\s+(?:an?|the|one)\s",
     re.MULTILINE,
 )
 #: The same without marks, or in quotation marks: "A "middleware" is a function", "Un conteneur est une unité".
-_STATED_PLAIN: Final = re.compile(
+_STATED_PLAIN: Final = regex(
     r"A(?<!\wA)n?\s[\"“]?(?P<name>[a-z][\w-]+(?:\s[a-z][\w-]+){0,2}?)[\"”]?\s+is\s+(?:an?|the|any|one|where|when)\s"
     r"|(?:E(?<!\wE)ine?|U(?<!\wU)(?:n[ea]?|ma?))\s(?:[\"“„«]\s?)?(?P<other>\w[\w-]+(?:\s\w[\w-]+){0,2}?)(?:\s?[\"”“»])?\s+"
     r"(?:ist\s+(?:eine?|der|die|das)|est\s+(?:une?|l[ae])|es\s+(?:una?|el|la)|è\s+(?:una?|il|la)|é\s+(?:uma?|[oa]))\s"
 )
 #: Several of them: "Spiders are classes that …".
-_STATED_PLURAL: Final = re.compile(
+_STATED_PLURAL: Final = regex(
     r"(?:^[ \t>]*|(?<=[.!?:)][ \n]))(?!(?:There|These|Those|Here|They|You|We|All|Both|Some|Many|Most|Any|Which|What)\b)"
     r"([A-Z][\w-]+(?:\s[a-z][\w-]+)?)\s+are\s+(?:[\w-]+\s+){1,3}?(?<!\bby\s)(?<!\bas\s)(?<!\bso\s)(?:that|which)\s",
     re.MULTILINE,
 )
 #: A name in emphasis or quotation marks, or one of which is said in so many words what it is: "容器是一种 …".
-_STATED_EASTERN: Final = re.compile(
+_STATED_EASTERN: Final = regex(
     rf"(?:^[ \t>]*|(?<=[。！？，.!?]) ?)"
     rf"(?:[*_\"“«「『]{{1,3}}(?P<marked>{_NAME})[*_\"”»」』]{{1,3}}{_ASIDE}{_IS_EASTERN}"
     rf"|(?P<name>[^\W_](?:[^\W\u3041-\u309f_]|[ ・/-]){{1,29}}?){_ASIDE}"
@@ -89,7 +91,7 @@ _STATED_EASTERN: Final = re.compile(
 _EASTERN: Final = ("是", "指", "は", "란 ", "은 ", "는 ", " это ", " це ")
 _TERM: Final = rf"(?:{_ARTICLES}\s+)?[*_\"“„«»]*(\w[\w-]{{0,40}}+(?:\s\w[\w-]{{0,40}}+){{0,2}}?)[*_\"”“»«]*"
 #: What laws and terms of use define: "Als Werktage gelten …", "On entend par indisponibilité …".
-_FORMULA: Final = re.compile(
+_FORMULA: Final = regex(
     rf"\bAls\s+{_TERM}\s+(?:gilt|gelten)\s|\bUnter\s+{_TERM}\s+versteht\s"
     rf"|\b{_TERM}\s+im\s+Sinne\s+(?:dieses|dieser|des|der)\s+(?:\w+\s+){{1,2}}?(?:ist|sind)\s"
     rf"|\b[Oo]n\s+entend\s+par\s+(?:l['’])?{_TERM}[\s,]|\b[Ss]e\s+entiende\s+por\s+{_TERM}[\s,]"
@@ -103,18 +105,18 @@ _FORMULAS: Final = (
 )
 _NAMING: Final = ("called", "termed", "known as", "genannt", "appelé", "llamad", "chiamat", "chamad")
 #: Where a text gives a thing its name: "This is called _monomorphization_."
-_NAMED: Final = re.compile(
+_NAMED: Final = regex(
     rf"(?:{'|'.join(_NAMING)})\w?\s+(?:{_ARTICLES}\s+)?"
     rf"(?:([*_]{{1,2}})(?P<name>{_NAME})\1|[\"“](?P<quoted>{_NAME})[\"”])"
 )
 #: What stands behind a name: its type, its value, its arguments.
-_BEHIND: Final = re.compile(r"(?:\s*[(（=\[<{]|\s{2,}|\s*[:：]\s*\Z).*", re.DOTALL)
-_MARKUP: Final = re.compile(r"[`*_\"“”„»«]+(?=[\w-])|(?<=\w)[`*_\"“”„»«]+(?=\W|\Z)")
-_ARTICLE: Final = re.compile(
+_BEHIND: Final = regex(r"(?:\s*[(（=\[<{]|\s{2,}|\s*[:：]\s*\Z).*", re.DOTALL)
+_MARKUP: Final = regex(r"[`*_\"“”„»«]+(?=[\w-])|(?<=\w)[`*_\"“”„»«]+(?=\W|\Z)")
+_ARTICLE: Final = regex(
     r"\A(?:(?:an?|the|der|die|das|dem|den|eine?|eine[mnr]|le|la|les|une?|des|el|los|las|una?|il|lo|gli|os?|as|uma?)\s+|l['’]|un['’])",
     re.IGNORECASE,
 )
-_SIGNS: Final = re.compile(r"[\W_]+")
+_SIGNS: Final = regex(r"[\W_]+")
 #: What kind of thing a question says that a name is: "the work_mem setting", "der Befehl insertFrag".
 _KINDS: Final = (
     r"annotation|argument|attribute?|class|column|command|constant|decorator|directive|element|endpoint|enum|event|field"
@@ -122,26 +124,26 @@ _KINDS: Final = (
     r"|setting|statement|struct|switch|tag|trait|type|variable|befehl|funktion|methode|einstellung|feld|datei|klasse|schalter|commande|fonction|méthode"
     r"|paramètre|champ|fichier|classe|comando|opción|función|método|parámetro|campo|archivo|clase"
 )
-_KIND: Final = re.compile(rf"(?:{_KINDS})\s+(.+)|(.+?)[\s-]+(?:{_KINDS})", re.IGNORECASE)
+_KIND: Final = regex(rf"(?:{_KINDS})\s+(.+)|(.+?)[\s-]+(?:{_KINDS})", re.IGNORECASE)
 
 #: A name as only code has it: ``super_len``, ``superLen``, ``Session.send``, ``len()``.
-_CODE_NAME: Final = re.compile(
+_CODE_NAME: Final = regex(
     r"(?<![\w.])(?:\w+(?:_|::|\.|(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]))\w[\w.:]*|\w+(?=\())(?:\(\))?"
 )
 #: What a question says of such a name that asks for its definition, too.
-_ASKS_OF_CODE: Final = re.compile(
+_ASKS_OF_CODE: Final = regex(
     r"\s*(?:what (?:does|do) (.+?) (?:return|raise|throw|contain|take|accept)"
     r"|how (?:does|do|is|are) (.+?) (?:work|implemented))\s*[?.!]*\s*",
     re.IGNORECASE,
 )
 #: Where a question says that something is: "a slice in Rust", "Transaction in helix-core".
-_PLACE: Final = re.compile(
+_PLACE: Final = regex(
     r"\s+(?:in|within|inside|im|en|dans|em|na|no|nel|nella)\s+(?:(?:the|der|dem|la|le|el|los|il|lo)\s+)?"
     r"\S+(?:\s\S+){0,2}?(?=[\s?.!]*\Z)",
     re.IGNORECASE,
 )
 _QUOTES: Final = " \t?？؟!\"'“”„«»`*_"
-_ASKS: Final = re.compile(
+_ASKS: Final = regex(
     r"\s*(?:"
     r"what(?:['’]s| is| are| was| were)(?: meant by| the (?:meaning|definition|purpose) of)? (.+?)(?: (?:used )?for)?"
     r"|what (?:does|do) (.+?) (?:do|mean|stand for)"

@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from libs.regexes import regex
+
 _CHINESE: Final = (
     r"什[么麼][是叫]|(?:指的)?(?:是|有)什[么麼](?:作用|用[处處途]|意思)?|[为為]什[么麼]|什[么麼](?:时候|時候|地方)?|怎[么麼]样?|怎[样樣]|如何|[为為]何|何[时時](?![间間])"
     r"|(?:有)?哪(?:些|[个個]|里|裡|一[个個年天]|[种種年天])|(?:是|有)?多少|(?:有)?[几幾](?:[个個种種次位项項]|点)|多[久长長](?:时间|時間)?"
@@ -35,10 +37,10 @@ _THAI: Final = (
     r"(?:คือ)?อะไร(?:บ้าง)?|(?:ได้)?(?:อย่างไร|ยังไง)|ทำไม|เพราะอะไร|ที่ไหน|เมื่อ(?:ไร|ไหร่|ใด)|เท่า(?:ไร|ไหร่|ใด)|ใคร|หรือ(?:ไม่|เปล่า)|ไหม(?=\W*\Z)|ขอบคุณ"
     r"|(?:ครับ|ค่ะ|คะ)(?=\W*\Z)"
 )
-_UNSPACED: Final = re.compile("|".join((_CHINESE, _JAPANESE, _KOREAN, _THAI)))
-_WITHOUT_SPACES: Final = re.compile("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
+_UNSPACED: Final = regex("|".join((_CHINESE, _JAPANESE, _KOREAN, _THAI)))
+_WITHOUT_SPACES: Final = regex("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
 #: How much of what kind (what is said of it seldom has the same word), and what happens.
-_FRAMES: Final = re.compile(
+_FRAMES: Final = regex(
     r"\b(?:wie (?:viele?[nr]?|hoch|lange?|gro(?:ß|ss)|oft|häufig|weit|teuer|schnell|schwer|tief|breit|alt)"
     r"|hoe (?:lang|vaak|hoog|groot|ver|duur|snel|oud)|hur (?:lång|länge|ofta|stor|hög|dyr)"
     r"|hvor (?:lang|lenge|længe|ofte|stor|høj|høy|dyr|dyrt)"
@@ -47,7 +49,7 @@ _FRAMES: Final = re.compile(
     re.IGNORECASE,
 )
 #: What a question begins with, and ends with, in other languages than English.
-_POLITE: Final = re.compile(
+_POLITE: Final = regex(
     r"\A\W*(?:(?:k(?:ö|oe|o)nnt?en sie|k(?:ö|oe|o)nntest du|kannst du) (?:mir |uns )?(?:bitte )?"
     r"(?:sagen|erklären|zeigen)"
     r"|ich (?:möchte|will|würde gerne?) wissen"
@@ -66,7 +68,7 @@ _POLITE: Final = re.compile(
     r"|teşekkürler|من فضلك|لو سمحت|شكرا|בבקשה|תודה|कृपया(?: बताएं| बताइए)?|धन्यवाद)\W*\Z",
     re.IGNORECASE,
 )
-_IN_WORDS: Final = re.compile(r"\w")
+_IN_WORDS: Final = regex(r"\w")
 #: Courtesies at each end of a question.
 _MOST_COURTESIES: Final = 4
 

@@ -6,7 +6,6 @@ show twice as many different function words of its own as English ones.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -16,6 +15,7 @@ from typing import Final
 
 from core.rag.analysis.stopwords import LATIN_LANGUAGES, stop_words
 from core.rag.analysis.words import fold
+from libs.regexes import regex
 
 DEFAULT_LANGUAGE: Final = "english"
 
@@ -28,7 +28,7 @@ _SHORT: Final = 20
 #: What stands around the words of a question: ``¿Cuántos hay?``
 AROUND_WORDS: Final = ".,;:!?¿¡()[]\"'"
 #: What joins words that have lost a letter, or have their subject behind them: ``c'est-à-dire``.
-_JOINTS: Final = re.compile(r"['’-]")
+_JOINTS: Final = regex(r"['’-]")
 _CODES: Final = {
     "en": "english",
     "de": "german",

@@ -15,6 +15,7 @@ from typing import Final
 from core.rag.analysis.dates import date_words, path_dates
 from core.rag.analysis.language import DEFAULT_LANGUAGE
 from core.rag.analysis.words import MAX_TERM_BYTES, fold, folded_stop_words
+from libs.regexes import regex
 
 #: What sections are called, also in short; other words ("Lecture 5", "Week 3") stand for themselves.
 _KINDS: Final = {
@@ -60,14 +61,14 @@ _NAMED: Final = (
     rf"(?:§§?[ \u00a0]?|(?P<word>[^\W\d_]{{1,24}})\.?[ \u00a0])(?P<number>{_NUMBER}|{_ROMAN}|{_WORDS}|[A-Z])(?!\w)"
 )
 _AROUND: Final = r"[\s*_\[(]*"
-_HEADING: Final = re.compile(_AROUND + _NAMED)
-_BARE_HEADING: Final = re.compile(
+_HEADING: Final = regex(_AROUND + _NAMED)
+_BARE_HEADING: Final = regex(
     rf"{_AROUND}(?:v?(?P<number>{_NUMBER})(?=[.):\]*_]*(?:\s|\Z))|(?P<roman>[IVXLC]{{1,7}})(?=[.):]|\W*\Z))"
 )
-_ASKED: Final = re.compile(rf"(?<!\w){_NAMED}")
-_BARE: Final = re.compile(r"(?<![\w.-])v?(?P<number>\d{1,4}(?:\.\d{1,4}){1,5})(?![\w-]|\.\d)")
+_ASKED: Final = regex(rf"(?<!\w){_NAMED}")
+_BARE: Final = regex(r"(?<![\w.-])v?(?P<number>\d{1,4}(?:\.\d{1,4}){1,5})(?![\w-]|\.\d)")
 #: A kind and a number in the name of a file: "rfc9114", "ADR-0011", "pep_0008".
-_NAME: Final = re.compile(r"(?P<kind>[^\W\d_]{2,24})[-_. ]?(?P<number>\d{1,5})(?![\w.]*\d)")
+_NAME: Final = regex(r"(?P<kind>[^\W\d_]{2,24})[-_. ]?(?P<number>\d{1,5})(?![\w.]*\d)")
 #: What may stand between the number of a heading and the rest.
 _BEHIND: Final = " \t\u00a0.:;,)]}*_-\N{EN DASH}\N{EM DASH}|/"
 #: Characters of a heading within which its number is.

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from libs.regexes import regex
+
 
 @dataclass(frozen=True, slots=True)
 class Purpose:
@@ -43,7 +45,7 @@ def _purpose(asks: str, names: str) -> Purpose:
 
 
 #: Between the names of a section that has several.
-_JOINED: Final = re.compile(r"\s*[/&,]\s*|\s+(?:and|und|et|y|e)\s+")
+_JOINED: Final = regex(r"\s*[/&,]\s*|\s+(?:and|und|et|y|e)\s+")
 _PERSON: Final = "(?:i|we|you|one)"
 _TO_FIX: Final = "(?:fix|resolve|solve|mitigate|remedy|troubleshoot|recover from|respond to|react to|deal with)"
 

@@ -8,7 +8,6 @@ lower case, at most ``MAX_TERM_BYTES`` long, and ``a+b`` or ``3.11`` are spelt o
 
 from __future__ import annotations
 
-import re
 import threading
 import unicodedata
 from collections.abc import Iterable
@@ -16,6 +15,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Final
 
 from core.rag.analysis.stopwords import OTHER_SCRIPTS, stop_words
+from libs.regexes import regex
 
 if TYPE_CHECKING:
     import Stemmer
@@ -61,26 +61,26 @@ _BREVE: Final = "\u0306"
 _HAN: Final = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
 _KANA_HANGUL: Final = "\u3040-\u30ff\u31f0-\u31ff\u1100-\u11ff\u3130-\u318f\uac00-\ud7ff"
 _UNSPACED: Final = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\uaa60-\uaa7f"
-_SEGMENT: Final = re.compile(f"[{_HAN}{_KANA_HANGUL}]+|[{_UNSPACED}]+|[^{_HAN}{_KANA_HANGUL}{_UNSPACED}]+")
-_HAN_CHARACTER: Final = re.compile(f"[{_HAN}]")
-_EAST_ASIAN_CHARACTER: Final = re.compile(f"[{_HAN}{_KANA_HANGUL}]")
-_UNSPACED_CHARACTER: Final = re.compile(f"[{_UNSPACED}]")
+_SEGMENT: Final = regex(f"[{_HAN}{_KANA_HANGUL}]+|[{_UNSPACED}]+|[^{_HAN}{_KANA_HANGUL}{_UNSPACED}]+")
+_HAN_CHARACTER: Final = regex(f"[{_HAN}]")
+_EAST_ASIAN_CHARACTER: Final = regex(f"[{_HAN}{_KANA_HANGUL}]")
+_UNSPACED_CHARACTER: Final = regex(f"[{_UNSPACED}]")
 
-_CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_CAMEL: Final = regex(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _NAME_PREFIXES: Final = frozenset({"Mc", "Mac", "De", "Di", "Du", "La", "Le", "Van", "Von", "Fitz", "St"})
-_ACRONYM: Final = re.compile(r"[^\W\d_](?:\.[^\W\d_])+")
-_CONNECTORS: Final = re.compile(r"[.,:'’_@&+#-]+")
+_ACRONYM: Final = regex(r"[^\W\d_](?:\.[^\W\d_])+")
+_CONNECTORS: Final = regex(r"[.,:'’_@&+#-]+")
 #: A version, or a verse or time: 2.3.1, 3:16.
-_VERSION: Final = re.compile(r"[vV]?(\d+(?:[.:]\d+){1,7})")
+_VERSION: Final = regex(r"[vV]?(\d+(?:[.:]\d+){1,7})")
 _SYMBOLS: Final = {"++": "plusplus", "#": "sharp"}
 
 #: A sign of at most three characters as the whole of a piece of code: "the `?` operator".
-_SIGN: Final = re.compile(r"[^\w`]*`([!-/:-@\[-_{-~]{1,3})`[^\w`]*")
+_SIGN: Final = regex(r"[^\w`]*`([!-/:-@\[-_{-~]{1,3})`[^\w`]*")
 #: The same without its marks, in a query; not what separates words, or begins an item, there.
-_BARE_SIGN: Final = re.compile(r"(?!(?:[-*#.]{1,3}|[>/&|:;,=~])\Z)[!-/:-@\[-_{-~]{1,3}")
+_BARE_SIGN: Final = regex(r"(?!(?:[-*#.]{1,3}|[>/&|:;,=~])\Z)[!-/:-@\[-_{-~]{1,3}")
 
 #: The English stemmer leaves an i in verify, diagnosis and hypothesis, not in verification, diagnose and hypotheses.
-_LEFT_I: Final = re.compile(r"[a-z]{2,}(?:if|[eoy]s)i")
+_LEFT_I: Final = regex(r"[a-z]{2,}(?:if|[eoy]s)i")
 
 _lock = threading.Lock()
 

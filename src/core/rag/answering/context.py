@@ -15,6 +15,7 @@ from core.rag.extraction.source_code import is_program
 from core.rag.indexing.splitting.sentences import sentence_spans
 from core.rag.indexing.splitting.tokens import even_tokens
 from core.rag.retrieval.hits import Hit
+from libs.regexes import regex
 
 #: Default maximum number of tokens of the context.
 TOKEN_BUDGET = 6_000
@@ -32,13 +33,13 @@ _Count = Callable[[str], int]
 #: Types that entities have by the spelling of their names, which define nothing.
 _OF_SPELLING = frozenset({"name", "term"})
 #: The tags of the context, which are escaped in its texts so that these cannot open or close a part.
-_TAG = re.compile(r"<(?=/?(?:documents|definitions|facts|passages)\b)", re.IGNORECASE)
+_TAG = regex(r"<(?=/?(?:documents|definitions|facts|passages)\b)", re.IGNORECASE)
 #: Numbers in brackets in the code of a document, except for indexes such as ``argv[1]``.
-_REFERENCE_IN_CODE = re.compile(r"(?<![\w\])\"'])\[[ \t\xa0]*(\d{1,3})[ \t\xa0]*\]")
+_REFERENCE_IN_CODE = regex(r"(?<![\w\])\"'])\[[ \t\xa0]*(\d{1,3})[ \t\xa0]*\]")
 #: What is between the brackets of a marker, and what follows them.
-_BRACKETS = re.compile(r"[\[【][ \t\xa0]*\^?(.*?)[ \t\xa0]*[\]】](.*)", re.DOTALL)
+_BRACKETS = regex(r"[\[【][ \t\xa0]*\^?(.*?)[ \t\xa0]*[\]】](.*)", re.DOTALL)
 #: A number that no passage has.
-_NO_PASSAGE = re.compile(r"\[(?:0|\d{4})\]")
+_NO_PASSAGE = regex(r"\[(?:0|\d{4})\]")
 
 
 def build_context(

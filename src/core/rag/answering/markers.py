@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 
 from core.rag.extraction.code_blocks import block_before
 from core.rag.extraction.source_code import is_program
+from libs.regexes import regex
 
 #: Where a link may lead: no spaces, and parentheses in pairs only (``wiki/Mill_(tool)``).
 _LONGEST_TARGET = 300
@@ -19,7 +20,7 @@ _TARGET = rf"(?:[^()\s]|\([^()\s]*\)){{1,{_LONGEST_TARGET}}}"
 #: ``[^1]``, ``[Source 1]``, ``[1](path)``. But ``x[1](y)`` is code, ``[2024](path)`` the link of a year, and no passage
 #: is 0: ``[0, 1]`` is an interval, ``[0-9]`` a digit.
 _NUMBER = r"(?!0+(?!\d))\d{1,4}"
-MARKER = re.compile(
+MARKER = regex(
     r"(?=[\[【])(?!(?:(?<=\w)[^\]】\n]{0,60}|\[\d{4})[\]】]\()"  # the bracket first: it is at few places
     r"[\[【][ \t\xa0]*\^?(?:(?:sources?|passages?|citations?|refs?)\s*)?"
     rf"(0|{_NUMBER}(?:\s*(?:[,;&–-]|,?\s(?:and|und)\s)\s*\^?{_NUMBER})*)[ \t\xa0]*(?:†[^\]】\n]{{0,40}})?[\]】]"
@@ -27,27 +28,27 @@ MARKER = re.compile(
     re.IGNORECASE,
 )
 #: A block of code, up to its end or that of the text.
-BLOCK = re.compile(r"`{3,}.*?(?:`{3,}|\Z)", re.DOTALL)
-_FENCE = re.compile(r"`{3,}")
-_TICKS = re.compile(r"`+")
+BLOCK = regex(r"`{3,}.*?(?:`{3,}|\Z)", re.DOTALL)
+_FENCE = regex(r"`{3,}")
+_TICKS = regex(r"`+")
 #: Maximum length of inline code; the text of a longer one would be held back for too long.
 _LONGEST_SPAN = 200
-_SPAN = re.compile(rf"(?P<ticks>(?<!`)`{{1,2}}(?!`))[^`\n]{{1,{_LONGEST_SPAN}}}(?P=ticks)(?!`)")
+_SPAN = regex(rf"(?P<ticks>(?<!`)`{{1,2}}(?!`))[^`\n]{{1,{_LONGEST_SPAN}}}(?P=ticks)(?!`)")
 #: Code, as a block or in a line.
-CODE = re.compile(rf"(?s:{BLOCK.pattern})|{_SPAN.pattern}")
-_MARKER_OR_CODE = re.compile(rf"{MARKER.pattern}|{CODE.pattern}", re.IGNORECASE)
-_BEGUN = re.compile(rf"[\[【][^\]】\n]{{0,60}}(?:[\]】](?:\(\S{{0,{2 * _LONGEST_TARGET}}})?)?$")
-_RANGE = re.compile(r"(\d+)\s*[–-]\s*(\d+)")
+CODE = regex(rf"(?s:{BLOCK.pattern})|{_SPAN.pattern}")
+_MARKER_OR_CODE = regex(rf"{MARKER.pattern}|{CODE.pattern}", re.IGNORECASE)
+_BEGUN = regex(rf"[\[【][^\]】\n]{{0,60}}(?:[\]】](?:\(\S{{0,{2 * _LONGEST_TARGET}}})?)?$")
+_RANGE = regex(r"(\d+)\s*[–-]\s*(\d+)")
 _LONGEST_RANGE = 50
 #: A name with an index, in code; anywhere with the index 0, which cites nothing. ``list[int]`` is none.
-_INDEX = re.compile(r"((?:[^\W\d]\w*\.)*[^\W\d]\w*)\[(?:\d+|[a-z])\]")
-_FIRST_INDEX = re.compile(r"((?:[^\W\d]\w*\.)*[^\W\d]\w*)\[0\]")
+_INDEX = regex(r"((?:[^\W\d]\w*\.)*[^\W\d]\w*)\[(?:\d+|[a-z])\]")
+_FIRST_INDEX = regex(r"((?:[^\W\d]\w*\.)*[^\W\d]\w*)\[0\]")
 #: The name before a bracket.
 _LONGEST_NAME = 100
-_NAME = re.compile(rf"(?<![\w.])[^\W\d][\w.]{{0,{_LONGEST_NAME}}}\Z")
+_NAME = regex(rf"(?<![\w.])[^\W\d][\w.]{{0,{_LONGEST_NAME}}}\Z")
 
 #: What has been passed on of a name, or might be.
-_WORD_END = re.compile(r"[\w.]+\Z")
+_WORD_END = regex(r"[\w.]+\Z")
 
 
 def numbers_in(marker: str) -> list[int]:

@@ -8,32 +8,33 @@ from collections.abc import Sequence
 from core.rag.extraction.patterns import IDENTIFIER
 from core.rag.extraction.source_code import is_code
 from core.rag.retrieval.hits import Hit
+from libs.regexes import regex
 
 #: How many times the passages wanted are looked at, since those of code may come after others.
 LOOKED_AT = 4
 #: What part of its score a passage keeps that is source code, a test, or a licence.
 LESS = 0.65
 #: Files of tests and measurements, as many languages have them, and their folders.
-_TEST = re.compile(
+_TEST = regex(
     r"(?:^|/)(?:[\w.]+[-_])?(?:tests?|specs?|__tests__|__mocks__|testdata|testutils?|fixtures|benches|bench(?:marks?|suite)?)/"
     r"|(?:^|/)(?:test_[^/]*|conftest|[^/]*[._-](?:tests?|spec|bench)|[^/]*[a-z0-9](?:Tests?|Spec))\.\w+\Z"
 )
 #: The module of tests in a file of Rust.
-_TEST_MODULE = re.compile(r"(?:\A| > )mod tests?(?: > |\Z)")
-_OF_TESTS = re.compile(r"\b(?:test\w*|spec|specs|benchmark\w*|mock\w*|fixture\w*|getestet)\b", re.IGNORECASE)
+_TEST_MODULE = regex(r"(?:\A| > )mod tests?(?: > |\Z)")
+_OF_TESTS = regex(r"\b(?:test\w*|spec|specs|benchmark\w*|mock\w*|fixture\w*|getestet)\b", re.IGNORECASE)
 #: Questions for a test, not for what is said about tests.
-_WANTS_TEST = re.compile(
+_WANTS_TEST = regex(
     r"\b(?:which|what) (?:\w+ )?tests?\b|\bwhere (?:is|are) .{1,100} (?:tested|covered)\b|\btests? (?:for|of|that)\b"
     r"|\bwelche[rs]? (?:\w+ )?tests?\b|\bquels? tests?\b|\bqué pruebas?\b",
     re.IGNORECASE,
 )
-_LICENCE = re.compile(r"(?:^|/)(?:LICEN[CS]E|COPYING|NOTICE)(?:[-._][\w.-]*)?\Z", re.IGNORECASE)
-_OF_LICENCES = re.compile(
+_LICENCE = regex(r"(?:^|/)(?:LICEN[CS]E|COPYING|NOTICE)(?:[-._][\w.-]*)?\Z", re.IGNORECASE)
+_OF_LICENCES = regex(
     r"licen|copyright|\b(?:legal|liab|warrant|patent|redistribut|trademark|attribution|notice|terms|lizen|urheber)",
     re.IGNORECASE,
 )
 #: Words of a question that is about code.
-_OF_CODE = re.compile(
+_OF_CODE = regex(
     r"\b(?:code|source|class(?:es)?|functions?|methods?|modules?|variables?|parameters?|interfaces?|structs?|packages?"
     r"|implement\w*|define[sd]?|compute[sd]?|calls?|called|raise[sd]?|throw[ns]?|return(?:s|ed)?|parse[sd]?"
     r"|Klassen?|Funktion(?:en)?|Methoden?|fonctions?|méthodes?|clases?|función|funciones|métodos?)\b",

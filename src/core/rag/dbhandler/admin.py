@@ -18,9 +18,10 @@ from core.rag.dbhandler.revectoring import RevectoringOperations
 from core.rag.dbhandler.vectors import VectorStoreInfo
 from core.rag.errors import InvalidInputError
 from core.rag.schema import EMBEDDED_LABELS, EdgeType, Label, TextIndex
+from libs.regexes import regex
 
 #: What begins a statement that reads, behind comments; servers have others that change settings, or the data.
-_READS = re.compile(
+_READS = regex(
     r"(?:\s|//[^\n]*|/\*.*?\*/)*+(?:MATCH|OPTIONAL|WITH|UNWIND|RETURN|CALL|SHOW|EXPLAIN|PROFILE)\b",
     re.IGNORECASE | re.DOTALL,
 )

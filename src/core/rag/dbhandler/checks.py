@@ -13,6 +13,7 @@ from core.rag.dbhandler.store import MAX_DEPTH, MAX_K, Parameters
 from core.rag.dbhandler.vector_checks import check_embedding, check_floats
 from core.rag.errors import InvalidInputError, QueryError
 from core.rag.schema import check_name
+from libs.regexes import regex
 
 
 def check_k(k: int) -> int:
@@ -120,7 +121,7 @@ def check_characters(value: Any, place: str = "") -> None:
             check_characters(item, f"{place}[{position}]")
 
 
-_HALF_CHARACTER = re.compile("[\ud800-\udfff]")
+_HALF_CHARACTER = regex("[\ud800-\udfff]")
 
 
 def check_reading(statement: str) -> None:
@@ -138,8 +139,8 @@ def check_reading(statement: str) -> None:
         )
 
 
-_TEXTS = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`|(//[^\n]*|/\*.*?\*/)""", re.DOTALL)
-_WRITING = re.compile(
+_TEXTS = regex(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`|(//[^\n]*|/\*.*?\*/)""", re.DOTALL)
+_WRITING = regex(
     r"(?<![\w.$:|])(CREATE|MERGE|SET|DELETE|DETACH|REMOVE|DROP|INSERT|FOREACH|LOAD|ALTER)(?=[\s('])", re.IGNORECASE
 )
 

@@ -5,7 +5,6 @@ Caches of what is computed from the graph compare these counts to see whether th
 
 from __future__ import annotations
 
-import re
 import threading
 from collections import Counter
 from collections.abc import Collection, Iterable
@@ -13,6 +12,7 @@ from functools import lru_cache
 
 from core.rag.dbhandler.checks import writing_clause
 from core.rag.schema import EdgeType, Label
+from libs.regexes import regex
 
 
 class Commits:
@@ -41,10 +41,10 @@ class Commits:
             return sum(self._counts[label] for label in labels)
 
 
-_WORD = re.compile(r"\w+")
+_WORD = regex(r"\w+")
 
 # A node in a pattern: its variable, and what follows.
-_NODE = re.compile(r"(?<![\w`])\(\s*(\w+)\s*([:){])")
+_NODE = regex(r"(?<![\w`])\(\s*(\w+)\s*([:){])")
 
 
 @lru_cache(maxsize=1024)

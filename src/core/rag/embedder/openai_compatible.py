@@ -31,6 +31,7 @@ from core.rag.openai_failures import ApiFailure, FailureKind, Purpose, explain
 from core.rag.settings import Settings, settings_for
 from core.rag.together import all_together
 from libs.dataloader.batches import in_batches
+from libs.regexes import regex
 
 if TYPE_CHECKING:
     from pydantic import SecretStr
@@ -46,8 +47,8 @@ MAX_INPUT_TOKENS = 8_191
 UNKNOWN_BATCH = 256
 
 _PURPOSE = Purpose("embed", "MGRAG_EMBEDDING", "the name of the model", "AZURE_OPENAI_EMBEDDING_DEPLOYMENT")
-_TOO_MUCH = re.compile(r"context length|too (long|large|many|big)|maximum|exceed|limit|tokens|batch", re.IGNORECASE)
-_WHICH_INPUT = re.compile(r"input\[(\d+)\]")
+_TOO_MUCH = regex(r"context length|too (long|large|many|big)|maximum|exceed|limit|tokens|batch", re.IGNORECASE)
+_WHICH_INPUT = regex(r"input\[(\d+)\]")
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,10 +15,11 @@ from core.rag.embedder.wordllama import DEFAULT_DIMENSION, WordLlamaEmbedding
 from core.rag.errors import ConfigurationError
 from core.rag.openai_endpoint import HOW_TO_SET, has_endpoint
 from core.rag.settings import Settings, settings_for
+from libs.regexes import regex
 
 #: A model of a server with what is put before texts, as in the graph.
-_PREFIXED = re.compile(r"(.+?) \[(.+)\]", re.DOTALL)
-_WORDLLAMA = re.compile(r"wordllama(?:[:-](\d{1,5}))?")
+_PREFIXED = regex(r"(.+?) \[(.+)\]", re.DOTALL)
+_WORDLLAMA = regex(r"wordllama(?:[:-](\d{1,5}))?")
 
 
 def open_embedder(model: str | None = None, settings: Settings | None = None) -> EmbeddingService:

@@ -6,9 +6,10 @@ the OpenAI protocol does not add it. The table follows the model cards on https:
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
+
+from libs.regexes import regex
 
 if TYPE_CHECKING:
     from core.rag.settings import Settings
@@ -35,7 +36,7 @@ _RETRIEVE: Final = "Instruct: Given a web search query, retrieve relevant passag
 
 # Searched in the name in lower case, without what comes before the last slash and after a colon; the first one counts.
 _FAMILIES: Final = tuple(
-    (re.compile(pattern), prefixes)
+    (regex(pattern), prefixes)
     for pattern, prefixes in (
         (r"\bnomic-embed-text", Prefixes("search_query: ", "search_document: ")),
         (r"\be5-.*instruct", Prefixes(_RETRIEVE + " ")),

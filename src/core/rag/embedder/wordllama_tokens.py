@@ -10,7 +10,6 @@ after the other. Words repeat: looking pieces up in a dictionary leaves only new
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Sequence
 from functools import cache
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from core.rag.errors import EmbeddingError
+from libs.regexes import regex
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,8 +34,8 @@ _SPACE = "▁"
 # Stands between pieces on their way to the tokenizer: a single token that merges with nothing.
 _SEPARATOR = "\x00"
 # The tokenizer takes these for tokens of their own, so texts with them go there whole; so do those with the separator.
-_ODD = re.compile("<unk>|</?s>")
-_PIECES = re.compile(r"\n[^ \n]*| +[^ \n]*")
+_ODD = regex("<unk>|</?s>")
+_PIECES = regex(r"\n[^ \n]*| +[^ \n]*")
 # Below this many characters in all, pieces do not repeat enough to be worth looking up.
 _SMALL = 4_096
 _PIECES_PER_CALL = 64

@@ -6,9 +6,10 @@ function word cannot stand. Without that, ``do NOT``, ``this IS it``, ``a OR b``
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Final
+
+from libs.regexes import regex
 
 #: Function words that never stand behind an article, nor alone in parentheses, and that no language of queries or
 #: logic has as a keyword. Others ("the OR gate", "the IN clause", "the ONLY one") are acronyms only where it is said
@@ -19,9 +20,9 @@ _LEADING: Final = frozenset({"US", "WHO", "IT"})
 _ARTICLES: Final = frozenset(
     "the a an der die das den dem des ein eine einer le la les un une el los las il lo gli o os as".split()
 )
-_ACRONYM: Final = re.compile(r"[A-Z]{2,8}")
-_WORD: Final = re.compile(r"\w+")
-_LAST_WORD: Final = re.compile(r"(?:\A|\s)(\w+)\s+\Z")
+_ACRONYM: Final = regex(r"[A-Z]{2,8}")
+_WORD: Final = regex(r"\w+")
+_LAST_WORD: Final = regex(r"(?:\A|\s)(\w+)\s+\Z")
 #: Maximum distance, in characters, of an acronym from its expansion.
 _REACH: Final = 120
 

@@ -6,6 +6,8 @@ import re
 from decimal import Decimal
 from typing import Any, Final
 
+from libs.regexes import regex
+
 #: Digits in this many characters at most are a number; more are an id or a text.
 _MOST_CHARS: Final = 40
 
@@ -13,19 +15,19 @@ _MOST_CHARS: Final = 40
 _MOST_EXPONENT: Final = 300
 
 _CURRENCY: Final = "[$€£¥₹₽₩₺]|(?:USD|EUR|GBP|JPY|CHF|CNY|INR|CAD|AUD|SEK|NOK|DKK|PLN|CZK)(?![A-Za-z])"
-_AMOUNT: Final = re.compile(
+_AMOUNT: Final = regex(
     rf"(?P<sign>[-+\u2212]?)\s*(?:(?:{_CURRENCY})\s*)?(?P<minus>[-\u2212]?)"
     r"(?P<digits>\d[\d.,' \u00a0\u2009\u202f\u2019]*|\.\d+)(?P<exponent>[eE][+-]?\d{1,3})?"
     rf"\s*(?:%|{_CURRENCY})?"
 )
-_PLAIN: Final = re.compile(r"\d+(?:\.\d+)?|\.\d+")
+_PLAIN: Final = regex(r"\d+(?:\.\d+)?|\.\d+")
 #: Groups of three, with the same sign between them, and what is behind the last.
-_GROUPED: Final = re.compile(
+_GROUPED: Final = regex(
     r"\d{1,3}(?:(?P<by>[,.' \u00a0\u2009\u202f\u2019])\d{3})(?:(?P=by)\d{3})*(?:(?P<point>[.,])\d+)?"
 )
 #: A zip code or a number of a thing, which is another one without its zeros.
-_CODE: Final = re.compile(r"0\d")
-_COMMA: Final = re.compile(r"\d+,\d+")
+_CODE: Final = regex(r"0\d")
+_COMMA: Final = regex(r"\d+,\d+")
 
 
 def amount(value: Any) -> Decimal | None:

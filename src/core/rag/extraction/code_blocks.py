@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
+from libs.regexes import regex
 
 #: A first line of backticks that ends a block: it stands right below a line, and above none.
-_CLOSES = re.compile(r"[^`]*[^`\s][ \t]*\n[ \t]*(`{3,})[ \t]*(?:\n[ \t]*(?:\n|\Z)|\Z)")
+_CLOSES = regex(r"[^`]*[^`\s][ \t]*\n[ \t]*(`{3,})[ \t]*(?:\n[ \t]*(?:\n|\Z)|\Z)")
 #: A line of JSON: brackets, a value, or a key with its value or the beginning of it.
-_DATA_LINE = re.compile(
+_DATA_LINE = regex(
     r"[ \t]*(?:[{}\[\]]{1,4},?|(?:\"[^\"\n]*\"|-?[\d.]+|true|false|null),?|\"[^\"\n]{1,80}\"[ \t]*:[^\n]*)[ \t]*"
 )
 _DATA_SHARE = 0.8

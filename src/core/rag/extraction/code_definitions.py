@@ -10,6 +10,7 @@ from typing import NamedTuple
 from core.rag.analysis import definition_word
 from core.rag.extraction.source_code import comments, is_program
 from core.rag.headings import headings_of
+from libs.regexes import regex
 
 #: Maximum number of other definitions and constants of a passage.
 _MOST_OTHERS = 32
@@ -17,9 +18,9 @@ _MOST_OTHERS = 32
 _LONGEST_HEAD = 200
 
 #: What the heading of a definition says: its word, in Go the receiver, and the name, maybe with type parameters.
-_LABEL = re.compile(r"(?P<word>@?\w+)\s+(?:\((?P<receiver>[^()]*)\)\s+)?(?P<name>.*)", re.DOTALL)
-_LAST_NAME = re.compile(r"[\w$]+(?=[?!=]?\Z)")
-_TYPE_ARGUMENTS = re.compile(r"\s*<.*\Z", re.DOTALL)
+_LABEL = regex(r"(?P<word>@?\w+)\s+(?:\((?P<receiver>[^()]*)\)\s+)?(?P<name>.*)", re.DOTALL)
+_LAST_NAME = regex(r"[\w$]+(?=[?!=]?\Z)")
+_TYPE_ARGUMENTS = regex(r"\s*<.*\Z", re.DOTALL)
 #: These begin a section about a type, but do not define it; a constructor has the name of its class.
 _NOT_DEFINING = frozenset({"impl", "implementation", "extension", "constructor"})
 _TYPES = (
@@ -28,14 +29,14 @@ _TYPES = (
 )
 _OF_TYPE = frozenset((*_TYPES.split("|"), "@interface"))
 #: What stands before the name in the head of such a definition; a macro may stand between: class MILL_API Wheel.
-_BEFORE_TYPE = re.compile(rf"(?:^|.*\W)(?:{_TYPES})!?\s+(?:[A-Z][A-Z0-9_]*\s+)?", re.DOTALL)
+_BEFORE_TYPE = regex(rf"(?:^|.*\W)(?:{_TYPES})!?\s+(?:[A-Z][A-Z0-9_]*\s+)?", re.DOTALL)
 #: What stands before the name in the head of a function: modifiers and types, but no assignment and no call.
-_BEFORE = re.compile(r"\s*(?:func\s*\([^()]*\)\s*)?(?:[\w$@<>\[\],.*&:?~'}!-]++\s+)*+[\w$.:<>~*&]*")
+_BEFORE = regex(r"\s*(?:func\s*\([^()]*\)\s*)?(?:[\w$@<>\[\],.*&:?~'}!-]++\s+)*+[\w$.:<>~*&]*")
 #: Words before a name that is used there.
-_USED = re.compile(r"\b(?:return|await|yield|throw|raise|new|case|else|if|while|not|in|delete|goto|from|import)\s+\Z")
+_USED = regex(r"\b(?:return|await|yield|throw|raise|new|case|else|if|while|not|in|delete|goto|from|import)\s+\Z")
 
 #: The head of a definition within one that is a single passage, in languages that have a word for it.
-_INNER = re.compile(
+_INNER = regex(
     r"^[ \t]*(?:(?:export|default|pub(?:\([^()\n]*\))?|public|private|protected|internal|static|final|abstract|async"
     r"|const|unsafe|inline|override|open|sealed|data)[ \t]+){0,5}"
     r"(?:def|fn|func|fun|function|class|interface|struct|trait|enum|protocol)[ \t]+(?:self\.)?"
@@ -44,22 +45,22 @@ _INNER = re.compile(
     re.MULTILINE,
 )
 #: A constant in capitals, with what stands before it in several languages: ``public static final int MOST = 5``.
-_CAPITALS = re.compile(
+_CAPITALS = regex(
     r"^[ \t]*+(?:[\w$@<>\[\],.*&:?()]++[ \t]++){0,6}?(?P<name>[A-Z][A-Z0-9_]{2,59})(?:\[[^\]\n]{0,40}\])?[ \t]*"
     r"(?::[^=\n]{1,60})?=(?![=>])",
     re.MULTILINE,
 )
 #: What a word at the margin says to be one, in Go without and in C with its type before it.
-_DECLARED = re.compile(
+_DECLARED = regex(
     r"^(?:(?:export|pub(?:\([a-z]+\))?|declare|extern|inline)[ \t]+){0,3}(?:const|let|var|val|static)[ \t]+"
     r"(?:[\w:<>*&]++[ \t*&]+){0,4}?(?P<name>[A-Za-z_$][\w$]{0,59})(?:\[[^\]\n]{0,40}\])?[ \t]*(?::(?!:)|=(?!=))"
     r"|^[ \t]*#[ \t]*define[ \t]+(?P<macro>\w{1,60})",
     re.MULTILINE,
 )
-_DECLARED_IN_GO = re.compile(r"^(?:const|var)[ \t]+(?P<name>\w{1,60})", re.MULTILINE)
+_DECLARED_IN_GO = regex(r"^(?:const|var)[ \t]+(?P<name>\w{1,60})", re.MULTILINE)
 #: Those of Go that stand in brackets together.
-_TOGETHER = re.compile(r"^(?:const|var)[ \t]*\(\n(?P<lines>(?:[ \t][^\n]*+\n?|\n)*+)", re.MULTILINE)
-_IN_GROUP = re.compile(r"^(?:\t| {1,4})(?P<name>[A-Za-z_]\w{0,59})(?=[\s,]|\Z)", re.MULTILINE)
+_TOGETHER = regex(r"^(?:const|var)[ \t]*\(\n(?P<lines>(?:[ \t][^\n]*+\n?|\n)*+)", re.MULTILINE)
+_IN_GROUP = regex(r"^(?:\t| {1,4})(?P<name>[A-Za-z_]\w{0,59})(?=[\s,]|\Z)", re.MULTILINE)
 
 
 #: What comments begin with.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Final
+
+from libs.regexes import regex
 
 _MONTH_NAMES: Final = """
 january february march april may june july august september october november december
@@ -36,9 +37,9 @@ _FAMILIES: Final = frozenset({"march", "april", "may", "june", "august"})
 _NAMED_DAYS: Final = frozenset(_NAMED_DAYS_OF.split())
 _BEFORE: Final = frozenset(_BEFORE_DATES.split())
 _BEFORE_DAY: Final = _BEFORE | {"on", "by"}
-_LAST_WORD: Final = re.compile(r"(\w+)(?:'s)?[\s,]*\Z")
-_DAY_OF_MONTH: Final = re.compile(r"[0-9]+(?:st|nd|rd|th)?")
-_NUMBER: Final = re.compile(r"\s(?:the\s)?[0-9]|,\s[12][0-9]{3}\b")
+_LAST_WORD: Final = regex(r"(\w+)(?:'s)?[\s,]*\Z")
+_DAY_OF_MONTH: Final = regex(r"[0-9]+(?:st|nd|rd|th)?")
+_NUMBER: Final = regex(r"\s(?:the\s)?[0-9]|,\s[12][0-9]{3}\b")
 _REACH: Final = 16
 
 

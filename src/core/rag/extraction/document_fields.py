@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from core.rag.extraction.records import DEEPEST, FIELD_HINTS, texts_of, type_of_field, type_of_path
 from libs.dataloader.addresses import first_address
+from libs.regexes import regex
 
 #: Types of fields that name the document itself, which its title does, and those that name no subject of it.
 _ITSELF: Final = frozenset({"name", "title", "email"})
@@ -48,8 +49,8 @@ _NOBODY: Final = frozenset(
 )
 _NAMES: Final = frozenset({"name", "names", "fullname"})
 _LISTED: Final = frozenset({"tag", "category", "topic", "skill"})
-_SEPARATOR: Final = re.compile(r"\s*[,;]\s*|\s+(?:and|&)\s+")
-_ADDRESS: Final = re.compile(r"\s*<[^<>]*>$")  # <guido at python.org>
+_SEPARATOR: Final = regex(r"\s*[,;]\s*|\s+(?:and|&)\s+")
+_ADDRESS: Final = regex(r"\s*<[^<>]*>$")  # <guido at python.org>
 #: Maximum number of values of a field, and of characters of a value.
 _MOST: Final = 20
 _LONGEST: Final = 200

@@ -7,9 +7,10 @@ Every noun has a capital, so these look like the beginning of a name. A compound
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Final
+
+from libs.regexes import regex
 
 # Whoever is named behind it, without the ending; also at the end of compounds.
 _PEOPLE: Final = """
@@ -38,7 +39,7 @@ mittwoch donnerstag freitag samstag sonntag wochenende
 angaben art beispiel form menge namen richtung sachen stück teil thema vielzahl zahl
 """
 
-_NAMED: Final = re.compile(
+_NAMED: Final = regex(
     rf".*(?:{'|'.join(_PEOPLE.split())})(?:in(?:nen)?|e[nrs]?|[ns])?|\w{{3,}}meister(?:in|[ns])?"
     rf"|.*(?:{'|'.join(_THINGS.split())})|(?:{'|'.join(_ALONE.split())})"
 )

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 
 from core.rag.extraction.source_code import comments, without_licence, without_marks
+from libs.regexes import regex
 
 #: How such statements begin, in the languages that are read.
-_BEGINS = re.compile(
+_BEGINS = regex(
     r"^[ \t]*(?:(?:pub(?:\([^)\n]*\))?[ \t]+)?(?:use|extern[ \t]+crate)[ \t]"
     r"|using[ \t]+(?:namespace[ \t]|static[ \t]|[\w.]+[ \t]*;)"
     r"|import\b(?![ \t]*[(.][\w\"'])|from[ \t]+[\w.]+[ \t]+import\b"
@@ -18,14 +19,12 @@ _BEGINS = re.compile(
 )
 #: What ends one, if it is not the end of its line: brackets, and the semicolon of languages that have it.
 _INNER = r"\{(?:[^{};]|\{[^{};]*\})*\}"
-_REST = re.compile(rf"[^\n;({{]*(?:\([^()]*\)|\{{(?:[^{{}};]|{_INNER})*\}})?[^\n;]*(?:;|(?=\n)|\Z)")
-_WORD = re.compile(r"\w+")
+_REST = regex(rf"[^\n;({{]*(?:\([^()]*\)|\{{(?:[^{{}};]|{_INNER})*\}})?[^\n;]*(?:;|(?=\n)|\Z)")
+_WORD = regex(r"\w+")
 #: The least number of them, and the share of the words, of a passage that has little else.
 _LEAST = 3
 _SHARE = 0.9
-_ASKED = re.compile(
-    r"\b(?:imports?|imported|uses?|used|requires?|includes?|dependenc(?:y|ies)|depends?)\b", re.IGNORECASE
-)
+_ASKED = regex(r"\b(?:imports?|imported|uses?|used|requires?|includes?|dependenc(?:y|ies)|depends?)\b", re.IGNORECASE)
 
 
 def is_import(statement: str) -> bool:

@@ -6,11 +6,13 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from libs.regexes import regex
+
 #: A word in capitals that may stand for a name of several words.
-ACRONYM: Final = re.compile(r"(?<![\w.-])[^\W\d_a-z]{2,8}(?![\w-])")
+ACRONYM: Final = regex(r"(?<![\w.-])[^\W\d_a-z]{2,8}(?![\w-])")
 _LONGEST: Final = 8
-_WORD: Final = re.compile(r"\w[\w’-]*")
-_BETWEEN: Final = re.compile(r"[\s&]+")
+_WORD: Final = regex(r"\w[\w’-]*")
+_BETWEEN: Final = regex(r"[\s&]+")
 #: Words of a name whose initials are not counted.
 _SMALL: Final = frozenset("of for and the on in de des du del la les der die für und et y".split())
 

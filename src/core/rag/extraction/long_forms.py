@@ -6,23 +6,23 @@ systèmes d'information (ANSSI)``. The acronym tells where such a name begins, a
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from typing import Final
 
 from core.rag.analysis.stopwords import stop_words
 from core.rag.analysis.words import fold
+from libs.regexes import regex
 
-_ACRONYM: Final = re.compile(r"\s\(([A-Z]{2,8})(s?)\)")
+_ACRONYM: Final = regex(r"\s\(([A-Z]{2,8})(s?)\)")
 #: The last word before it, with what it follows: a name has more words.
-_LAST: Final = re.compile(r"[\s'’-]([^\W\d_])[^\W\d_]*\Z")
+_LAST: Final = regex(r"[\s'’-]([^\W\d_])[^\W\d_]*\Z")
 #: A plural that lacks its letter in the singular.
-_PLURAL: Final = re.compile(r"(?:[^esiu]|[^aiouhsxz]e)s\Z")
+_PLURAL: Final = regex(r"(?:[^esiu]|[^aiouhsxz]e)s\Z")
 #: A word, and whether it is the rest of one with a hyphen.
-_WORD: Final = re.compile(r"(-?)([^\W\d_]+)")
+_WORD: Final = regex(r"(-?)([^\W\d_]+)")
 #: What no name goes on behind.
-_BREAK: Final = re.compile(r"[^\w \n'’&-]|[\d_]|\n\s*\n|\n\s*[-*]")
-_OF: Final = re.compile(r"(?<![^\W_])[^\W\d_a-z]\w+ (?:of|for)(?: the)? \Z")
+_BREAK: Final = regex(r"[^\w \n'’&-]|[\d_]|\n\s*\n|\n\s*[-*]")
+_OF: Final = regex(r"(?<![^\W_])[^\W\d_a-z]\w+ (?:of|for)(?: the)? \Z")
 _ELIDED: Final = frozenset({"d", "l"})
 _REACH: Final = 120
 _LONGEST_WORD: Final = 32

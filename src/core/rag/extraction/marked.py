@@ -14,20 +14,21 @@ from core.rag.extraction.code_blocks import block_before, is_data
 from core.rag.extraction.phrases import MAX_WORDS
 from core.rag.extraction.unnamed import is_usual_heading
 from core.rag.extraction.words import is_unspaced, normalize_name
+from libs.regexes import regex
 
 #: What is written in place of each character that is blanked out.
 MASK: Final = "\x00"
 
 _MAX_CODE_CHARS: Final = 60
 #: What is said, not called so, in a script in which a sentence has no spaces that could be counted.
-_SPEECH: Final = re.compile("[。！？，；…]")
+_SPEECH: Final = regex("[。！？，；…]")
 _MAX_UNSPACED_CHARS: Final = 30
 _ENDS_SPEECH: Final = frozenset(".,;:?-–—…")
 #: In reStructuredText, where a link leads, after what it says: `Jinja <https://…>`_, :doc:`here <page>`.
-_TARGET: Final = re.compile(r"\s*<[^<>]*>$")
+_TARGET: Final = regex(r"\s*<[^<>]*>$")
 
 #: The part of a note that a link of a wiki leads to: [[Meetings#Ada]], not [[C#]].
-_PART: Final = re.compile(r"(?<=.)#[^\s#/].*")
+_PART: Final = regex(r"(?<=.)#[^\s#/].*")
 
 
 def without_marked(text: str, add: Callable[[str], None]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
@@ -15,15 +14,16 @@ from core.rag.extraction.openers import may_command, opens_sentence
 from core.rag.extraction.patterns import without_symbols
 from core.rag.extraction.unnamed import is_usual_heading
 from core.rag.extraction.words import normalize_name, normalized_words
+from libs.regexes import regex
 
 #: Counts up whenever the same text gives other names, so that documents are looked at again.
 EXTRACTION_VERSION: Final = 28
 
-_PARENTHESIS: Final = re.compile(r"\s*[(（][^()（）]*[)）]\s*$")
+_PARENTHESIS: Final = regex(r"\s*[(（][^()（）]*[)）]\s*$")
 #: The number of a document before its title: "PEP 8 – Style Guide", "RFC 2119: Key words".
-_NUMBER: Final = re.compile(r"([A-Z]{2,8}[ -]?\d{1,7}(?:[.-]\d{1,7}){0,3})\s*(?:[–—:|]|-(?=\s))\s*\S")
-_EXTENSION: Final = re.compile(r"\.[A-Za-z0-9]{1,5}$")
-_BETWEEN: Final = re.compile(r"[_\s-]+")
+_NUMBER: Final = regex(r"([A-Z]{2,8}[ -]?\d{1,7}(?:[.-]\d{1,7}){0,3})\s*(?:[–—:|]|-(?=\s))\s*\S")
+_EXTENSION: Final = regex(r"\.[A-Za-z0-9]{1,5}$")
+_BETWEEN: Final = regex(r"[_\s-]+")
 
 
 #: A mention in a chunk: normalised name (:func:`core.rag.extraction.words.normalize_name`); spelling, which is empty if

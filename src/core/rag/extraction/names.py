@@ -29,12 +29,13 @@ from core.rag.extraction.unnamed import heads_no_thing, is_literal, names_nothin
 from core.rag.extraction.words import is_unspaced, normalize_name
 from core.rag.extraction.wrapping import unwrapped
 from core.rag.headings import last_heading
+from libs.regexes import regex
 
 #: Maximum number of names of a chunk that are not titles; the first ones are kept.
 MAX_NAMES: Final = 48
 
-_YEAR: Final = re.compile(r"1[0-9]{3}|20[0-9]{2}")
-_CODE: Final = re.compile(
+_YEAR: Final = regex(r"1[0-9]{3}|20[0-9]{2}")
+_CODE: Final = regex(
     r"\w+_\w[\w]*|\w+(?:\.\w+)*\(.*\)|[a-z]+[A-Z]\w*"
     # Commands of PowerShell: Copy-Item is not CopyItem, a method.
     r"|(?:Add|Clear|Convert(?:From|To)?|Copy|Enter|Exit|Export|Find|Format|Get|Import|Invoke|Join|Measure|Move|New|Out|Pop"
@@ -43,23 +44,23 @@ _CODE: Final = re.compile(
 )
 #: The heading of source code: what is defined there, behind words that stand nowhere else, or with a name as only code
 #: has it behind those that do (``class Client``, but not ``class hours``).
-_DEFINITION: Final = re.compile(
+_DEFINITION: Final = regex(
     r"(?:def|defp|defmodule|fn|func(?: \(.*\))?|fun|mod|struct|enum|impl(?: .* for)?|typedef|typealias) ([\w.:$]+)"
     r"|(?:class|interface|trait|object|type|record|union|namespace|module|protocol|extension|actor|const|let|var|"
     r"method|function|constructor|macro|delegate) ([\w.:$]*[A-Z_][\w.:$]*)"
 )
 #: The same for what is called: only where the text has it with what it is called with (``function grind``, but not
 #: ``function keys``).
-_CALLED: Final = re.compile(r"(?:function|method|constructor|macro|delegate) ([\w.:$]+)")
+_CALLED: Final = regex(r"(?:function|method|constructor|macro|delegate) ([\w.:$]+)")
 #: A name as only products have it: PowerShell, GitHub.
-_HUMP: Final = re.compile(r"[^\W\d_][a-z]+[A-Z]")
+_HUMP: Final = regex(r"[^\W\d_][a-z]+[A-Z]")
 #: The dot that a name begins with: .NET, .NET Framework.
-_DOT: Final = re.compile(r"\.(?=[A-Z])(?<![^\s(\[\"'/].)")
+_DOT: Final = regex(r"\.(?=[A-Z])(?<![^\s(\[\"'/].)")
 _SIGNS: Final = frozenset(".-")
 #: What follows names, and nothing else, in Turkish: Norveç'ten.
-_ENDING: Final = re.compile(r"['’][^\W\d_A-Z]")
+_ENDING: Final = regex(r"['’][^\W\d_A-Z]")
 #: A sentence goes on.
-_GOES_ON: Final = re.compile(r",? [^\W\d_A-Z]")
+_GOES_ON: Final = regex(r",? [^\W\d_A-Z]")
 
 
 @dataclass(slots=True)

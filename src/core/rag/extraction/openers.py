@@ -11,6 +11,7 @@ from functools import cache
 from typing import Final
 
 from core.rag.analysis.stopwords import stop_words
+from libs.regexes import regex
 
 _OPENERS: Final[dict[str, str]] = {
     "english": """
@@ -56,30 +57,28 @@ use view visit
 _KEYS: Final = frozenset({"alt", "backspace", "ctrl", "enter", "esc", "escape", "return", "shift", "tab"})
 
 # What one does something to, or with. No more small words: "Boeing in Seattle", "Beijing and".
-_OBJECT: Final = re.compile(
-    r"\s+(?:an?|the|your|its|this|these|those|their|with|up|new|existing|multiple|custom|all)(?=\s)"
-)
+_OBJECT: Final = regex(r"\s+(?:an?|the|your|its|this|these|those|their|with|up|new|existing|multiple|custom|all)(?=\s)")
 _SHORTEST_GERUND: Final = 5
 
 # Not all of them: Rüdiger and Isabelle are people.
-_ADJECTIVE: Final = re.compile(r"\w{3,}(?:(?:isch|lich|bar|sam|haft|los|end)e[mnrs]?|ige[mns]?)")
+_ADJECTIVE: Final = regex(r"\w{3,}(?:(?:isch|lich|bar|sam|haft|los|end)e[mnrs]?|ige[mns]?)")
 
 # What sends the reader to a title, and the word behind its first one: see Managing passwords, not: see Boeing in May.
-_REFERRED: Final = re.compile(r"\b(?:see(?: also)?|refer to)\s+[\"“*_]{0,2}\Z", re.IGNORECASE)
+_REFERRED: Final = regex(r"\b(?:see(?: also)?|refer to)\s+[\"“*_]{0,2}\Z", re.IGNORECASE)
 _REFERRAL_CHARS: Final = 16
-_LOWER_WORD: Final = re.compile(r"\s+([a-z]{2,})\b")
+_LOWER_WORD: Final = regex(r"\s+([a-z]{2,})\b")
 
 # Small words that lost their last letter before a word that is no name: L'arrêt, D'après, Nell'estate.
 _ELIDED: Final[dict[str, re.Pattern[str]]] = {
-    "french": re.compile(r"(?:[cdjlmnst]|(?:jus|lors|puis|quoi)?qu)['’][^\W\d_]", re.IGNORECASE),
-    "italian": re.compile(r"(?:[cdlsv]|un|(?:a|da|de|ne|su|que)ll|quest)['’][^\W\d_]", re.IGNORECASE),
+    "french": regex(r"(?:[cdjlmnst]|(?:jus|lors|puis|quoi)?qu)['’][^\W\d_]", re.IGNORECASE),
+    "italian": regex(r"(?:[cdlsv]|un|(?:a|da|de|ne|su|que)ll|quest)['’][^\W\d_]", re.IGNORECASE),
 }
 
 # Articles that lost their last letter before a name; as with those below, L'Oréal is one name, but where a sentence
 # begins, L'Assemblée is Assemblée.
 _ELIDED_ARTICLE: Final[dict[str, re.Pattern[str]]] = {
-    "french": re.compile(r"L['’](?=[^\W\d_])"),
-    "italian": re.compile(r"(?:L|(?:A|Da|De|Ne|Su)ll)['’](?=[^\W\d_])"),
+    "french": regex(r"L['’](?=[^\W\d_])"),
+    "italian": regex(r"(?:L|(?:A|Da|De|Ne|Su)ll)['’](?=[^\W\d_])"),
 }
 
 # Small words that names begin with: Le Monde, El País, Den Haag, Will Smith. With a capital, where no sentence begins,

@@ -13,6 +13,7 @@ from functools import cache
 from typing import Final
 
 from core.rag.extraction.words import UNSPACED
+from libs.regexes import regex
 
 #: Small words that may stand inside a name: Bank of England, Vasco da Gama, Ludwig van Beethoven.
 JOINERS: Final = (
@@ -47,7 +48,7 @@ _COUNTABLE: Final = (
 
 #: Code in a text: fenced blocks, and what is between two backticks (group 1) or one (group 2), within a paragraph,
 #: whatever its length: else the backtick that ends a span of one letter would begin the next one.
-CODE: Final = re.compile(
+CODE: Final = regex(
     r"```.*?(?:```|\Z)"
     r"|``(?!`)((?:[^`\n]|`(?!`)|\n(?![ \t]*\n)){1,400}?)``(?!`)"
     r"|`((?:[^`\n]|\n(?![ \t]*\n)){1,400})`",
@@ -55,18 +56,18 @@ CODE: Final = re.compile(
 )
 
 #: Formulas: their letters and functions are no names. Between prices, or variables of a shell, is none.
-FORMULA: Final = re.compile(
+FORMULA: Final = regex(
     r"\$\$[^$]{1,4000}\$\$|(?<![\w$\\])\$(?![\s$])(?:[^$\n]|\n(?![ \t]*\n)){1,300}(?<![\s\\])\$(?![\w$])"
 )
 
 #: Addresses, and the targets of Markdown links: their words are no names.
-ADDRESSES: Final = re.compile(
+ADDRESSES: Final = regex(
     r"(?<![a-z0-9_])[a-z][a-z0-9+.-]{1,15}://[^\s<>\"')\]。，、；！？）」』》]+|\]\([^()\s]*\)", re.IGNORECASE
 )
 
 #: The names of components in MDX and the like, ``<FileTree>``, not ``Vec<String>``; those of their attributes that say
 #: nothing to a reader; and where they come from.
-COMPONENTS: Final = re.compile(
+COMPONENTS: Final = regex(
     r"(?<![\w<]<)(?<=<)[A-Z][\w.]*|(?<=</)[A-Z][\w.]*(?=>)"
     r"|(?<=\s)(?:id|key|ref|type|variant|icon|class(?:Name)?|href|src|style)=(?:\"[^\"\n]*\"|'[^'\n]*'|\{[^{}\n]*\})"
     r"|^import\s[^\n]{1,400}?\sfrom\s+['\"][^'\"\n]+['\"]",
@@ -74,37 +75,37 @@ COMPONENTS: Final = re.compile(
 )
 
 #: The beginning of a note in VuePress, Docusaurus and MyST: ``:::tip Title``, ``:::{note}``.
-CONTAINER: Final = re.compile(r"^[ \t>]*:{3,}[ \t]*\{?\w+\}?", re.MULTILINE)
+CONTAINER: Final = regex(r"^[ \t>]*:{3,}[ \t]*\{?\w+\}?", re.MULTILINE)
 
 #: Headings of Markdown, short ones.
-HEADING: Final = re.compile(r"^#{1,6}[ \t]+([^\n]{1,60})$", re.MULTILINE)
+HEADING: Final = regex(r"^#{1,6}[ \t]+([^\n]{1,60})$", re.MULTILINE)
 
 #: Quoted terms: group 1 between marks that have a direction, group 2 between plain ones; wiki links are such, too.
-QUOTED: Final = re.compile(
+QUOTED: Final = regex(
     r"[\"“„«\[](?:(?:(?<=[“„«])|(?<=\[)\[)\s?([^“”„«»\"\n\[\]|]{2,80}?)\s?(?:[”“»]|\]\]|\|[^\]\n]{0,80}\]\])"
     r"|(?<=\")\s?([^\"“”\n]{2,80}?)\s?\")"
 )
 
-_INWARD: Final = re.compile(r"(?:^|[\s(\[])»(?=\w)|(?<=\w)«(?=[\s.,;:!?)\]]|$)", re.MULTILINE)
-_OUTWARD: Final = re.compile(r"(?:^|[\s(\[])«(?=[\s\w])|(?<=[\s\w])»(?=[\s.,;:!?)\]]|$)", re.MULTILINE)
+_INWARD: Final = regex(r"(?:^|[\s(\[])»(?=\w)|(?<=\w)«(?=[\s.,;:!?)\]]|$)", re.MULTILINE)
+_OUTWARD: Final = regex(r"(?:^|[\s(\[])«(?=[\s\w])|(?<=[\s\w])»(?=[\s.,;:!?)\]]|$)", re.MULTILINE)
 _TURN: Final = str.maketrans("«»", "»«")
 
 #: The same between the marks of East Asia, as group 1; what has a comma or a full stop in it is speech. Apart from the
 #: others, for in texts without these marks it costs next to nothing.
-QUOTED_IN_EAST_ASIA: Final = re.compile(r"[《〈「『]\s?([^《》〈〉「」『』\n。！？，、]{2,30}?)\s?[》〉」』]")
+QUOTED_IN_EAST_ASIA: Final = regex(r"[《〈「『]\s?([^《》〈〉「」『』\n。！？，、]{2,30}?)\s?[》〉」』]")
 
 #: How a word in kanji is read: 王子《おうじ》.
-READING: Final = re.compile(r"[《〈](?<=[\u3005\u3400-\u9fff].)\s?[\u3041-\u30ff]{1,20}\s?[》〉]")
+READING: Final = regex(r"[《〈](?<=[\u3005\u3400-\u9fff].)\s?[\u3041-\u30ff]{1,20}\s?[》〉]")
 
 #: A year of the second or third millennium, alone, or before the sign for a year of East Asia; words of scripts without
 #: spaces may stand before it.
-YEAR: Final = re.compile(
+YEAR: Final = regex(
     rf"[12](?<!(?:[^\W{UNSPACED}]|[.,/#-]).)(?:(?<=1)[0-9]{{3}}|(?<=2)0[0-9]{{2}})(?:(?=[年년])|(?![\w/]|[.,-]\d))",
     re.DOTALL,
 )
 
 #: Names of things in code, in the middle of prose: ``snake_case``, ``CMAKE_<LANG>_FLAGS``, ``camelCase``, ``call()``.
-IDENTIFIER: Final = re.compile(
+IDENTIFIER: Final = regex(
     r"\b[A-Za-z][A-Za-z0-9]*(?:_(?:[A-Za-z0-9]+|<[A-Za-z]+>(?=_)))+\b(?:\(\))?"
     # Not what stands between two names: Neil deGrasse Tyson.
     rf"|\b(?!(?<=[a-z.] ){_PREFIXED}[A-Z][a-z]+ [A-Z][a-z])[a-z]+[A-Z][A-Za-z0-9]*\b"
@@ -113,57 +114,57 @@ IDENTIFIER: Final = re.compile(
 
 #: Base64 and the like, also where a piece of an address is all that a chunk has of it: letters, but no words.
 SHORTEST_ENCODED: Final = 64
-ENCODED: Final = re.compile(rf"(?<![A-Za-z0-9+/=%_-])[A-Za-z0-9+/=%_-]{{{SHORTEST_ENCODED},}}")
+ENCODED: Final = regex(rf"(?<![A-Za-z0-9+/=%_-])[A-Za-z0-9+/=%_-]{{{SHORTEST_ENCODED},}}")
 
 #: Measures of recipes, which some spell with a capital: 2 Cups Flour.
 UNITS: Final = frozenset(
     "Tbsp Tbsps Tsp Tsps Tablespoon Tablespoons Teaspoon Teaspoons Cup Cups Oz Ounce Ounces Lb Lbs Ml Kg".split()
 )
-_AMOUNT: Final = re.compile(r"(?<![\w.,/-])[0-9½¼¾⅓⅔⅛][0-9½¼¾⅓⅔⅛/.]{0,3}[ -]?\Z")
+_AMOUNT: Final = regex(r"(?<![\w.,/-])[0-9½¼¾⅓⅔⅛][0-9½¼¾⅓⅔⅛/.]{0,3}[ -]?\Z")
 
 #: Pictures and the like around a heading; what such a picture is made of is among the marks.
 _SYMBOLS: Final = "\u200d\u2190-\u2bff\ufe0f\U0001f000-\U0001faff\U000e0020-\U000e007f"
-_SYMBOL: Final = re.compile(f"[{_SYMBOLS}]")
-_SYMBOLS_AROUND: Final = re.compile(rf"\A[\s{_SYMBOLS}]+|[\s{_SYMBOLS}]+\Z")
+_SYMBOL: Final = regex(f"[{_SYMBOLS}]")
+_SYMBOLS_AROUND: Final = regex(rf"\A[\s{_SYMBOLS}]+|[\s{_SYMBOLS}]+\Z")
 
 #: The words around an ``&``.
-_AND_SIGN: Final = re.compile(r"([^\W\d_]\w+) & ([^\W\d_]\w+)")
+_AND_SIGN: Final = regex(r"([^\W\d_]\w+) & ([^\W\d_]\w+)")
 
 # What makes a number any number: the bars of a table with nothing else between them, and the name of a field that ends
 # so, with nothing else behind it.
-_CELL_BEGINS: Final = re.compile(r"\|[ \t]*\Z")
-_CELL_ENDS: Final = re.compile(r"[ \t]*(?:\||$)", re.MULTILINE)
-_FIELD_BEGINS: Final = re.compile(
+_CELL_BEGINS: Final = regex(r"\|[ \t]*\Z")
+_CELL_ENDS: Final = regex(r"[ \t]*(?:\||$)", re.MULTILINE)
+_FIELD_BEGINS: Final = regex(
     r"(?:\b|_|(?-i:(?<=[a-z])(?=[A-Z])))(?:id|no|nr|num|number|code|zip|plz|postcode|count|quantity|qty|amount|price|total|size|port)"
     r" ?: *\Z",
     re.IGNORECASE,
 )
-_FIELD_ENDS: Final = re.compile(r"[ \t]*$", re.MULTILINE)
+_FIELD_ENDS: Final = regex(r"[ \t]*$", re.MULTILINE)
 
 # What makes a number that of a provision or page, not a year; what is between several: articles 1445, 1447 et 1450.
-_OF_PROVISION: Final = re.compile(
+_OF_PROVISION: Final = regex(
     r"(?:§|\b(?:art(?:icles?|ikeln?|ículos?|icol[oi]|igos?|s?\.)|pages?|pp?\.|seiten?))\s*\Z", re.IGNORECASE
 )
-_AND_OF_PROVISION: Final = re.compile(r"\s*(?:,|-|–|et|and|und|y|e|ou|or|oder|to|à|bis|a)\s*(?:l['’]article\s)?")
+_AND_OF_PROVISION: Final = regex(r"\s*(?:,|-|–|et|and|und|y|e|ou|or|oder|to|à|bis|a)\s*(?:l['’]article\s)?")
 
 # What makes a number an amount of money: € 1450, 1450 euros.
 _CURRENCY: Final = r"[$€£¥₹₽₩]|\b(?:EUR|USD|GBP|CHF|JPY|CNY|SEK|NOK|DKK|PLN|CAD|AUD)\b"
-_PAID: Final = re.compile(rf"(?:{_CURRENCY})[ \t\xa0]?\Z")
-_PAYS: Final = re.compile(
+_PAID: Final = regex(rf"(?:{_CURRENCY})[ \t\xa0]?\Z")
+_PAYS: Final = regex(
     rf"[ \t\xa0]?(?:{_CURRENCY}|(?:euros?|dollars?|pounds?|francs?|Franken|kroner|kronor|yen)\b)", re.IGNORECASE
 )
 
 #: The number of a section before what its heading says: 5.2. Framing.
-_SECTION: Final = re.compile(r"[0-9]{1,3}(?:\.|(?:\.[0-9]{1,3})+\.?)[ \t]+(?=[^\W\d_])")
+_SECTION: Final = regex(r"[0-9]{1,3}(?:\.|(?:\.[0-9]{1,3})+\.?)[ \t]+(?=[^\W\d_])")
 
 #: What a name begins with that has a number before its hyphen: 5-HT2A, 7-Eleven.
-PREFIX: Final = re.compile(r"(?<![\w.,:/–-])[0-9]{1,3}-\Z")
+PREFIX: Final = regex(r"(?<![\w.,:/–-])[0-9]{1,3}-\Z")
 
 #: A sign of ``camelCase``.
-HUMP: Final = re.compile(r"[A-Z](?<=[a-z].)")
+HUMP: Final = regex(r"[A-Z](?<=[a-z].)")
 
 #: A name in capitals only, such as an acronym: NASA, U.S.
-ACRONYM: Final = re.compile(r"(?:[A-Z][A-Z0-9&-]{1,7}|(?:[A-Z]\.){2,})")
+ACRONYM: Final = regex(r"(?:[A-Z][A-Z0-9&-]{1,7}|(?:[A-Z]\.){2,})")
 
 
 def years_in(text: str) -> Iterator[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from typing import Final, NamedTuple
@@ -15,6 +14,7 @@ from core.rag.extraction.german_nouns import behind_nouns
 from core.rag.extraction.openers import elided_article, is_adjective, may_command, may_lead_name, opens_sentence
 from core.rag.extraction.unnamed import is_description, is_of_name, names_nothing
 from core.rag.extraction.words import normalize_name
+from libs.regexes import regex
 
 #: A longer phrase is a sentence.
 MAX_WORDS: Final = 8
@@ -43,8 +43,8 @@ circa etwa fast genau knapp rund ungefähr environ casi
 """
 #: Before a number: Around 200.
 _APPROXIMATELY: Final = frozenset(_APPROXIMATELY_WORDS.split())
-_PLURAL: Final = re.compile(r"[A-Z]{2,}s")
-_POSSESSIVE: Final = re.compile(r"['’]s?$")
+_PLURAL: Final = regex(r"[A-Z]{2,}s")
+_POSSESSIVE: Final = regex(r"['’]s?$")
 
 
 class Phrase(NamedTuple):

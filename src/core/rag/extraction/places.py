@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from core.rag.extraction.patterns import is_symbol
+from libs.regexes import regex
 
 _BEFORE_SENTENCE: Final = frozenset(".!?:;…•|#>\n\r\t。¿¡")
 _SKIPPED: Final = frozenset(" \"'“”„«»‘’()[]*_-\u00a0")
 #: What is said of what is said, or when it was, before it goes on: [laughs] Well, …; \\[01:12:10\\] Okay, …
-_ASIDE: Final = re.compile(r"\\?\[[^\[\]\n]{1,40}\]\Z")
+_ASIDE: Final = regex(r"\\?\[[^\[\]\n]{1,40}\]\Z")
 #: What is said begins behind a comma or a word: he said, “Well, …; they were like "Oh, …
-_SPEECH: Final = re.compile(r"(?:[“„«]|(?:\A|[\s(—–])\")[*_\u00a0]*\Z")
+_SPEECH: Final = regex(r"(?:[“„«]|(?:\A|[\s(—–])\")[*_\u00a0]*\Z")
 _OPENING: Final = frozenset('"“„«*_\u00a0')
 #: What stands between the place of a message and its first word: LONDON – The …
-_DASH: Final = re.compile(r"\s?[–—-] \Z|[–—]\Z")
+_DASH: Final = regex(r"\s?[–—-] \Z|[–—]\Z")
 #: What numbers a sentence, a paragraph or an item, at its beginning: (1) Bring …, a) Stir …
-_ENUMERATED: Final = re.compile(r"(?:\A|[\n.;:!?])[ \t>*_#-]*\(?(?:[0-9]{1,3}[a-z]?|[A-Za-z]|[ivx]{2,5})\)[ \t*_]*\Z")
+_ENUMERATED: Final = regex(r"(?:\A|[\n.;:!?])[ \t>*_#-]*\(?(?:[0-9]{1,3}[a-z]?|[A-Za-z]|[ivx]{2,5})\)[ \t*_]*\Z")
 #: The number of a clause at the beginning of a line: 5.3 The owner …
-_CLAUSE: Final = re.compile(r"(?:\A|\n)[ \t>*_#-]*[0-9]{1,3}(?:\.[0-9]{1,3}){1,4}[ \t]+\Z")
-_TAG: Final = re.compile(r"</?[a-zA-Z\x00][^<>]*>\Z")
+_CLAUSE: Final = regex(r"(?:\A|\n)[ \t>*_#-]*[0-9]{1,3}(?:\.[0-9]{1,3}){1,4}[ \t]+\Z")
+_TAG: Final = regex(r"</?[a-zA-Z\x00][^<>]*>\Z")
 
 
 def begins_sentence(text: str, start: int) -> bool:

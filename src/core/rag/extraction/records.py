@@ -11,6 +11,7 @@ from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 from core.rag.extraction.words import MAX_NAME_CHARS, normalize_name
+from libs.regexes import regex
 
 #: Fields whose values are entities, by the last word of the field, and the type that they give them. Only the spelling
 #: of a list (``tags``) differs from its type (``tag``).
@@ -91,7 +92,7 @@ NAMING_FIELDS: Final = ("name", "fullname", "full_name", "title", "label", "id",
 
 #: What things are filed under: a text may have several, with commas between them.
 _FILED: Final = frozenset({"category", "tag", "topic", "skill"})
-_SEPARATOR: Final = re.compile(r"[,;|\n]")
+_SEPARATOR: Final = regex(r"[,;|\n]")
 
 #: The relation of two fields that have no other.
 TOGETHER: Final = "co_occurs"
@@ -110,8 +111,8 @@ _NAME_CHARS: Final = 80
 _HINTS: Final = {hint: number for number, hint in enumerate(FIELD_HINTS)}
 _NAME: Final = ("name",)
 #: What the name of a field may be, and that of who speaks is not.
-_FIELD_NAME: Final = re.compile(r"^((?:[a-z_]|\w*[._\[])[\w.\[\]-]*): ", re.MULTILINE)
-_WORDS: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^\W\d_]+")
+_FIELD_NAME: Final = regex(r"^((?:[a-z_]|\w*[._\[])[\w.\[\]-]*): ", re.MULTILINE)
+_WORDS: Final = regex(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^\W\d_]+")
 
 
 class RecordEntity(NamedTuple):

@@ -5,7 +5,6 @@ Nothing is compared with everything: names are put into blocks that any two whic
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -17,14 +16,15 @@ from rapidfuzz.distance import DamerauLevenshtein
 
 from core.rag.analysis.words import fold
 from core.rag.extraction.names import type_of
+from libs.regexes import regex
 
 #: Words of a company's name that only denote its legal form.
 _LEGAL: Final = frozenset("inc incorporated ltd limited llc llp plc gmbh ag sa sarl bv nv corp corporation co".split())
 _CORPORATION: Final = "corporation"
-_HYPHENATED: Final = re.compile(r"[-‐‑]\w+$")
+_HYPHENATED: Final = regex(r"[-‐‑]\w+$")
 _ARTICLES: Final = frozenset({"the", "a", "an"})
 # What commands, paths, addresses and signatures have, and other names do not.
-_OF_IDENTIFIER: Final = re.compile(r"[/\\=<>{}\[\]_|@#]|:(?=\S)|\w\(|[a-z]\.\w\w")
+_OF_IDENTIFIER: Final = regex(r"[/\\=<>{}\[\]_|@#]|:(?=\S)|\w\(|[a-z]\.\w\w")
 _BEGINNINGS: Final = tuple(f"{article} " for article in sorted(_ARTICLES))
 _UMLAUT: Final = "\u0308"
 _SMALL: Final = frozenset("of the and for in on at to de d la l le du des von und für et y".split())

@@ -5,18 +5,18 @@ THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLI
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from core.rag.analysis.language import detect_language
 from core.rag.analysis.stopwords import stop_words
+from libs.regexes import regex
 
 #: So many words in capitals, and so many function words among them, are a sentence; fewer may be names or acronyms.
 _WORDS: Final = 6
 _FUNCTION_WORDS: Final = 2
-_WORD: Final = re.compile(r"[^\W\d_]+")
+_WORD: Final = regex(r"[^\W\d_]+")
 # Whatever has no small letters; what is short is looked at no further.
-_RUN: Final = re.compile(r"(?<![^\W_])[^\W\d_a-zß-öø-ÿ][^a-zß-öø-ÿ]{18,}(?![^\W_])")
+_RUN: Final = regex(r"(?<![^\W_])[^\W\d_a-zß-öø-ÿ][^a-zß-öø-ÿ]{18,}(?![^\W_])")
 
 
 def without_shouts(text: str) -> str:

@@ -8,12 +8,13 @@ from typing import Any
 
 from core.rag.extraction.records import without_field_names
 from libs.dataloader.formats.registry import FORMATS
+from libs.regexes import regex
 
 #: What opens and closes a comment, and is no part of a path or pattern in quotes: ``'/api/*'``, ``"src/**/*.ts"``.
 _OPENS = r"(?<![^\s(){}\[\],;=<>])/\*(?!['\"`])"
 _CLOSES = r"(?<!/)\*/(?![\w*.'\"`])"
 #: Docstrings, comments between marks, and comments that have lines of their own.
-_COMMENT = re.compile(
+_COMMENT = regex(
     r'"""(?:[^"\\]|\\.|"(?!""))*(?:"""|\Z)'
     r"|'''(?:[^'\\]|\\.|'(?!''))*(?:'''|\Z)"
     rf"|{_OPENS}.*?(?:\*/|\Z)"
@@ -22,14 +23,14 @@ _COMMENT = re.compile(
     re.DOTALL,
 )
 #: The end of a docstring or comment that began before the passage.
-_BEGUN = re.compile(
+_BEGUN = regex(
     rf'\A(?P<words>(?:(?!"""|\'\'\'|{_OPENS}).)*?)(?:(?:^|(?<=\n))[ \t]*(?:"""|\'\'\')[ \t]*(?:\n|\Z)|{_CLOSES})',
     re.DOTALL,
 )
 #: Lines within a comment between marks that neither begins nor ends in the passage.
-_WITHIN = re.compile(r"\A(?![^\n]*/\*)[^\n]*(?:\n[ \t]*\*(?:[ \t][^\n]*|(?=\n|\Z)))+")
+_WITHIN = regex(r"\A(?![^\n]*/\*)[^\n]*(?:\n[ \t]*\*(?:[ \t][^\n]*|(?=\n|\Z)))+")
 #: What is no word of a comment.
-_MARKS = re.compile(
+_MARKS = regex(
     rf"(?m:^)[ \t]*(?://[/!]*|#+:?|\*+(?!/)|--+|;+|%+)(?=[ \t]|$)|\"\"\"|'''|{_OPENS}\**!?|\**{_CLOSES}", re.MULTILINE
 )
 #: What a docstring begins and ends with.
@@ -40,16 +41,14 @@ _NO_PROGRAMS = frozenset(
 )
 #: A name of several words, as only code writes them: ``pondLevel``, ``pond_level``, ``TidalMill``; or what is called
 #: or defined: ``grind(``.
-_IDENTIFIER = re.compile(
-    r"(?<!\w)(?:[A-Za-z]+[a-z0-9][A-Z]\w*|[A-Z]+[A-Z][a-z]\w*|[A-Za-z][A-Za-z0-9]*_\w+|[a-z]\w*\(\)?)"
-)
+_IDENTIFIER = regex(r"(?<!\w)(?:[A-Za-z]+[a-z0-9][A-Z]\w*|[A-Z]+[A-Z][a-z]\w*|[A-Za-z][A-Za-z0-9]*_\w+|[a-z]\w*\(\)?)")
 #: What the comment at the top of a file says of its use, which every file of a project repeats.
-_LICENCE = re.compile(
+_LICENCE = regex(
     r"licen[sc]ed under|permission is hereby granted|SPDX-License-Identifier|redistribution and use in source"
     r"|all rights reserved|without warrant|under the licen[sc]e|terms of the .{0,60}licen[sc]e",
     re.IGNORECASE | re.DOTALL,
 )
-_PARAGRAPH = re.compile(r"\n[ \t]*\n")
+_PARAGRAPH = regex(r"\n[ \t]*\n")
 
 
 def is_code(path: str) -> bool:

@@ -8,9 +8,10 @@ from decimal import Decimal
 from typing import Any, Final
 
 from core.rag.extraction.amounts import amount
+from libs.regexes import regex
 
 #: What such a row is called, by how its name begins.
-_TOTAL: Final = re.compile(
+_TOTAL: Final = regex(
     r"(?:grand |sub[- ]?)?(?:totals?|sums?)\b|gesamt|zwischensumme|summe\b|insgesamt\b|totaux\b|somme\b|suma\b",
     re.IGNORECASE,
 )

@@ -6,12 +6,12 @@ and connect documents that have nothing else in common.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import cache
 from typing import Final
 
 from core.rag.extraction.words import normalize_name
+from libs.regexes import regex
 
 _LITERALS: Final = frozenset({"true", "false", "null", "nil", "none", "undefined"})
 #: References to parts of a text: Figure 3, Listing 10-1, Table A. Not those that are also names of things elsewhere:
@@ -26,23 +26,23 @@ _CLAUSES: Final = (
     r"clauses?|(?:sub)?paragraphs?|subsections?|(?:unter)?abs(?:atz(?:es)?|ätzen?)|satz(?:es)?|sätzen?|nummern?"
     r"|buchstaben?|teils?|kapitels?|abschnitts?|anlagen?|anhangs?|punkte?|ziffern?|zeilen?|seiten?|alinéas?|paragraphes?|apartados?|párrafos?|commi?"
 )
-_PART: Final = re.compile(rf"(?:{_PARTS})|(?:{_PARTS}|{_CLAUSES}|eqs?|abb|tab)(?: (?:[a-z]|[a-z]?[0-9]+))+")
+_PART: Final = regex(rf"(?:{_PARTS})|(?:{_PARTS}|{_CLAUSES}|eqs?|abb|tab)(?: (?:[a-z]|[a-z]?[0-9]+))+")
 #: Headings that only count: § 32, 3., Chapter 2, Part IV, Erster Abschnitt. A year is more, and so is Section 508.
-_COUNTED: Final = re.compile(
+_COUNTED: Final = regex(
     r"(?:[0-9]{1,3}|§ ?[0-9]+)[a-z]?"
     r"|(?:chapter|part|kapitel|teil|(?:unter)?abschnitt|anlage|anhang|annex|appendix|chapitre|partie|annexe|capítulo"
     r"|parte|anexo|capitolo|allegato|hoofdstuk|deel) (?:[0-9]{1,3}|[a-z]|[ivxl]+)"
 )
-_ORDINAL: Final = re.compile(
+_ORDINAL: Final = regex(
     r"(?:erste|zweite|dritte|vierte|fünfte|sechste|sieb(?:en)?te|achte|neunte|zehnte|elfte|zwölfte)[nrs]?"
     r" (?:(?:unter)?abschnitt|teil|kapitel|titel|buch)e?s?"
 )
 #: What a heading in capitals of a manual ends with: GLOBAL FLAGS, POSITIONAL ARGUMENTS.
 _KINDS: Final = frozenset("arguments commands examples flags operands options parameters switches".split())
 #: Roman numerals alone, as of centuries and chapters; IV and VI have other meanings.
-_NUMERAL: Final = re.compile(r"X{1,3}(?:I[XV]|V?I{0,3})|V?I{2,3}|IX")
+_NUMERAL: Final = regex(r"X{1,3}(?:I[XV]|V?I{0,3})|V?I{2,3}|IX")
 #: As headings, these are numbers, too.
-_CHAPTER: Final = re.compile(r"(?:IV|VI?|I)\.?")
+_CHAPTER: Final = regex(r"(?:IV|VI?|I)\.?")
 
 _HEADINGS: Final = """
 see also|also see|external links|further reading|related links|related topics|related articles|related documentation
@@ -127,17 +127,17 @@ ayrıca bakınız
 """
 #: What is done or how much of it there is: Sicherung von Daten, Vielzahl von Tools. Not Regierung von Schwaben
 #: or Belagerung von Aachen.
-_ABSTRACT: Final = re.compile(
+_ABSTRACT: Final = regex(
     r"(?!Regierung|Verfassung|Belagerung|Eroberung|Befreiung|Verteidigung|Plünderung|Zerstörung|Besetzung|Teilung)"
     r".*(?:ung|ungen|heit|heiten|keit|keiten|tion|tionen|zahl|schaften)|Rahmen|Form|Formen|Art|Arten|Reihe|Menge"
     r"|Teil|Teile|Rolle|Fall|Beispiele?|Einsatz|Verhalten|Liste|Listen|Gruppe|Gruppen|Export|Import|Zugriff"
 )
 #: What is named after its place.
-_EVENT: Final = re.compile(
+_EVENT: Final = regex(
     "(?:Schlacht|Gefecht|Belagerung|Massaker|Vertrag|Frieden|Edikt|Erdbeben|Abkommen|Protokoll)(?:e?s)?"
 )
-_PLURAL: Final = re.compile(r".{3,}(?:en|ern|eln)")
-_NUMBERS: Final = re.compile(r"(?:[0-9]+ )+")
+_PLURAL: Final = regex(r".{3,}(?:en|ern|eln)")
+_NUMBERS: Final = regex(r"(?:[0-9]+ )+")
 _QUESTION_MARKS: Final = ("?", "？", "\u037e")
 
 

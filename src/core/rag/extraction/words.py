@@ -13,6 +13,7 @@ from functools import cache
 from typing import Final
 
 from core.rag.analysis.words import fold
+from libs.regexes import regex
 
 #: Longer names are texts, not entities. This also keeps names within the limits of the indexes of all engines.
 MAX_NAME_CHARS: Final = 200
@@ -25,8 +26,8 @@ UNSPACED: Final = (
 )
 #: The first and the last letter of katakana.
 KATAKANA: Final = ("\u30a1", "\u30ff")
-_ASCII: Final = re.compile(r"[a-z0-9]+(?:\+\+|#(?![a-z0-9]))?")
-_ASCII_ANY_CASE: Final = re.compile(_ASCII.pattern, re.IGNORECASE)
+_ASCII: Final = regex(r"[a-z0-9]+(?:\+\+|#(?![a-z0-9]))?")
+_ASCII_ANY_CASE: Final = regex(_ASCII.pattern, re.IGNORECASE)
 #: A sign that is read as a word; and any word of its length, to find where it is.
 _AND: Final = " & "
 _AND_WORD: Final = " and "

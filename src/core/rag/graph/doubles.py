@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from heapq import nlargest
@@ -10,11 +9,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from core.rag.dbhandler.knowledge.record_rows import DOCUMENTS, collection_of
 from core.rag.extraction.records import record_text
+from libs.regexes import regex
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
 
-_WORD: Final = re.compile(r"\w+")
+_WORD: Final = regex(r"\w+")
 #: How many rows of a document, the best ones, are looked for in its passage.
 _MOST_ROWS: Final = 50
 

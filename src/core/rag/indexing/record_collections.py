@@ -12,11 +12,10 @@ from typing import Any, Final, NamedTuple
 from core.rag.dbhandler.knowledge.record_rows import DOCUMENTS, MAX_COLLECTION_CHARS, collection_of
 from libs.dataloader import Document
 from libs.dataloader.types import table_places
+from libs.regexes import regex
 
 #: The name that a sheet has before anybody gives it one.
-_UNNAMED: Final = re.compile(
-    r"(?:sheet|tabelle|table|feuil(?:le)?|hoja|foglio|blad|planilha|лист)?\s*\d*", re.IGNORECASE
-)
+_UNNAMED: Final = regex(r"(?:sheet|tabelle|table|feuil(?:le)?|hoja|foglio|blad|planilha|лист)?\s*\d*", re.IGNORECASE)
 
 
 class Table(NamedTuple):

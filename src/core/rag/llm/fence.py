@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import re
 
-_LABEL = re.compile(r"[a-z][a-z0-9-]{0,31}")
+from libs.regexes import regex
+
+_LABEL = regex(r"[a-z][a-z0-9-]{0,31}")
 
 #: Said once in the system message of every prompt that holds data.
 RULE = (

@@ -19,8 +19,9 @@ from pydantic import BaseModel, ValidationError
 from core.rag.errors import StructuredOutputError
 from core.rag.llm.base import Completion, LanguageModel, Message
 from core.rag.llm.prompts.inputs import RepairPrompt, SchemaPrompt
+from libs.regexes import regex
 
-_FENCED = re.compile(r"```(?:json)?[^\S\n]*\n(.*?)```", re.DOTALL | re.IGNORECASE)
+_FENCED = regex(r"```(?:json)?[^\S\n]*\n(.*?)```", re.DOTALL | re.IGNORECASE)
 #: How much of a broken answer goes back to be repaired.
 _REPAIRED_CHARS = 20_000
 _SHOWN_PROBLEMS = 8

@@ -6,11 +6,11 @@ like DeepSeek-R1 and Qwen3), it comes as text. Where their chat template opens t
 
 from __future__ import annotations
 
-import re
+from libs.regexes import regex
 
 _OPENED = "<think>"
 _CLOSED = "</think>"
-_END = re.compile(rf"(?:\A|\n)[ \t]*{_CLOSED}|{_CLOSED}[ \t]*(?:\n|\Z)")
+_END = regex(rf"(?:\A|\n)[ \t]*{_CLOSED}|{_CLOSED}[ \t]*(?:\n|\Z)")
 
 
 class ThinkingFilter:

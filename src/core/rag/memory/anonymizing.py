@@ -19,30 +19,31 @@ from typing import Any
 from core.rag.errors import InvalidInputError
 from core.rag.memory.given_names import CAPITAL, PARTICLES, SMALL_WORDS, cases, is_ambiguous, names_in
 from core.rag.memory.phones import phone_numbers
+from libs.regexes import regex
 
 #: Scripts without spaces between words, or with endings that adjoin names: Thai, kana, Han, Hangul.
 _JOINED = r"\u0e00-\u0e7f\u3005\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
 #: A letter, digit or _ of a script with spaces between words; in others, addresses directly adjoin words.
 _SPACED = rf"[^\W{_JOINED}]"
 _SPACED_LETTER = rf"(?:(?![\d_]){_SPACED})"
-_EMAIL = re.compile(
+_EMAIL = regex(
     rf"(?<!{_SPACED})(?<![.+-])(?:{_SPACED}|[.+%-]){{1,64}}@(?:(?:{_SPACED}|-){{1,63}}\.)+{_SPACED_LETTER}{{2,24}}"
     rf"(?!{_SPACED}|-)"
 )
 # A lookahead, because text after a number may look like part of it, but be the beginning of the next one.
-_IBAN = re.compile(r"\b(?=(?P<number>[A-Z]{2}\d{2}(?:[ ]?[A-Z0-9]){11,30})\b)")
-_CARD = re.compile(r"(?<![\w-])\d(?:[ -]?\d){12,18}(?![\w-])")
+_IBAN = regex(r"\b(?=(?P<number>[A-Z]{2}\d{2}(?:[ ]?[A-Z0-9]){11,30})\b)")
+_CARD = regex(r"(?<![\w-])\d(?:[ -]?\d){12,18}(?![\w-])")
 #: In the form printed on cards; also after other numbers.
-_PRINTED_CARD = re.compile(
+_PRINTED_CARD = regex(
     r"(?<![\w-])(?=(?P<number>[3-6]\d{3}([ -])\d{4}\2\d{4}\2\d{4}|3[47]\d\d([ -])\d{6}\3\d{5})(?![\w-]))"
 )
 #: A number without a recognisable form, after a word that says what it is.
-_NUMBERED = re.compile(
+_NUMBERED = regex(
     r"(?i:\b(?:account|acct|sort code|routing|ssn|social security|konto(?:nummer)?|compte|cuenta|conto)\b\.?"
     r"(?:\s+(?:number|num|nummer|no|nr|numéro|número|numero)\b\.?)?)"
     r"(?:\s*[:=#]|\s+(?:is|ist|est|es|è)\b)?\s*(?P<number>\d(?:[ -]?\d){4,33})(?![\w-])"
 )
-_IP = re.compile(
+_IP = regex(
     r"(?<![\w.])(?<!(?i:version|release) )(?<!(?i:version|release): )(?:\d{1,3}\.){3}\d{1,3}(?!\w|\.\w)"
     r"|(?<![\w:.])(?:[0-9A-Fa-f]{0,4}:){2,7}(?:[0-9A-Fa-f]{1,4}|(?:\d{1,3}\.){3}\d{1,3})?(?![\w:])"
 )
@@ -61,7 +62,7 @@ _TOWN = (
 _HOUSE = r"\d{1,5}(?:[-–/]\d{1,5})?[A-Za-z]?"
 #: A part of a house, behind its street: "Apt. 4B", "Suite 200".
 _ROOM = r"(?:,?\s+(?i:apartment|apt|suite|ste|unit|flat|floor)\b\.?\s*#?\w{1,5}\b|,?\s+#\d{1,5}[A-Za-z]?\b)"
-_STREET = re.compile(
+_STREET = regex(
     rf"(?:\b{_HOUSE}\s+(?:[NSEW]\.\s+)?(?:(?:{_WORD}|\d{{1,3}}(?:st|nd|rd|th))\s+){{1,3}}"
     r"(?:Street|St|Road|Rd|Avenue|Ave|Lane|Ln|Drive|Dr|Boulevard|Blvd|Square|Sq|Way|Court|Ct|Place|Pl|Terrace"
     r"|Crescent|Close|Gardens|Grove|Mews|Parkway|Pkwy|Highway|Hwy|Circle|Cir|Trail)\b\.?"
@@ -79,43 +80,43 @@ _TITLES = (
     r"(?:(?:Mr|Mrs|Ms|Miss|Mx|Dr(?:\.[ ]?(?:med|phil|rer|nat|jur)\b)*|Prof|Sir|Madam|Herrn?|Frau|M|Mme|Mlle|Sra?|Sig|"
     r"Dott|(?i:господин|госпожа|señor(?:a|ita)?|signor[ae]?|signorina|monsieur|madame|mademoiselle))\b\.?\s+){1,5}+"
 )
-_TITLED = re.compile(rf"\b{_TITLES}(?P<name>{SMALL_WORDS}{_WORD}(?:\s+{SMALL_WORDS}{_WORD}){{0,2}})")
+_TITLED = regex(rf"\b{_TITLES}(?P<name>{SMALL_WORDS}{_WORD}(?:\s+{SMALL_WORDS}{_WORD}){{0,2}})")
 _NAME = rf"(?P<name>{_WORD}(?:[ ]+{SMALL_WORDS}{_WORD}){{0,2}})"
-_INTRODUCED = re.compile(
+_INTRODUCED = regex(
     r"\b(?i:my name is|my name['’]s|i am called|call me|this is|mein name ist|ich hei(?:ß|ss)e|je m['’]appelle|"
     r"mon nom est|me llamo|mi nombre es|mi chiamo|il mio nome è|mijn naam is|ik heet|меня зовут|мо[её] имя|мене звати)"
     rf"\s+{_NAME}"
 )
 #: "I am" precedes many other things: a single word must end the phrase, and not look like a nationality.
-_I_AM = re.compile(
+_I_AM = regex(
     rf"\b(?:I am|I'm|I’m)\s+(?P<name>{_WORD}(?:[ ]+{_WORD}){{1,2}}"
     rf"|(?!\w+(?:an|ish|ese|ch|i|er|or|ist)\b){_WORD}(?=[,.!]|\s+(?:and|from|here)\b|$))",
     re.MULTILINE,
 )
 #: The same in Chinese, Japanese and Korean, where what follows a name says where it ends. No kana: they are endings.
 _HAN = r"[\u3005\u30a0-\u30ff\u3400-\u9fff\uac00-\ud7a3]"
-_CALLED = re.compile(
+_CALLED = regex(
     r"(?:(?<=[私僕]の名前は)|(?<=我叫)|(?<=我的名字是)|(?<=[제내] 이름은 ))"
     rf"(?P<name>{_HAN}{{2,8}}?(?:[ \u3000]{_HAN}{{1,4}}?)?)"
     r"(?=です|と|だ|입니다|이에요|예요|[,，、.。!！]|\s|$)",
     re.MULTILINE,
 )
-_CALLS_ONESELF = re.compile(
+_CALLS_ONESELF = regex(
     rf"(?<!{_HAN})(?P<name>{_HAN}{{2,8}}(?:[ \u3000]{_HAN}{{1,4}})?)(?=と(?:申し|もうし|いい|言い)ます)"
 )
-_ADDRESSED = re.compile(
+_ADDRESSED = regex(
     r"(?:^|[.!?,]\s+)(?:Hi|Hello|Hey|Dear|Hallo|Liebe|Lieber|Bonjour|Cher|Chère|Hola|Querid[oa]|Ciao|Car[oa]|"
     r"Здравствуйте,?|Привет,?|Уважаем(?:ый|ая)|Дорог(?:ой|ая)|Шановн(?:ий|а))[ ]+"
     r"(?!(?:There|All|Everyone|Team|World|Sir|Mrs?|Ms|Mx|Dr|Prof|Herrn?|Frau|M|Mme|Mlle|Sra?|Sig|Madame?|Monsieur|"
     rf"Mademoiselle|Señor(?:a|ita)?|Signor[ae]?|Signorina|Все|Коллеги|Друзья|Клиенты?)\b){_NAME}(?=[ ]*[,.!:\n]|$)",
     re.MULTILINE,
 )
-_SIGNED = re.compile(
+_SIGNED = regex(
     r"(?i:\b(?:regards|sincerely|yours|cheers|best wishes|gr(?:ü|ue)(?:ß|ss)en?|cordialement|saludos|saluti|"
     r"с уважением|з повагою))[,!]?\s+"
     rf"{_NAME}(?=[ ]*[.!]?[ ]*(?:\n|$))"
 )
-_MAILBOX = re.compile(rf"(?<!{_SPACED})(?P<first>{_SPACED_LETTER}{{2,}})[._-](?P<last>{_SPACED_LETTER}{{2,}})@")
+_MAILBOX = regex(rf"(?<!{_SPACED})(?P<first>{_SPACED_LETTER}{{2,}})[._-](?P<last>{_SPACED_LETTER}{{2,}})@")
 #: Mailboxes that belong to no person.
 _OFFICES = frozenset(("no", "not", "do", "reply", "info", "help", "support", "sales", "service", "customer", "team"))
 _SHORTEST_PART = 3

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
@@ -16,12 +15,13 @@ from core.rag.errors import InvalidInputError, LanguageModelError, NotFoundError
 from core.rag.memory.prompts import SummaryPrompt
 from core.rag.memory.worth import worth_keeping
 from core.rag.unit_vectors import unit_vectors
+from libs.regexes import regex
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
     from core.rag.llm.base import LanguageModel
 
-_SENTENCE_END = re.compile(r"(?<=[.!?。！？…])\s+|\n+|(?<=[。！？])")
+_SENTENCE_END = regex(r"(?<=[.!?。！？…])\s+|\n+|(?<=[。！？])")
 _ENDS = ".!?…。！？"
 #: Maximum number of sentences that are compared with each other at once.
 _MAX_SENTENCES = 400

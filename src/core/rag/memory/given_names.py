@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
 from typing import Final
+
+from libs.regexes import regex
 
 _LOCALES: Final = (
     *("en_US", "en_GB", "en_IN", "de_DE", "fr_FR", "es_ES", "it_IT"),
@@ -58,7 +59,7 @@ PARTICLES: Final = (
 )
 #: Zero to three of them, each followed by a space.
 SMALL_WORDS: Final = rf"(?:(?:{'|'.join(sorted(PARTICLES, key=len, reverse=True))})[ ]+){{0,3}}"
-_CAPITALS = re.compile(
+_CAPITALS = regex(
     rf"(?<!\w)(?P<first>{_WORD})(?:[ ]+(?P<second>{SMALL_WORDS}{_WORD}))?(?:[ ]+(?P<third>{SMALL_WORDS}{_WORD}))?(?!\w)"
 )
 _POSSESSIVE: Final = ("'s", "’s")

@@ -10,20 +10,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from libs.regexes import regex
+
 #: "+1 (555) 123-4567", "555.123.4567", "555-0100"; "+44 7911 123456"; "(030) 901820".
-_FORM = re.compile(
+_FORM = regex(
     r"(?<![\w.+-])(?:(?:\+?1[ .-]?)?(?:\(\d{3}\)[ ]?\d{3}[ .-]|\d{3}[.-]\d{3}[.-])\d{4}|555-\d{4}"
     r"|\+\d{1,3}(?:[ ]?\(\d{1,4}\))?(?:[ ./-]?\d{1,5}){2,6}|\(0\d{1,5}\)[ ./-]?\d(?:[ ./-]?\d){4,9})"
     r"(?![\w-]|[.]\d)"
 )
-_BEHIND_A_WORD = re.compile(
+_BEHIND_A_WORD = regex(
     r"(?i:\b(?:phone|telephone|tel|mobile|cell|fax|whatsapp|call|dial|telefon(?:nummer)?|handy(?:nummer)?|mobil|tél"
     r"|téléphone|teléfono|telefono|móvil|cellulare|телефон|тел)\b[.]?"
     r"(?:\s+(?:me|us|him|her|them|number|no|nr|nummer)\b[.]?){0,2}"
     r"(?:\s*[:=#]|\s+(?:is|at|on|under|ist|unter|est|es|è|au|al)\b)?)\s*"
     r"(?P<number>\+?\(?\d(?:[ ()./-]{0,2}\d){6,14})(?![\w-])"
 )
-_DATE = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}")
+_DATE = regex(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}")
 _LONGEST = 15
 
 

@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from core.rag.extraction.names import names_in
+from libs.regexes import regex
 
 #: Who is told things, and says nothing of a person. Words of earlier summaries were worth it before.
 ASSISTANTS: Final = frozenset(("assistant", "ai", "agent", "bot", "model", "system", "tool"))
@@ -18,8 +19,8 @@ _EXACT: Final = 0.4
 #: A sentence of fewer words says nothing by itself.
 _FEWEST: Final = 3
 
-_ASKS: Final = re.compile(r"[?？؟]\W*\Z")
-_ONESELF: Final = re.compile(
+_ASKS: Final = regex(r"[?？؟]\W*\Z")
+_ONESELF: Final = regex(
     r"\b(?:i|i['’](?:m|ve|d|ll)|my|mine|me|we|we['’](?:re|ve|d|ll)|our|us"
     r"|ich|mein\w*|mir|mich|wir|uns|unser\w*"
     r"|je|j['’]\w+|mon|ma|mes|moi|nous|notre|nos"
@@ -27,14 +28,14 @@ _ONESELF: Final = re.compile(
     re.IGNORECASE,
 )
 #: What is only of the talk: "I think that would be nice", "I have another question".
-_OF_THE_TALK: Final = re.compile(
+_OF_THE_TALK: Final = regex(
     r"\b(?:i|we) (?:(?:just|really|still|also|would|['’]d) )*(?:think|thought|guess|see|wonder|mean|understand|know"
     r"|don['’]t know"
     r"|was (?:thinking|wondering)|want to (?:know|ask|see|learn)|like to (?:know|ask)"
     r"|need to know|have (?:a|another|one more) question|read that)\b",
     re.IGNORECASE,
 )
-_NUMBER: Final = re.compile(r"\d")
+_NUMBER: Final = regex(r"\d")
 
 
 def worth_keeping(sentence: str, role: str) -> float:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from core.rag.analysis import analyze, query_terms
 from core.rag.analysis.language import detect_language
 from core.rag.indexing.splitting.sentences import without_quotation_marks
+from libs.regexes import regex
 
 #: Maximum number of characters of a text that are searched.
 _LOOKED_AT = 50_000
@@ -16,10 +17,10 @@ _LEAD = 60
 _REPEATED = 0.1
 
 #: Letters of scripts that put no spaces between words: Thai, Lao, Burmese, Khmer, Japanese, Chinese, Korean.
-_UNSPACED = re.compile(
+_UNSPACED = regex(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\U00020000-\U0003ffff]"
 )
-_WORD = re.compile(r"\w+(?:['’]\w+)*")
+_WORD = regex(r"\w+(?:['’]\w+)*")
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,15 +34,16 @@ from core.rag.retrieval.filter_tree import (
     negation,
     period,
 )
+from libs.regexes import regex
 
 MAX_CHARACTERS: Final = 20_000
 
-_SPACE: Final = re.compile(r"\s*")
-_WORD: Final = re.compile(r"[^\s\"'()<>=!:^*,]+")
-_SYMBOL: Final = re.compile(r"\^=|\*=|!=|<=|>=|=|<|>|:")
-_BARE: Final = re.compile(r"[^\s\"'(),]+")
-_QUOTED: Final = re.compile(r"\"((?:[^\"\\]|\\.)*)\"|'((?:[^'\\]|\\.)*)'", re.DOTALL)
-_ESCAPE: Final = re.compile(r"\\(.)", re.DOTALL)
+_SPACE: Final = regex(r"\s*")
+_WORD: Final = regex(r"[^\s\"'()<>=!:^*,]+")
+_SYMBOL: Final = regex(r"\^=|\*=|!=|<=|>=|=|<|>|:")
+_BARE: Final = regex(r"[^\s\"'(),]+")
+_QUOTED: Final = regex(r"\"((?:[^\"\\]|\\.)*)\"|'((?:[^'\\]|\\.)*)'", re.DOTALL)
+_ESCAPE: Final = regex(r"\\(.)", re.DOTALL)
 _SYMBOLS: Final[dict[str, Operator]] = {
     "=": "=",
     "<": "<",
@@ -286,7 +287,7 @@ def _grouped(node: Node) -> str:
 
 def _write_test(test: Test) -> str:
     field = test.field
-    if field.startswith(METADATA) and not re.fullmatch(_WORD, field):
+    if field.startswith(METADATA) and not _WORD.fullmatch(field):
         field = METADATA + _quote(field.removeprefix(METADATA))
     symbol = next(symbol for symbol, operator in _SYMBOLS.items() if operator == test.operator)
     values = [_write_value(value) for value in test.values]

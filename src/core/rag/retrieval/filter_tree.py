@@ -12,6 +12,8 @@ from datetime import UTC, date, datetime, timedelta
 from operator import ge, gt, le, lt
 from typing import Any, Final, Literal
 
+from libs.regexes import regex
+
 type Scalar = str | int | float | bool | None
 type Operator = Literal["=", "<", "<=", ">", ">=", "prefix", "contains"]
 type Node = Test | Not | All | Either
@@ -30,8 +32,8 @@ METADATA: Final = "metadata."
 OPERATORS: Final[tuple[Operator, ...]] = ("=", "<", "<=", ">", ">=", "prefix", "contains")
 
 _SOURCE_KEYS: Final = ("source", "source_names", "source_uris")
-_NUMBER: Final = re.compile(r"-?(?:0|[1-9]\d{0,29})(?:\.\d{1,30})?(?:[eE][+-]?\d{1,3})?", re.ASCII)
-_DATE: Final = re.compile(
+_NUMBER: Final = regex(r"-?(?:0|[1-9]\d{0,29})(?:\.\d{1,30})?(?:[eE][+-]?\d{1,3})?", re.ASCII)
+_DATE: Final = regex(
     r"(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,6}))?)?(Z|[+-]\d\d:?\d\d)?)?)?)?", re.ASCII
 )
 _ORDER: Final[dict[str, Callable[[Any, Any], bool]]] = {"<": lt, "<=": le, ">": gt, ">=": ge}

@@ -14,7 +14,6 @@ length and its rarity among the names; function words a quarter.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable
 from functools import cache
 from itertools import compress
@@ -22,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from core.rag.analysis.language import DEFAULT_LANGUAGE
 from core.rag.analysis.words import fold, is_stop_word
+from libs.regexes import regex
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,8 +44,8 @@ _MAX_WORD_CHARACTERS: Final = 40
 
 # Scripts without spaces are compared in pairs of characters.
 _UNSPACED: Final = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\ud7ff"
-_WORD: Final = re.compile(rf"[^\W_{_UNSPACED}]+|[{_UNSPACED}]+")
-_UNSPACED_WORD: Final = re.compile(f"[{_UNSPACED}]")
+_WORD: Final = regex(rf"[^\W_{_UNSPACED}]+|[{_UNSPACED}]+")
+_UNSPACED_WORD: Final = regex(f"[{_UNSPACED}]")
 
 
 def _words(text: str) -> tuple[str, ...]:

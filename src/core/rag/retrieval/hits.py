@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, get_args
 
 from core.rag.keyed import Keyed
 from libs.dataloader.tables import BAR
+from libs.regexes import regex
 
 SearchMode = Literal["auto", "graph", "hybrid", "vector", "keyword", "fuzzy"]
 
@@ -20,7 +20,7 @@ MODES: tuple[SearchMode, ...] = get_args(SearchMode)
 Reason = Literal["named", "bridge", "mention", "related", "words"]
 
 #: What stands between the bars of a table.
-_CELL = re.compile(r"(?:\\\||[^|])+")
+_CELL = regex(r"(?:\\\||[^|])+")
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from typing import Final
 
 from core.rag.analysis import query_terms
 from core.rag.analysis.language import is_surely_english
+from libs.regexes import regex
 
 #: Weight of the item that an ordinal refers to, the same as for words of the question, and of names that a pronoun may
 #: refer to, divided by the square root of their number.
@@ -32,7 +33,7 @@ def _words_of(*lines: str) -> frozenset[str]:
     return frozenset(" ".join(lines).split())
 
 
-_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
+_WORD = regex(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 #: Pronouns of persons, whom answers name when they first mention them ("The director is Guido Brignone.").
 _PERSONS = _words_of("he she his her hers him er ihn ihm seine seinen seiner elle él ella")
 #: Words before somebody without a name, to whom a pronoun that follows refers ("My neighbour asks whether he …").
@@ -72,7 +73,7 @@ _NO_NAMES = frozenset(
         "la le les el los las un une",
     )
 )
-_NAME = re.compile(
+_NAME = regex(
     r"(?<![\w.@/])(?:[A-ZÀ-ÖØ-Þ][\w’'-]*)(?:[ \t]+(?:(?:of|the|de|von|van|and|for)[ \t]+)?[A-ZÀ-ÖØ-Þ0-9][\w’'-]*)*"
 )
 _SENTENCE_STARTS = frozenset(".?!:\n•*-–")
@@ -94,7 +95,7 @@ _ORDINALS = {
     }.items()
     for word in words.split()
 }
-_POSITION = re.compile(
+_POSITION = regex(
     rf"(?P<before>(?<![^\W\d_])[^\W\d_]+[ ]+|['’])?"
     rf"(?<!\w)(?P<ordinal>{'|'.join(sorted(_ORDINALS, key=len, reverse=True))})(?!\w)"
     r"(?:[ ]+(?P<noun>[^\W\d_]+))?"
@@ -107,14 +108,14 @@ _ARTICLES = _words_of("the that your der die das dem den le la l el los las and 
 _COUNTED = _words_of(
     "time times year years month week day days night century world war place name floor grade person half hand"
 )
-_BLANKS = re.compile(r"[ \t]{2,}")
-_LISTED = re.compile(r"^[ \t]*(?:\(?\d{1,2}[.)][ \t]+|[-*•–][ \t]+)(?P<item>\S.*)$", re.MULTILINE)
-_INLINE = re.compile(
+_BLANKS = regex(r"[ \t]{2,}")
+_LISTED = regex(r"^[ \t]*(?:\(?\d{1,2}[.)][ \t]+|[-*•–][ \t]+)(?P<item>\S.*)$", re.MULTILINE)
+_INLINE = regex(
     r"(?<![\w.])\(?\d{1,2}[.)][ \t]+(?P<item>.+?)(?=[,;.]?[ \t]+(?:and[ \t]+|or[ \t]+)?\(?\d{1,2}[.)][ \t]|\n|$)"
 )
 #: What stands before the last item of a series.
 _AND = "(?:and|or|und|oder|et|ou|y|o)"
-_SERIES = re.compile(
+_SERIES = regex(
     r"(?P<items>[^.;:!?\n,]{1,120}(?:,[ ]+"
     rf"(?!{_AND}\b)"
     r"[^.;:!?\n,]{1,120})*,?[ ]{1,9}"
@@ -123,10 +124,10 @@ _SERIES = re.compile(
 )
 #: What no such series goes on behind; and the word before its last item. Looking for one takes time with the square of
 #: what is before that, which in a long list without one is all of it: 20 seconds.
-_STOP = re.compile(r"[.;:!?\n]")
-_LAST = re.compile(rf".*[ ]{_AND}[ ]")
+_STOP = regex(r"[.;:!?\n]")
+_LAST = regex(rf".*[ ]{_AND}[ ]")
 _MAX_SERIES_CHARS: Final = 1_000
-_JOINT = re.compile(rf",[ ]+(?:{_AND}[ ]+)?|[ ]+{_AND}[ ]+")
+_JOINT = regex(rf",[ ]+(?:{_AND}[ ]+)?|[ ]+{_AND}[ ]+")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from libs.dataloader.errors import InvalidSourceError
+from libs.regexes import regex
 
 if TYPE_CHECKING:
     from libs.dataloader.crawl.pattern import UrlPattern
 
 _SHOWN = 200  # characters of a pattern in an error
-_HEADER_NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
-_HEADER_VALUE = re.compile(r"[\t\x20-\x7e]*")
+_HEADER_NAME = regex(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
+_HEADER_VALUE = regex(r"[\t\x20-\x7e]*")
 
 
 def compiled_pattern(url: str, text: str) -> UrlPattern:

@@ -17,11 +17,12 @@ from libs.dataloader.crawl.urls import extension_of, join_url, origin, path_key,
 from libs.dataloader.formats.registry import FORMATS
 from libs.dataloader.reading import READERS_VERSION
 from libs.dataloader.types import Document, KnownDocument, Link
+from libs.regexes import regex
 
 if TYPE_CHECKING:
     from libs.dataloader.html import HtmlPage
 
-_CHARSET = re.compile(r"""charset\s*=\s*(?:["']\s*)?([A-Za-z0-9_.:+\-]+)""", re.IGNORECASE)
+_CHARSET = regex(r"""charset\s*=\s*(?:["']\s*)?([A-Za-z0-9_.:+\-]+)""", re.IGNORECASE)
 _EXTENSIONS = {Kind.PDF: "pdf", Kind.MARKDOWN: "md", Kind.JSON: "json", Kind.TEXT: "txt"}
 _MARKUP = ("rst", "asciidoc", "org", "latex")
 # Extensions that say more than the media type with which servers send such files.
@@ -29,12 +30,12 @@ _TELLING = {
     Kind.JSON: frozenset(("jsonl", "ndjson")),
     Kind.TEXT: frozenset(name[1:] for name, kind in FORMATS.items() if kind.reader in _MARKUP),
 }
-_LINK_HEADER = re.compile(r"<([^<>]*)>([^<]*)")
-_CANONICAL_RELATION = re.compile(r"""\brel\s*=\s*["']?(?:[^"';,]{0,200}\s)?canonical(?=["';,\s]|$)""", re.IGNORECASE)
-_SENDABLE = re.compile(r"[\x20-\x7e]*")  # servers send more than they may, and than may be sent back
-_DIGITS = re.compile(r"[0-9]+")
+_LINK_HEADER = regex(r"<([^<>]*)>([^<]*)")
+_CANONICAL_RELATION = regex(r"""\brel\s*=\s*["']?(?:[^"';,]{0,200}\s)?canonical(?=["';,\s]|$)""", re.IGNORECASE)
+_SENDABLE = regex(r"[\x20-\x7e]*")  # servers send more than they may, and than may be sent back
+_DIGITS = regex(r"[0-9]+")
 # Titles of Apache, nginx, lighttpd and Python; of Tomcat, Jetty and IIS, which names its host.
-_LISTING = re.compile(r"(?:Index of|Directory listing for) /|Directory Listing For \[/|Directory: /|[\w.:-]+ - /.*/$")
+_LISTING = regex(r"(?:Index of|Directory listing for) /|Directory Listing For \[/|Directory: /|[\w.:-]+ - /.*/$")
 _PLACEHOLDER = 16  # ... if it does so only without scripts: more than "Please wait …"
 
 

@@ -13,6 +13,7 @@ from libs.dataloader.crawl.decoding import BadEncodingError, TooMuchError, gunzi
 from libs.dataloader.crawl.fetch import Fetcher, FetchError
 from libs.dataloader.crawl.scope import Scope
 from libs.dataloader.crawl.urls import host_and_port, join_url, without_www
+from libs.regexes import regex
 
 MAX_FILES = 500
 MAX_NESTING = 3
@@ -21,7 +22,7 @@ _MAX_REDIRECTS = 5
 _GZIP_MAGIC = b"\x1f\x8b"
 # Comments and CDATA (where an ampersand stands for itself), or an ampersand that begins no entity. What is not closed
 # goes on to the end, or many of them would take for ever.
-_BARE_AMPERSAND = re.compile(
+_BARE_AMPERSAND = regex(
     rb"<!--.*?(?:-->|\Z)|<!\[CDATA\[.*?(?:\]\]>|\Z)|&(?!(?:[A-Za-z][A-Za-z0-9]{0,30}|#[0-9]{1,7}|#x[0-9A-Fa-f]{1,6});)",
     re.DOTALL,
 )

@@ -8,6 +8,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from libs.dataloader.crawl.urls import MAX_URL_LENGTH, page_key, path_of, query_of
+from libs.regexes import regex
 
 MAX_SEGMENTS = 24
 MAX_SEGMENT_REPEATS = 3
@@ -20,8 +21,8 @@ MAX_DATE_STEPS = 60
 
 logger = logging.getLogger(__name__)
 
-_DIGITS = re.compile(r"[0-9]+")
-_DATE = re.compile(
+_DIGITS = regex(r"[0-9]+")
+_DATE = regex(
     r"(?<![0-9])(?:1[89]|2[0-9])[0-9]{2}(?:[-/_.]|%2F)?(?:0?[1-9]|1[0-2])(?![0-9])"  # 2031-05, 2031/5, 203105
     r"|[?&](?:year|yr|month|week|day|date)=",
     re.IGNORECASE,

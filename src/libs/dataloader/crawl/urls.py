@@ -8,21 +8,23 @@ import socket
 from functools import lru_cache
 from urllib.parse import unquote, unquote_plus, urljoin
 
+from libs.regexes import regex
+
 MAX_URL_LENGTH = 2048
 _LONGEST_LINK = 2 * MAX_URL_LENGTH
 _LONGEST_HOST = 1000  # as written; the name itself has 253 characters at most
 
 _DEFAULT_PORTS = {"http": "80", "https": "443"}
-_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*):")
+_SCHEME = regex(r"([A-Za-z][A-Za-z0-9+.\-]*):")
 _STRIPPED = "".join(map(chr, range(33)))  # C0 controls and the blank, as browsers strip them
 _LINE_BREAKS = str.maketrans("", "", "\t\r\n")
-_ASCII_HOST = re.compile(r"[a-z0-9_\-.]{1,253}")
-_NUMERIC_LABEL = re.compile(r"[0-9]+|0[xX][0-9A-Fa-f]*")
+_ASCII_HOST = regex(r"[a-z0-9_\-.]{1,253}")
+_NUMERIC_LABEL = regex(r"[0-9]+|0[xX][0-9A-Fa-f]*")
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
-_TO_ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}|[^A-Za-z0-9\-._~!$&'()*+,;=:@/?]")
-_PATH_SESSION = re.compile(r";jsessionid=[^/;]*", re.IGNORECASE)
-_INDEX_FILE = re.compile(r"/(?:index|default)\.[A-Za-z]{3,5}$", re.IGNORECASE)
-_COOKIELESS_SESSION = re.compile(r"/\((?:[A-Z]\([A-Za-z0-9\-_]{16,}\))+\)(?=/|$)")
+_TO_ESCAPE = regex(r"%[0-9A-Fa-f]{2}|[^A-Za-z0-9\-._~!$&'()*+,;=:@/?]")
+_PATH_SESSION = regex(r";jsessionid=[^/;]*", re.IGNORECASE)
+_INDEX_FILE = regex(r"/(?:index|default)\.[A-Za-z]{3,5}$", re.IGNORECASE)
+_COOKIELESS_SESSION = regex(r"/\((?:[A-Z]\([A-Za-z0-9\-_]{16,}\))+\)(?=/|$)")
 
 # Parameters that tell where a visitor came from or who it is, never which page is meant. A name that a site might use
 # for content (ref, source, cid, sid, id …) is not among them.

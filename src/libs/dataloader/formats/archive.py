@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from libs.dataloader.formats.base import EXPANSION, FileData, UnreadableError
 from libs.dataloader.formats.compound import SIGNATURE
+from libs.regexes import regex
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -31,9 +32,9 @@ _SAFELY: dict[str, Any] = {
     "remove_pis": True,
 }
 _OF_XML = frozenset(("amp", "lt", "gt", "quot", "apos"))
-_ENTITY = re.compile(rb"&([A-Za-z]{2,20});")
+_ENTITY = regex(rb"&([A-Za-z]{2,20});")
 _HUGE_FROM = 5_000_000
-_PLAIN_START = re.compile(
+_PLAIN_START = regex(
     rb"""(?:\xef\xbb\xbf)?\s*<(?:[A-Za-z_]|\?xml(?![^>]*encoding)|\?xml[^>]*encoding=["'](?i:utf-8)["'])"""
 )
 

@@ -27,6 +27,7 @@ from libs.dataloader.formats.registry import Format
 from libs.dataloader.html import html_to_document
 from libs.dataloader.mathml import formula
 from libs.dataloader.text import clean_text
+from libs.regexes import regex
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -77,7 +78,7 @@ _TRANSPARENT = frozenset(("tgroup", "varlistentry", "def-item", "alternatives"))
 _FLAT = frozenset(("ref", "biblStruct", "bibliomixed", "biblioentry"))  # entries of a bibliography
 _HEADERS = frozenset(("front", "teiHeader", "info", "bookinfo", "articleinfo"))
 _LOOKED_AT = 20
-_TEX = re.compile(r"\\begin\{document\}(.*?)\\end\{document\}", re.DOTALL)
+_TEX = regex(r"\\begin\{document\}(.*?)\\end\{document\}", re.DOTALL)
 
 
 def read(file: FileData, kind: Format) -> Content:

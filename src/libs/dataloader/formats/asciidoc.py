@@ -14,29 +14,30 @@ from libs.dataloader.formats.outline_lines import Lines, converted, without_last
 from libs.dataloader.formats.registry import Format
 from libs.dataloader.links import LinkCollector
 from libs.dataloader.table_heads import data_table
+from libs.regexes import regex
 
-_HEADING = re.compile(r"(={1,6}|#{1,6})[ \t]+(\S.*)")
-_UNDERLINE = re.compile(r"([=\-~^+])\1{3,}[ \t]*$")
-_ATTRIBUTE = re.compile(r":(!?)([\w-]+)(!?):(?:[ \t]+(.*))?$")
+_HEADING = regex(r"(={1,6}|#{1,6})[ \t]+(\S.*)")
+_UNDERLINE = regex(r"([=\-~^+])\1{3,}[ \t]*$")
+_ATTRIBUTE = regex(r":(!?)([\w-]+)(!?):(?:[ \t]+(.*))?$")
 #: Code, and comments.
-_BLOCK = re.compile(r"(-{4,}|\.{4,}|`{3,}|/{4,})(\w*)[ \t]*$")
+_BLOCK = regex(r"(-{4,}|\.{4,}|`{3,}|/{4,})(\w*)[ \t]*$")
 #: The lines around examples, sidebars, quotations, passages and open blocks,
-_AROUND = re.compile(r"(?:={4,}|\*{4,}|_{4,}|\+{4,}|--)[ \t]*$")
+_AROUND = regex(r"(?:={4,}|\*{4,}|_{4,}|\+{4,}|--)[ \t]*$")
 #: and those that join a block to an item, or are rules.
-_MARK = re.compile(r"(?:\+|'{3,}|<{3,})[ \t]*$")
-_STYLE = re.compile(r"\[(?:\[.*\]|(?:source|listing|,)?(?:,[ \t]*(?P<language>[\w+-]++))?[^\]\n]*)\][ \t]*$")
+_MARK = regex(r"(?:\+|'{3,}|<{3,})[ \t]*$")
+_STYLE = regex(r"\[(?:\[.*\]|(?:source|listing|,)?(?:,[ \t]*(?P<language>[\w+-]++))?[^\]\n]*)\][ \t]*$")
 #: The line around a table.
-_TABLE = re.compile(r"\|={3,}[ \t]*$")
-_LABEL = re.compile(r"\[(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\b[^\]\n]*\][ \t]*$")
-_TITLE = re.compile(r"\.([^\s.].*)$")
-_ITEM = re.compile(r"[ \t]*(\*{1,6}|\.{1,6})[ \t]+(\S.*)$")
+_TABLE = regex(r"\|={3,}[ \t]*$")
+_LABEL = regex(r"\[(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\b[^\]\n]*\][ \t]*$")
+_TITLE = regex(r"\.([^\s.].*)$")
+_ITEM = regex(r"[ \t]*(\*{1,6}|\.{1,6})[ \t]+(\S.*)$")
 #: What is said of a line of the code above: ``<1> Opens the sluice``.
-_CALLOUT = re.compile(r"<(?:\d{1,3}|\.)>[ \t]+(\S.*)$")
-_TERM = re.compile(r"[ \t]*(\S.{0,300}?)(?::{2,4}|;;)(?:[ \t]+(\S.*))?$")
-_SILENT = re.compile(r"//(?!/)|(?:ifn?def|ifeval|endif)::[^\[]*\[[^\]]*\][ \t]*$|toc::\[")
+_CALLOUT = regex(r"<(?:\d{1,3}|\.)>[ \t]+(\S.*)$")
+_TERM = regex(r"[ \t]*(\S.{0,300}?)(?::{2,4}|;;)(?:[ \t]+(\S.*))?$")
+_SILENT = regex(r"//(?!/)|(?:ifn?def|ifeval|endif)::[^\[]*\[[^\]]*\][ \t]*$|toc::\[")
 #: One that holds up to its end, not of a single line.
-_CONDITION = re.compile(r"ifn?def::[^\[]*\[\][ \t]*$|ifeval::")
-_INCLUDE = re.compile(r"include::([^\s\[\]{}]{1,2000})\[")
+_CONDITION = regex(r"ifn?def::[^\[]*\[\][ \t]*$|ifeval::")
+_INCLUDE = regex(r"include::([^\s\[\]{}]{1,2000})\[")
 _LONGEST_VALUE = 1000
 _FIELDS = {
     "author": "author",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
+from libs.regexes import regex
 
-_AUTHOR = re.compile(r"([\w.'-]{1,60}(?:[ \t]+[\w.'-]{1,60}){0,2})(?:[ \t]+<[^<>\s]{1,200}>)?[ \t]*(?:;|$)")
-_REVISION = re.compile(r"(?:v?\d[\w.-]{0,40},[ \t]*)?(\d{4}-\d\d-\d\d)\b")
+_AUTHOR = regex(r"([\w.'-]{1,60}(?:[ \t]+[\w.'-]{1,60}){0,2})(?:[ \t]+<[^<>\s]{1,200}>)?[ \t]*(?:;|$)")
+_REVISION = regex(r"(?:v?\d[\w.-]{0,40},[ \t]*)?(\d{4}-\d\d-\d\d)\b")
 
 
 def read_header_line(line: str, fields: dict[str, str]) -> bool:

@@ -8,9 +8,10 @@ from collections.abc import Mapping
 
 from libs.dataloader.formats.markdown import trim_url
 from libs.dataloader.links import LinkCollector
+from libs.regexes import regex
 
 #: A value that is referred to; with a backslash it is none: ``/users/\{id}``.
-_REFERENCE = re.compile(r"\\?\{([\w-]{1,100})\}")
+_REFERENCE = regex(r"\\?\{([\w-]{1,100})\}")
 _NAMES = "amp lt gt plus vbar asterisk tilde caret backtick startsb endsb apos quot ldquo rdquo lsquo rsquo deg brvbar"
 _CHARACTERS = {
     **dict.fromkeys(("nbsp", "sp"), " "),
@@ -20,7 +21,7 @@ _CHARACTERS = {
 }
 _MOST_EXPANDED = 1_000_000  # characters that references to values may add to a text
 #: Code, which may look like all else, comes as it is; so does what is in quotation marks, between these.
-_MARKUP = re.compile(
+_MARKUP = regex(
     r"\"`(?P<double>[^\n]{1,500}?)`\"|(?<!\w)'`(?P<single>[^\n]{1,500}?)`'|(?P<code>`[^`\n]{1,1000}`)"
     r"|\(\(\([^()\n]{1,500}(?:\([^()\n]{0,100}\)[^()\n]{0,100})?\)\)\)|(?<!\()\(\((?P<term>[^()\n]{1,200})\)\)(?!\))"
     r"|\[\[[\w:.-]{1,200}(?:,[^\]\n]{0,200})?\]\]"
@@ -31,16 +32,16 @@ _MARKUP = re.compile(
     r"(?:\[(?P<words>[^\[\]\n]{0,500})\])?"
 )
 #: An attribute of a link or an image: ``The dam``, ``"The dam, from above"``, ``width=80``, ``alt="The dam"``.
-_OF_LINK = re.compile(r"\s*(?:(?P<name>[\w-]+)=)?(?:\"(?P<quoted>[^\"]*)\"\s*(?=,|\Z)|(?P<plain>[^,]*))(?:,|\Z)")
+_OF_LINK = regex(r"\s*(?:(?P<name>[\w-]+)=)?(?:\"(?P<quoted>[^\"]*)\"\s*(?=,|\Z)|(?P<plain>[^,]*))(?:,|\Z)")
 #: What the line above a block, title or heading calls it: ``[[dam]]``, ``[#dam]``, ``[[dam,The dam]]``.
-_ANCHOR = re.compile(
+_ANCHOR = regex(
     r"^\[(?:\[(?P<old>[\w:.-]{1,200})(?:,[ \t]*(?P<words>[^\]\n]{1,200}))?\]|#(?P<new>[\w:-]{1,200})[^\]\n]{0,200})\]"
     r"[ \t]*\n"
     r"(?:\[[^\n]{0,200}\][ \t]*\n){0,3}(?:\.(?P<title>[^\s.][^\n]{0,300})|={1,6}[ \t]+(?P<heading>[^\n]{1,300}))?",
     re.MULTILINE,
 )
-_HEADING = re.compile(r"^={1,6}[ \t]++([^\n]{1,300}+)$", re.MULTILINE)
-_OTHERS = re.compile(r"[^\w]+")
+_HEADING = regex(r"^={1,6}[ \t]++([^\n]{1,300}+)$", re.MULTILINE)
+_OTHERS = regex(r"[^\w]+")
 
 
 def anchors_of(text: str) -> dict[str, str]:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-_COLUMNS = re.compile(r"""\bcols=(?:"([^"\]]{1,500})"|([^"\],]{1,50}))""")
+from libs.regexes import regex
+
+_COLUMNS = regex(r"""\bcols=(?:"([^"\]]{1,500})"|([^"\],]{1,50}))""")
 # What is between cells: how many cells or columns the next one takes, how it is aligned, and what it holds.
-_CELL = re.compile(
+_CELL = regex(
     r"(?:(?:^|(?<=\s))(?:(?P<count>\d{0,3})(?P<rows>\.\d{1,3})?(?P<kind>[+*]))?[<^>]?(?:\.[<^>])?[adehlmsv]?)?(?<!\\)\|"
 )
 #: What says that the first row names the columns, or (group 1) that it does not.
-_HEADER = re.compile(r"(?:%|\b(?:options|opts)=[\"']?[\w,%]{0,100}?)\b(no)?header\b")
+_HEADER = regex(r"(?:%|\b(?:options|opts)=[\"']?[\w,%]{0,100}?)\b(no)?header\b")
 _MOST_CELLS = 1_000_000
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from libs.dataloader.tables import BAR, row_cells
+from libs.regexes import regex
 
-_RULE = re.compile(r"^ {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*+:?-+:?[ \t]*+)++(?:\|[ \t]*+)?$", re.MULTILINE)
+_RULE = regex(r"^ {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*+:?-+:?[ \t]*+)++(?:\|[ \t]*+)?$", re.MULTILINE)
 
 
 def with_outer_bars(text: str, prose: str) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from libs.dataloader.encodings import decode_bytes, looks_binary
 from libs.dataloader.text import clean_text
 from libs.dataloader.types import Link
+from libs.regexes import regex
 
 if TYPE_CHECKING:
     from libs.dataloader.notes import Notes
@@ -20,9 +21,9 @@ EXPANSION = 4
 _MAX_CHARS = 100_000_000
 _MOST_NESTED = 1000  # files
 _NESTED_EXPANSION = 10  # times what one file may expand to
-_HEADING = re.compile(r"^(#{1,5}) ", re.MULTILINE)
-_LIKE_MARKUP = re.compile(r"^(#{1,6} |```|~~~)", re.MULTILINE)
-_FENCE_LINE = re.compile(r"^ {0,3}(`{3,}|~{3,})([^\n]*)$", re.MULTILINE)
+_HEADING = regex(r"^(#{1,5}) ", re.MULTILINE)
+_LIKE_MARKUP = regex(r"^(#{1,6} |```|~~~)", re.MULTILINE)
+_FENCE_LINE = regex(r"^ {0,3}(`{3,}|~{3,})([^\n]*)$", re.MULTILINE)
 
 
 class UnreadableError(Exception):
@@ -205,7 +206,7 @@ class FileData:
         return decode_bytes(self.data, declared=self.declared).text
 
 
-_NO_TITLE = re.compile(
+_NO_TITLE = regex(
     r"""^(?:
       untitled.* | no\s+title | [(\[](?:no\s+title|untitled|anonymous)[)\]] | title | word\s+document
     | (?:document|dokument|documento|документ|文档|文書)\d*
@@ -230,7 +231,7 @@ def sensible_title(title: str) -> str | None:
     return None if _NO_TITLE.match(title) else title[:500]
 
 
-_NO_AUTHOR = re.compile(
+_NO_AUTHOR = regex(
     r"""(?:
       openpyxl | python-(?:docx|pptx) | apache\s+poi | docx4j | xlsxwriter | pptxgenjs | sheetjs | un-?named
     | (?:microsoft\ office|windows|default)\ (?:user|anwender|benutzer) | utilisateur\ windows | usuario\ de\ windows
@@ -246,7 +247,7 @@ def sensible_author(name: str) -> str:
     return "" if _NO_AUTHOR.fullmatch(name) else name
 
 
-_CODE_STYLE = re.compile(
+_CODE_STYLE = regex(
     r"(?:source ?|program ?)?code|html preformatted|preformatted text|verbatim|macro text", re.IGNORECASE
 )
 

@@ -10,16 +10,17 @@ from libs.dataloader.formats.base import Content, FileData
 from libs.dataloader.formats.latex import tex_line
 from libs.dataloader.formats.records import content_of_records
 from libs.dataloader.formats.registry import RIS, Format
+from libs.regexes import regex
 
 # -- BibTeX: an entry begins at the margin, so that one whose braces do not match ends where the next one begins.
-_ENTRY = re.compile(r"^[ \t]*@[ \t]*(?P<type>[A-Za-z]{1,40})\s*[{(]", re.MULTILINE)
-_KEY = re.compile(r"\s*(?P<key>[^\s,={}()\"]{1,200})\s*(?:,|(?=[})]))")
-_FIELD = re.compile(r"[\s,]*(?P<name>[A-Za-z][\w:+.-]{0,60})\s*=\s*")
-_WORD = re.compile(r"[^\s,#{}\"=()]{1,200}")
-_AND = re.compile(r"\s+and\s+", re.IGNORECASE)
-_MORE = re.compile(r"\s*#\s*")
-_QUOTED = re.compile(r"[{}\"]")
-_BRACES = re.compile(r"(?<!\\)[{}]")
+_ENTRY = regex(r"^[ \t]*@[ \t]*(?P<type>[A-Za-z]{1,40})\s*[{(]", re.MULTILINE)
+_KEY = regex(r"\s*(?P<key>[^\s,={}()\"]{1,200})\s*(?:,|(?=[})]))")
+_FIELD = regex(r"[\s,]*(?P<name>[A-Za-z][\w:+.-]{0,60})\s*=\s*")
+_WORD = regex(r"[^\s,#{}\"=()]{1,200}")
+_AND = regex(r"\s+and\s+", re.IGNORECASE)
+_MORE = regex(r"\s*#\s*")
+_QUOTED = regex(r"[{}\"]")
+_BRACES = regex(r"(?<!\\)[{}]")
 _PEOPLE = frozenset(("author", "editor", "translator", "bookauthor", "holder"))
 #: Values that are no text: addresses and numbers, in which nothing is a command.
 _PLAIN = frozenset(("url", "doi", "eprint", "isbn", "issn", "pdf", "link"))
@@ -31,7 +32,7 @@ _FIRST = ("title", "author", "year", "date")
 _NO_FIELDS = frozenset(("comment", "preamble", "string"))
 
 # -- RIS
-_TAG = re.compile(r"([A-Z][A-Z0-9])  ?-(?: (.*))?$")
+_TAG = regex(r"([A-Z][A-Z0-9])  ?-(?: (.*))?$")
 _RIS_NAMES = {
     tag: name
     for name, tags in {

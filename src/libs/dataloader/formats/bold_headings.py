@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import NamedTuple
+
+from libs.regexes import regex
 
 _LONGEST = 120  # characters
 _SENTENCE_ENDS = (".", ",", ";", "!", "…")
 _FEWEST = 2
 #: An amount or a date: it begins with a number that is not that of a section.
-_VALUE = re.compile(r"[^\w§]*\d(?!\d{0,2}(?:[.)]\d{0,2})*\s+[^\W\d].*\D\Z)")
+_VALUE = regex(r"[^\w§]*\d(?!\d{0,2}(?:[.)]\d{0,2})*\s+[^\W\d].*\D\Z)")
 
 
 class Block(NamedTuple):

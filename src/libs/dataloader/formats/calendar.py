@@ -12,12 +12,13 @@ from typing import Any, NamedTuple
 from libs.dataloader.formats.base import Content, FileData, TextBuilder, sensible_title
 from libs.dataloader.formats.registry import Format
 from libs.dataloader.text import clean_text
+from libs.regexes import regex
 
-_FOLD = re.compile(rb"\r?\n[ \t]")
-_ESCAPE = re.compile(r"\\([,;:nN\\])")
+_FOLD = regex(rb"\r?\n[ \t]")
+_ESCAPE = regex(r"\\([,;:nN\\])")
 #: A line: a name (of a group before it), parameters, a value.
-_LINE = re.compile(r"(?:[\w-]{1,50}\.)?([\w-]{1,50})((?:;[^\s=;:]{1,50}(?:=(?:\"[^\"\n]*\"|[^\";:\n])*)?)*):(.*)")
-_PARAMETER = re.compile(r";([^=;:]+)(?:=(\"[^\"\n]*\"|[^;:\n]*))?")
+_LINE = regex(r"(?:[\w-]{1,50}\.)?([\w-]{1,50})((?:;[^\s=;:]{1,50}(?:=(?:\"[^\"\n]*\"|[^\";:\n])*)?)*):(.*)")
+_PARAMETER = regex(r";([^=;:]+)(?:=(\"[^\"\n]*\"|[^;:\n]*))?")
 _ENTRIES = frozenset(("VEVENT", "VTODO", "VJOURNAL", "VFREEBUSY", "VCARD"))
 #: What people see of an entry, in their order; what else there is follows by its own name.
 _NAMES = {
@@ -56,7 +57,7 @@ _LEFT_OUT = frozenset(
 )
 _TIMES = frozenset(("DTSTART", "DTEND", "DUE", "COMPLETED", "EXDATE", "RDATE", "BDAY", "ANNIVERSARY"))
 _PEOPLE = frozenset(("ORGANIZER", "ATTENDEE"))
-_MOMENT = re.compile(r"(\d{4})-?(\d{2})-?(\d{2})(?:T(\d{2}):?(\d{2})(?::?\d{2}(?:\.\d+)?)?(Z?))?")
+_MOMENT = regex(r"(\d{4})-?(\d{2})-?(\d{2})(?:T(\d{2}):?(\d{2})(?::?\d{2}(?:\.\d+)?)?(Z?))?")
 _NO_KINDS = frozenset(("voice", "internet", "pref", "x-internet", "quoted-printable"))
 _DAY = len("2025-01-31")
 

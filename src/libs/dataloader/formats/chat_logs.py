@@ -8,21 +8,22 @@ from datetime import datetime
 
 from libs.dataloader.formats.base import Content, lowered
 from libs.dataloader.formats.chats import Chat, Message, content_of
+from libs.regexes import regex
 
 _TIME = r"\d{1,2}[:.]\d{2}(?:[:.]\d{2})?(?:[ \u00a0\u202f]?[AaPp]\.?[ \u00a0\u202f]?[Mm]\.?)?"
 #: ``[12.03.25, 18:04:11] Ida: words``, ``3/12/25, 6:04 PM - Ida: words``. Logs of programs have no comma in a time.
-_WHATSAPP = re.compile(
+_WHATSAPP = regex(
     rf"[\u200e\u200f]?(?:\[(?P<on>[\d./-]{{6,10}}, {_TIME})\]|(?P<at>[\d./-]{{6,10}}, {_TIME}) -)"
     r" (?:(?P<who>[^:\n]{1,80}): )?(?P<text>.*)"
 )
 #: ``2025-02-11 10:01 <ida> words``, ``[10:01] <@ida> words``.
-_IRC = re.compile(
+_IRC = regex(
     r"\[?(?P<at>(?:\d{4}-\d{2}-\d{2}[ T])?\d{1,2}:\d{2}(?::\d{2})?)\]?"
     r"\s+<[ @+%&~]?(?P<who>[^<>\s]{1,50})>\s(?P<text>.*)"
 )
 #: Who came and went, in logs of IRC.
-_EVENT = re.compile(r"\[?(?:\d{4}-\d{2}-\d{2}[ T])?\d{1,2}:\d{2}(?::\d{2})?\]?\s+(?:-!-|\*{1,3}|-->|<--)\s")
-_DATE = re.compile(r"(\d{1,4})([./-])(\d{1,2})\2(\d{1,4}), (\d{1,2})[:.](\d{2})[^AaPp]*([AaPp])?.*")
+_EVENT = regex(r"\[?(?:\d{4}-\d{2}-\d{2}[ T])?\d{1,2}:\d{2}(?::\d{2})?\]?\s+(?:-!-|\*{1,3}|-->|<--)\s")
+_DATE = regex(r"(\d{1,4})([./-])(\d{1,2})\2(\d{1,4}), (\d{1,2})[:.](\d{2})[^AaPp]*([AaPp])?.*")
 _LOOKED_AT = 20  # lines
 _MONTHS = 12
 _YEAR = 4  # digits

@@ -15,11 +15,12 @@ from libs.dataloader.formats.base import Content, FileData, closed, escaped, joi
 from libs.dataloader.formats.json_outline import flat
 from libs.dataloader.links import LinkCollector
 from libs.dataloader.text import clean_text
+from libs.regexes import regex
 
 _MOSTLY = 0.8
-_SLACK_MARK = re.compile(r"<([@#!]?)([^<>|\n]{1,2000})(?:\|([^<>\n]{0,2000}))?>")
+_SLACK_MARK = regex(r"<([@#!]?)([^<>|\n]{1,2000})(?:\|([^<>\n]{0,2000}))?>")
 #: The beginning of a time as messages have it: the year and the month.
-_DATED = re.compile(r"(\d{4})-(0[1-9]|1[0-2])")
+_DATED = regex(r"(\d{4})-(0[1-9]|1[0-2])")
 _MONTHS = (
     *("January", "February", "March", "April", "May", "June"),
     *("July", "August", "September", "October", "November", "December"),

@@ -7,12 +7,13 @@ import re
 from libs.dataloader.formats.base import Content, FileData
 from libs.dataloader.formats.registry import Format
 from libs.dataloader.text import clean_text
+from libs.regexes import regex
 
-_OBJECTIVE_C = re.compile(r"^[^\S\n]*(?:#import|#include|@interface|@implementation|@protocol|@class)\b", re.MULTILINE)
+_OBJECTIVE_C = regex(r"^[^\S\n]*(?:#import|#include|@interface|@implementation|@protocol|@class)\b", re.MULTILINE)
 # Letters that files write in ASCII: ``pós`` as ``p&#xf3;s`` in XML, and as ``p\u00f3s`` in properties of Java.
 _WRITTEN_LETTERS = {
-    ".properties": re.compile(r"(?<!\\)((?:\\\\)*)\\u()([0-9A-Fa-f]{4})"),
-    "xml": re.compile(r"()&#(?:([0-9]{3,7})|x([0-9A-Fa-f]{2,6}));"),
+    ".properties": regex(r"(?<!\\)((?:\\\\)*)\\u()([0-9A-Fa-f]{4})"),
+    "xml": regex(r"()&#(?:([0-9]{3,7})|x([0-9A-Fa-f]{2,6}));"),
 }
 _FIRST_LETTER = 0xA0  # below it are the marks of the language itself
 

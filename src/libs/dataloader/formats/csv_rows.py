@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import csv
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from threading import Lock
 from typing import Any, NamedTuple
 
+from libs.regexes import regex
+
 _MANY = 8  # so many lines that all look like rows are rows, even where the quotes around them make sense
 _MISFITS = 10  # one line in so many may have another width than the table
 _DIALECTS: tuple[dict[str, Any], ...] = ({}, {"strict": True}, {"quoting": csv.QUOTE_NONE})
-_ESCAPED_QUOTE = re.compile(r'(?<!\\)((?:\\\\)*)\\"')
+_ESCAPED_QUOTE = regex(r'(?<!\\)((?:\\\\)*)\\"')
 _JUDGED = 1000  # lines with such a quote
 _LARGEST_LIMIT = 2**31 - 1  # a C long
 _limit_lock = Lock()

@@ -16,10 +16,11 @@ from libs.dataloader.formats.registry import Format
 from libs.dataloader.formats.rows import Records, column_names, has_header, is_wide, split_captions, write_table
 from libs.dataloader.table_heads import grouped_names
 from libs.dataloader.tables import rectangular
+from libs.regexes import regex
 
 _DELIMITERS = ",;\t|"
-_TOLD = re.compile(r'"?sep=([^\w\s"]|\t)"?', re.IGNORECASE)  # Excel's first line, which it does not show
-_COMMENT = re.compile(r"#+(?:\s+|$)|##+")
+_TOLD = regex(r'"?sep=([^\w\s"]|\t)"?', re.IGNORECASE)  # Excel's first line, which it does not show
+_COMMENT = regex(r"#+(?:\s+|$)|##+")
 _FIRST_LINES = 30
 _SAMPLE_LINES = 200
 _SAMPLE_CHARS = 100_000

@@ -16,14 +16,15 @@ from libs.dataloader.formats.registry import Format
 from libs.dataloader.html import html_to_document
 from libs.dataloader.links import LinkCollector
 from libs.dataloader.text import clean_text
+from libs.regexes import regex
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
 # Boxes to tick: elements in older notes, and a style of items of lists in newer ones.
-_BOX = re.compile(r"""<en-todo\b([^<>]*?)/?>|<li style="[^"<>]*?--en-checked:(true|false)[^"<>]*">(<div[^<>]*>)?""")
-_DOCTYPE = re.compile(rb"<!DOCTYPE[^<>\[\]]*>")
-_TICKED = re.compile(r"checked=[\"']true")
+_BOX = regex(r"""<en-todo\b([^<>]*?)/?>|<li style="[^"<>]*?--en-checked:(true|false)[^"<>]*">(<div[^<>]*>)?""")
+_DOCTYPE = regex(rb"<!DOCTYPE[^<>\[\]]*>")
+_TICKED = regex(r"checked=[\"']true")
 
 
 def read(file: FileData, _kind: Format) -> Content:

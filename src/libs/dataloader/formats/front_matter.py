@@ -11,13 +11,14 @@ from typing import Any, Final
 import yaml
 
 from libs.dataloader.notes import without_brackets
+from libs.regexes import regex
 
-_FENCED: Final = re.compile(
+_FENCED: Final = regex(
     r"\A(?P<fence>---|\+\+\+)[ \t]*\n(?P<body>.*?)^(?P=fence)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE
 )
-_FIELD: Final = re.compile(r"^([^\W\d_](?:[\w -]{0,60}?|[\w.-]{0,60}))\s*[:=]\s*(.*)$")
-_BLOCK_SCALAR: Final = re.compile(r"[|>][+\-1-9]{0,2}")
-_ITEM: Final = re.compile(r"^\s+-\s+(.+)$|^-\s+(.+)$")
+_FIELD: Final = regex(r"^([^\W\d_](?:[\w -]{0,60}?|[\w.-]{0,60}))\s*[:=]\s*(.*)$")
+_BLOCK_SCALAR: Final = regex(r"[|>][+\-1-9]{0,2}")
+_ITEM: Final = regex(r"^\s+-\s+(.+)$|^-\s+(.+)$")
 #: Fields at the top by the names that they have in the metadata; others keep their own.
 COMMON_FIELDS: Final = {
     "author": "author",

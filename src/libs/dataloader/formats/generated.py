@@ -6,16 +6,17 @@ import re
 
 from libs.dataloader.formats.base import FileData, UnreadableError
 from libs.dataloader.formats.registry import JSON, Format
+from libs.regexes import regex
 
 _MINIFIED = frozenset(("javascript", "css"))
 _SMALL = 2000  # bytes; a short script in one line is a bookmark, or an example
 _LONG = 300  # characters of an average line: lines are read
 #: Where a page is that the index has words of; a file of settings for an index has none.
-_PLACE = re.compile(rb'"(?:location|url|uri|href|path|permalink|u|l)"\s*:\s*"')
-_VIEWS = re.compile(rb"^views:\s", re.MULTILINE)
+_PLACE = regex(rb'"(?:location|url|uri|href|path|permalink|u|l)"\s*:\s*"')
+_VIEWS = regex(rb"^views:\s", re.MULTILINE)
 #: Sphinx copies the sources of pages there, as "guide.rst.txt".
-_SOURCE = re.compile(r"/_sources/.*\.(?:rst|md|ipynb|txt)$")
-_SEARCH_INDEX = re.compile(r"(?:^|[-_.])search[-_]?index[-_.\w]*\.json$", re.IGNORECASE)
+_SOURCE = regex(r"/_sources/.*\.(?:rst|md|ipynb|txt)$")
+_SEARCH_INDEX = regex(r"(?:^|[-_.])search[-_]?index[-_.\w]*\.json$", re.IGNORECASE)
 #: What package managers write: the versions of all packages, and their checksums.
 _LOCKED = frozenset(
     (
@@ -27,7 +28,7 @@ _LOCKED = frozenset(
 )
 #: How a copy of a graph begins (core.rag.dbhandler.transfer): with its texts, it would be all that is there once more.
 _EXPORT = b'{"format":"memgraph-rag export"'
-_CHECKSUM = re.compile(rb"(?:sha\d{1,3}|\bh1|checksum|integrity|hash(?:es)?\b)[\"']?\s*[-:=]", re.IGNORECASE)
+_CHECKSUM = regex(rb"(?:sha\d{1,3}|\bh1|checksum|integrity|hash(?:es)?\b)[\"']?\s*[-:=]", re.IGNORECASE)
 
 
 def check_written(file: FileData, kind: Format) -> None:

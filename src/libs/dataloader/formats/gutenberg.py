@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 
 from libs.dataloader.formats.base import Content
+from libs.regexes import regex
 
 _HEAD = 20_000  # characters within which a book begins
 _MARK = r"^[ \t]*\*{3}[ \t]?%s OF (?:THE |THIS )?PROJECT GUTENBERG\b[^\n]*"
-_START = re.compile(_MARK % "START" + r"(?:(?<!\*{3})\n[^\n]*\*{3}[ \t]*$)?", re.MULTILINE | re.IGNORECASE)
-_END = re.compile(_MARK % "END", re.MULTILINE | re.IGNORECASE)
+_START = regex(_MARK % "START" + r"(?:(?<!\*{3})\n[^\n]*\*{3}[ \t]*$)?", re.MULTILINE | re.IGNORECASE)
+_END = regex(_MARK % "END", re.MULTILINE | re.IGNORECASE)
 #: What stands above the mark in older files.
-_LAST = re.compile(r"\n[ \t]*End of (?:the |this )?Project Gutenberg[^\n]*(?:\n[^\n]+){0,2}\s*\Z", re.IGNORECASE)
+_LAST = regex(r"\n[ \t]*End of (?:the |this )?Project Gutenberg[^\n]*(?:\n[^\n]+){0,2}\s*\Z", re.IGNORECASE)
 _LAST_LENGTH = 400
-_FIELD = re.compile(r"^(Title|Author):[ \t]*(\S[^\n]*(?:\n[ \t]+\S[^\n]*)*)", re.MULTILINE)
+_FIELD = regex(r"^(Title|Author):[ \t]*(\S[^\n]*(?:\n[ \t]+\S[^\n]*)*)", re.MULTILINE)
 
 
 def read_book(text: str) -> Content | None:

@@ -6,16 +6,17 @@ import re
 from collections.abc import Iterable, Iterator
 
 from libs.dataloader.table_heads import data_table
+from libs.regexes import regex
 
-_OPENS = re.compile(r"^ {0,3}<table\b", re.MULTILINE | re.IGNORECASE)
+_OPENS = regex(r"^ {0,3}<table\b", re.MULTILINE | re.IGNORECASE)
 #: What the target of a link is put in angle brackets for.
-_ODD = re.compile(r"[\s()]")
+_ODD = regex(r"[\s()]")
 # With the empty line below: there is one above.
-_LINE_END = re.compile(r"[ \t]*(?:\n(?:[ \t]*\n)?|\Z)")
+_LINE_END = regex(r"[ \t]*(?:\n(?:[ \t]*\n)?|\Z)")
 #: How comments begin and end. In MDX, one behind a heading is its anchor: ``## Usage {/*usage*/}``.
 _COMMENTS = {"<!--": "-->", "{/*": "*/}"}
-_COMMENT = re.compile("|".join(map(re.escape, _COMMENTS)))
-_CLOSES = re.compile(r"</table\s*>[ \t]*$", re.MULTILINE | re.IGNORECASE)
+_COMMENT = regex("|".join(map(re.escape, _COMMENTS)))
+_CLOSES = regex(r"</table\s*>[ \t]*$", re.MULTILINE | re.IGNORECASE)
 
 
 def with_plain_tables(text: str, prose: str) -> str:

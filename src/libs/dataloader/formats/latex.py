@@ -27,8 +27,9 @@ from libs.dataloader.formats.registry import Format
 from libs.dataloader.links import LinkCollector
 from libs.dataloader.table_heads import data_table
 from libs.dataloader.text import raised
+from libs.regexes import regex
 
-_TOKEN = re.compile(
+_TOKEN = regex(
     r"""%[^\n]*(?:\n[ \t]*)?
     | \\(?P<edge>begin|end)[ \t]*\{(?P<environment>[A-Za-z]{1,40})\*?\}
     | \\(?P<command>[A-Za-z@]+)\*?[ \t]*
@@ -36,32 +37,32 @@ _TOKEN = re.compile(
     | \${1,2} | [{}&~] | ---? | `` | '' | \n[ \t]*\n\s*""",
     re.VERBOSE,
 )
-_OPTION = re.compile(r"\s?\[([^\[\]]{0,500})\]")
+_OPTION = regex(r"\s?\[([^\[\]]{0,500})\]")
 # How much room is below a row: ``2pt``, ``0.5\baselineskip``. A cell may begin with other brackets.
-_LENGTH = re.compile(r"\s*[-+]?[\d.,]{0,20}[ \t]*(?:pt|mm|cm|in|ex|em|bp|pc|dd|cc|sp|mu|\\[A-Za-z]{1,40})\s*")
-_MACRO = re.compile(
+_LENGTH = regex(r"\s*[-+]?[\d.,]{0,20}[ \t]*(?:pt|mm|cm|in|ex|em|bp|pc|dd|cc|sp|mu|\\[A-Za-z]{1,40})\s*")
+_MACRO = regex(
     r"\\(?:(?:re|provide)?newcommand\*?[ \t]*+\{?|def)[ \t]*+\\([A-Za-z]{1,40})\}?[ \t]*+"
     r"\{([^{}\\$#&]{1,200}?)(?:\\xspace)?\}"
 )
-_DEFINED = re.compile(r"[ \t]*=?\\[A-Za-z@]+[ \t]*(?:#[^{}\n]{0,100})?")
-_BODY = re.compile(r"\\begin[ \t]*\{document\}")
+_DEFINED = regex(r"[ \t]*=?\\[A-Za-z@]+[ \t]*(?:#[^{}\n]{0,100})?")
+_BODY = regex(r"\\begin[ \t]*\{document\}")
 # What pandoc makes of code: each part of it in a command, and signs as in text.
-_HIGHLIGHTED = re.compile(r"\\[A-Za-z]{1,30}Tok\{((?:[^{}\\]|\\.|\{[^{}]{0,100}\}){0,10000})\}", re.DOTALL)
-_ESCAPED = re.compile(r"\\([A-Za-z]{1,30})\{\}|\{([^{}\n]{0,10})\}|\\([^A-Za-z])")
-_ACCENTED = re.compile(r"[ \t]*(?:\{[ \t]*(\\?[A-Za-z])[ \t]*\}|(\\?[A-Za-z]))")
+_HIGHLIGHTED = regex(r"\\[A-Za-z]{1,30}Tok\{((?:[^{}\\]|\\.|\{[^{}]{0,100}\}){0,10000})\}", re.DOTALL)
+_ESCAPED = regex(r"\\([A-Za-z]{1,30})\{\}|\{([^{}\n]{0,10})\}|\\([^A-Za-z])")
+_ACCENTED = regex(r"[ \t]*(?:\{[ \t]*(\\?[A-Za-z])[ \t]*\}|(\\?[A-Za-z]))")
 _DEEPEST = 20
 _LEAST_SHOWN = 0.3
 _MOST_EXPANDED = 1_000_000  # characters that commands of the file's own may add to a text
 _LEVEL = "\ue002"  # of a list within a list, at the beginning of a line
-_TRIMMED = re.compile(r"\([\w.{}]{0,40}\)")  # at its ends, a rule: ``(lr)``, ``(l{2pt})``
-_CAPTION = re.compile("\ue003([^\ue003]*)\ue003")  # in a table
-_FONT = re.compile(r"\\[A-Za-z]{2,20}[ \t]*\{([^{}]{0,500})\}")  # of the name of an item
-_ITEM = re.compile(r"[ \t]*(?:\n[ \t]*)?(?!\n)")
-_BLOCK = re.compile(r"\ue000(\d+)\ue001")
-_BLANKS = re.compile(r"[ \t]+")
-_GAPS = re.compile(r"\n[ \t]*\n\s*")
-_COMMANDS = re.compile(r"[\\{}$~%]|--|``|''")
-_PERCENT = re.compile(r"(?<!\\)%")
+_TRIMMED = regex(r"\([\w.{}]{0,40}\)")  # at its ends, a rule: ``(lr)``, ``(l{2pt})``
+_CAPTION = regex("\ue003([^\ue003]*)\ue003")  # in a table
+_FONT = regex(r"\\[A-Za-z]{2,20}[ \t]*\{([^{}]{0,500})\}")  # of the name of an item
+_ITEM = regex(r"[ \t]*(?:\n[ \t]*)?(?!\n)")
+_BLOCK = regex(r"\ue000(\d+)\ue001")
+_BLANKS = regex(r"[ \t]+")
+_GAPS = regex(r"\n[ \t]*\n\s*")
+_COMMANDS = regex(r"[\\{}$~%]|--|``|''")
+_PERCENT = regex(r"(?<!\\)%")
 
 
 def read(file: FileData, _kind: Format) -> Content:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from libs.regexes import regex
 
 #: Levels of headings.
 LEVELS = {
@@ -38,7 +38,7 @@ DROPPED = {
     )
     for name in names.split()
 }
-REFERENCES = re.compile(r"(?:[Cc]ite|autocite|parencite|textcite|footcite|nocite)\w*|(?:eq|auto|page|name|[cC])?ref")
+REFERENCES = regex(r"(?:[Cc]ite|autocite|parencite|textcite|footcite|nocite)\w*|(?:eq|auto|page|name|[cC])?ref")
 # fmt: off
 WORDS = {
     "ldots": "…", "dots": "…", "LaTeX": "LaTeX", "TeX": "TeX", "quad": " ", "qquad": " ", "newline": "\n",

@@ -21,6 +21,7 @@ from libs.dataloader.formats.registry import MBOX, Format
 from libs.dataloader.html import html_to_document
 from libs.dataloader.links import LinkCollector
 from libs.dataloader.text import clean_text
+from libs.regexes import regex
 
 _SHOWN = ("From", "To", "Cc", "Date", "Subject")  # the last one is the heading of a message in an archive
 _OF_MAIL = ("To", "Cc", "Bcc", "Received", "Message-ID")
@@ -29,16 +30,16 @@ _FILES = frozenset(("text/calendar", "text/csv", "text/vcard", "text/x-vcard")) 
 _ADDRESSES = frozenset(("From", "To", "Cc"))
 #: A name as directories have it, with the family name first: ``"Lane, Ada" <ada@example.org>``. Without quotes, which
 #: are not shown of encoded names, two words before the comma are somebody else.
-_TURNED = re.compile(
+_TURNED = regex(
     r"(?P<before>\A|[>,;]\s*)(?P<quote>\"?)(?:(?<=\")|(?![^\s,]*\s))(?P<family>[^\W\d_][^\",;<>@()\d]{0,40}), "
     r"(?!(?:Inc|Ltd|LLC|LLP|Corp|GmbH|AG|S\.?A|Jr|Sr|I{2,3}|Ph\.?D|M\.?D|Esq)\b)"
     r"(?P<given>[^\W\d_](?:[^\",;<>@()\d]{0,40}[^\s\",;<>@()\d])?)(?P=quote)(?=\s*<[^<>\s]+@)"
 )
 #: The line above a signature; in Markdown, the one before it would be a heading.
-_SIGNATURE = re.compile(r"\n(?=--[ \t]*$)", re.MULTILINE)
-_URL = re.compile(r"https?://[^\s<>\"'`|]+")
-_MBOX_FROM = re.compile(rb"(?:\A|(?<=\n)\r?\n)From [^\s\n]{1,500}[^\n]{0,100}\d\d:\d\d[^\n]{0,100}\n")
-_MBOX_QUOTED = re.compile(rb"^>(>*From )", re.MULTILINE)  # a line of a message that begins like those between them
+_SIGNATURE = regex(r"\n(?=--[ \t]*$)", re.MULTILINE)
+_URL = regex(r"https?://[^\s<>\"'`|]+")
+_MBOX_FROM = regex(rb"(?:\A|(?<=\n)\r?\n)From [^\s\n]{1,500}[^\n]{0,100}\d\d:\d\d[^\n]{0,100}\n")
+_MBOX_QUOTED = regex(rb"^>(>*From )", re.MULTILINE)  # a line of a message that begins like those between them
 
 
 def read(file: FileData, kind: Format) -> Content:

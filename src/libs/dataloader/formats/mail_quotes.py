@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from libs.regexes import regex
+
 #: The line above an earlier message: "On 9 May 2016 at 11:33, Ada Lane wrote:"; it may be wrapped.
 _WROTE = (
     r"(?:On|Am|Le|El|Il|Op|Em|Den|Dne)\b(?=[^\n]*\d)[^\n]{5,200}(?:\n[^\n]{1,200})?"
@@ -21,9 +23,9 @@ _HEADERS = (
     r"\n\s*"
     r"\*{0,2}(?:To|An|À|Para|A|Aan|Cc|Subject|Betreff|Objet|Asunto|Oggetto|Onderwerp)[ \t]?:"
 )
-_EARLIER = re.compile(rf"^(?:(?P<said>{_WROTE}|{_ORIGINAL})|{_HEADERS})", re.MULTILINE)
-_FORWARDED = re.compile(r"\s*(?:fwd?|wg|tr|rv)\s*:", re.IGNORECASE)
-_MARKED = re.compile(r"\s*>")
+_EARLIER = regex(rf"^(?:(?P<said>{_WROTE}|{_ORIGINAL})|{_HEADERS})", re.MULTILINE)
+_FORWARDED = regex(r"\s*(?:fwd?|wg|tr|rv)\s*:", re.IGNORECASE)
+_MARKED = regex(r"\s*>")
 
 
 def with_quotations(text: str, subject: str) -> str:

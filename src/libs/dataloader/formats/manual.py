@@ -9,8 +9,9 @@ from libs.dataloader.formats.base import Content, FileData, fenced, join_lines
 from libs.dataloader.formats.registry import Format
 from libs.dataloader.links import LinkCollector
 from libs.dataloader.tables import markdown_table
+from libs.regexes import regex
 
-_ESCAPE = re.compile(
+_ESCAPE = regex(
     r"""\\(?:
       ".* | f(?:\(..|\[[^\]]{0,100}\]|.) | s(?:[-+]?\d{1,2}|\[[^\]]{0,100}\])
     | [mMFkRYVn](?:\(..|\[[^\]]{0,100}\]|.) | [hvwlLDbo]'[^']{0,300}'
@@ -48,10 +49,10 @@ _TAGGED = frozenset(("TP", "TQ", "IP"))
 _BREAKS = frozenset((".TP", ".IP", ".PP", ".LP", ".br"))
 _SILENT = frozenset("PD DT AT UC IX YS".split())
 _DEFINITIONS = frozenset("de de1 am am1 ig".split())
-_CONDITION = re.compile(r"""[.']\s*(?:if|ie|el)\b\s*(?:!?(["']).*?\1.*?\1|!?\S+)?\s*(?:\\\{)?\s*""")
-_SETS = re.compile(r"\.\s*(?:nr|ds|ta|in|ft)\b")
-_COMMENT = re.compile(r'(?<!\\)\\".*')
-_NUMBER = re.compile(r"\(?(?:\d{1,3}|[a-z])[.)]|\[\d{1,3}\]")  # of an item or a footnote
+_CONDITION = regex(r"""[.']\s*(?:if|ie|el)\b\s*(?:!?(["']).*?\1.*?\1|!?\S+)?\s*(?:\\\{)?\s*""")
+_SETS = regex(r"\.\s*(?:nr|ds|ta|in|ft)\b")
+_COMMENT = regex(r'(?<!\\)\\".*')
+_NUMBER = regex(r"\(?(?:\d{1,3}|[a-z])[.)]|\[\d{1,3}\]")  # of an item or a footnote
 _CODE = {"nf": "fi", "EX": "EE", "Vb": "Ve"}
 
 

@@ -24,23 +24,24 @@ from libs.dataloader.notes import (
     with_tags,
     without_brackets,
 )
+from libs.regexes import regex
 
 #: What Pandoc, Quarto, MkDocs, kramdown and others note behind a heading: ``{#sec-usage .unnumbered}``, ``{-}``.
-HEADING_ATTRIBUTES = re.compile(r"[ \t]*\{[ \t]*(?:-|(?:[#.:]|[\w:-]+=[\"'])[^{}]*)\}[ \t]*$")
-_BLOCK_PROPERTY = re.compile(r"^[ \t]+(?:id|collapsed)::[ \t][^\n]*(?:\n|\Z)", re.MULTILINE)
-_IMPORT = re.compile(
+HEADING_ATTRIBUTES = regex(r"[ \t]*\{[ \t]*(?:-|(?:[#.:]|[\w:-]+=[\"'])[^{}]*)\}[ \t]*$")
+_BLOCK_PROPERTY = regex(r"^[ \t]+(?:id|collapsed)::[ \t][^\n]*(?:\n|\Z)", re.MULTILINE)
+_IMPORT = regex(
     r"^import[ \t]+(?:[\w$*, \t]{0,200}(?:\{[\w$,\s]{0,2000}\}[ \t]*)?\bfrom[ \t]+)?"
     r"(?:\"[^\"\n]{1,500}\"|'[^'\n]{1,500}')[ \t]*;?[ \t]*(?:\n|\Z)",
     re.MULTILINE,
 )
-_MYST_LABEL = re.compile(r"^\([\w.:-]{1,200}\)=[ \t]*(?:\n|\Z)", re.MULTILINE)
-_TICKS = re.compile(r"`+")
-_ATX = re.compile(r"^ {0,3}(#{1,6})[ \t]+([^\n]*)$", re.MULTILINE)
-_SETEXT = re.compile(r"^ {0,3}(\S[^\n]*)\n {0,3}(=+|-+)[ \t]*$", re.MULTILINE)
-_HTML_HEADING = re.compile(r"<h1[^>]{0,500}>(.{0,1000}?)</h1>", re.DOTALL | re.IGNORECASE)
+_MYST_LABEL = regex(r"^\([\w.:-]{1,200}\)=[ \t]*(?:\n|\Z)", re.MULTILINE)
+_TICKS = regex(r"`+")
+_ATX = regex(r"^ {0,3}(#{1,6})[ \t]+([^\n]*)$", re.MULTILINE)
+_SETEXT = regex(r"^ {0,3}(\S[^\n]*)\n {0,3}(=+|-+)[ \t]*$", re.MULTILINE)
+_HTML_HEADING = regex(r"<h1[^>]{0,500}>(.{0,1000}?)</h1>", re.DOTALL | re.IGNORECASE)
 # Of what stands in angle brackets, the tags: elements of text in small letters, what has attributes or is closed.
 # Others are types and placeholders: List<String>, Vec<T>, <file>.
-_TAG = re.compile(
+_TAG = regex(
     r"<!--.*?-->"
     r"|</?(?:a|abbr|b|big|br|center|cite|code|del|div|em|font|h[1-6]|hr|i|img|ins|kbd|mark|p|picture|q|s|small|source"
     r"|span|strike|strong|sub|sup|svg|tt|u|var|wbr|BR|IMG)(?=[\s/>])[^<>]*>"
@@ -48,36 +49,36 @@ _TAG = re.compile(
     r"|<([A-Za-z][\w.-]{0,100})>(?=[^<]*</\1>)|</[A-Za-z][^<>]*>",
     re.DOTALL,
 )
-_IMAGE = re.compile(r"!\[([^\[\]]{0,500})\](?:\([^()]{0,1000}\)|\[[^\[\]]{0,200}\])")
+_IMAGE = regex(r"!\[([^\[\]]{0,500})\](?:\([^()]{0,1000}\)|\[[^\[\]]{0,200}\])")
 # Logos and badges, which stand before a title.
-_NO_WORDS = re.compile(rf"\[?{_IMAGE.pattern}(?:\](?:\([^()]{{0,1000}}\)|\[[^\[\]]{{0,200}}\]))?|<[^<>]+>")
-_TOKEN = re.compile(
+_NO_WORDS = regex(rf"\[?{_IMAGE.pattern}(?:\](?:\([^()]{{0,1000}}\)|\[[^\[\]]{{0,200}}\]))?|<[^<>]+>")
+_TOKEN = regex(
     r"\\.|!?\[|\]|\n[ \t]*\n|<https?://[^\s<>]+>|(?<![\w\"'=])https?://[^\s<>\"'`|\[\]]+"
     r"|<a\s[^<>]{0,500}?href\s{0,5}=\s{0,5}[\"']([^\"'<>]{0,2000})[\"'][^<>]{0,500}>",
     re.IGNORECASE | re.DOTALL,
 )
-_INLINE = re.compile(
+_INLINE = regex(
     r"\(\s{0,100}(?:<([^<>\n]{0,2000})>|((?:[^\s()\\]|\\.|\([^\s()]{0,500}\)){0,2000}))"
     r"(?:\s{1,100}(?:\"[^\"]{0,1000}\"|'[^']{0,1000}'|\([^()]{0,1000}\)))?\s{0,100}\)"
 )
-_LABEL = re.compile(r"\[([^\[\]]{0,500})\]")
+_LABEL = regex(r"\[([^\[\]]{0,500})\]")
 # Not of a footnote: ``[^1]: Words``.
-_DEFINITION = re.compile(
+_DEFINITION = regex(
     r"^ {0,3}\[(?!\^)([^\[\]\n]{1,500})\]:[ \t]*+(?:\n[ \t]*+)?(?:<([^<>\n]{0,2000})>|(\S{1,2000}))", re.MULTILINE
 )
-_EMPHASIS = re.compile(r"(\*\*|__|\*|~~)(?=\S)(.+?)(?<=\S)\1")
-_MARKUP = re.compile(r"[*_`~\[<\\]")
-_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
-_CODE_SPAN = re.compile(r"(?<![\\`])(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
+_EMPHASIS = regex(r"(\*\*|__|\*|~~)(?=\S)(.+?)(?<=\S)\1")
+_MARKUP = regex(r"[*_`~\[<\\]")
+_ESCAPE = regex(r"\\([!-/:-@\[-`{-~])")
+_CODE_SPAN = regex(r"(?<![\\`])(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
 #: What is literal waits in the private use area.
 _AWAY = {code: chr(0xE000 + code) for code in range(0x21, 0x7F) if not chr(code).isalnum()}
 LITERAL = {ord(away): chr(code) for code, away in _AWAY.items()}
-_NOT_NEWLINE = re.compile(r"[^\n]+")
+_NOT_NEWLINE = regex(r"[^\n]+")
 _AFTER_URL = ".,;:!?*_~'\""
 _DEEPEST = 100
 _LONGEST_TITLE = 300
 _NO_NAMES = ("readme", "index")  # in folders of code and sites, which may be a vault of Obsidian, too
-_DAY = re.compile(r"\d{4}[-_.]\d\d[-_.]\d\d")
+_DAY = regex(r"\d{4}[-_.]\d\d[-_.]\d\d")
 _LONGEST_WORDS = 1000
 #: A description of fewer words says nothing that the title does not; one within so many characters is in the text.
 _SHORTEST_LEAD = 3

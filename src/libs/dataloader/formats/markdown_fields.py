@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from libs.dataloader.formats.front_matter import COMMON_FIELDS, split_front_matter
 from libs.dataloader.formats.preamble import preamble_title, split_preamble
 from libs.dataloader.notes import without_brackets
+from libs.regexes import regex
 
-_PAGE_PROPERTIES = re.compile(r"\A(?:[^\W\d_][\w./-]{0,60}::[ \t][^\n]*+(?:\n|\Z))+(?=\n|[ \t]*-[ \t]|\Z)")  # of Logseq
+_PAGE_PROPERTIES = regex(r"\A(?:[^\W\d_][\w./-]{0,60}::[ \t][^\n]*+(?:\n|\Z))+(?=\n|[ \t]*-[ \t]|\Z)")  # of Logseq
 
 
 def fields_at_top(text: str) -> tuple[dict[str, Any], str, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import NamedTuple
@@ -12,11 +11,12 @@ from libs.dataloader.formats.manual import Page, read_page, shown
 from libs.dataloader.formats.registry import Format
 from libs.dataloader.links import LinkCollector
 from libs.dataloader.tables import markdown_table
+from libs.regexes import regex
 
-_WORD = re.compile(r'"((?:[^"]|"")*)"?|((?:\\.|[^\s"\\])\S*)')
+_WORD = regex(r'"((?:[^"]|"")*)"?|((?:\\.|[^\s"\\])\S*)')
 _GLUE = "\x01"  # no text has it; there is no blank where it stands
 _NO_SIGN = "\x02"  # behind a character that is meant itself, not as punctuation
-_GLUED = re.compile(" ?\x01 ?|\x02")
+_GLUED = regex(" ?\x01 ?|\x02")
 _CLOSING = frozenset(".,:;)]?!")
 _OPENING = frozenset("([")
 # fmt: off

@@ -11,17 +11,18 @@ from libs.dataloader.formats.described import Section, begun, facts, is_object
 from libs.dataloader.formats.rst import CODE, SILENT, note_label, to_markdown
 from libs.dataloader.formats.rst_inline import Inline
 from libs.dataloader.links import LinkCollector
+from libs.regexes import regex
 
 #: A line that opens or closes a block: code, or a directive: ```` ```{note} Title````, ``:::{tip}``.
-_FENCE = re.compile(r"^([ \t]*)(`{3,}|~{3,}|:{3,})([^\n]*)$", re.MULTILINE)
-_DIRECTIVE = re.compile(r"[ \t]*\{([A-Za-z][\w:+-]*)\}[ \t]*(.*)")
+_FENCE = regex(r"^([ \t]*)(`{3,}|~{3,}|:{3,})([^\n]*)$", re.MULTILINE)
+_DIRECTIVE = regex(r"[ \t]*\{([A-Za-z][\w:+-]*)\}[ \t]*(.*)")
 #: What says of a directive how it looks, at the top of its body: lines of ``:name: value``, or YAML between dashes.
-_OPTIONS = re.compile(r"\A(?:---[ \t]*\n(?:(?!---)[^\n]*\n)*---[ \t]*(?:\n|\Z)|(?::[\w-]+:[^\n]*(?:\n|\Z))+)")
+_OPTIONS = regex(r"\A(?:---[ \t]*\n(?:(?!---)[^\n]*\n)*---[ \t]*(?:\n|\Z)|(?::[\w-]+:[^\n]*(?:\n|\Z))+)")
 #: Right behind a word, only what is raised or lowered: ``f{x}`y``` is something else.
-_ROLE = re.compile(r"(?<![`\\$}])\{(su[bp](?:script)?|(?<!\w\{)[A-Za-z][\w:+.-]*)\}`([^`\n]+(?:\n[^`\n]+)?)`(?!`)")
-_NAMED = re.compile(r"^:?([\w-]+):[ \t]+(\S[^\n]*)", re.MULTILINE)
-_HEADING = re.compile(r"^#{1,6}[ \t]+\S[^\n]*", re.MULTILINE)
-_CAPTION = re.compile(r"^:?caption:[ \t]+(\S[^\n]*)", re.MULTILINE)
+_ROLE = regex(r"(?<![`\\$}])\{(su[bp](?:script)?|(?<!\w\{)[A-Za-z][\w:+.-]*)\}`([^`\n]+(?:\n[^`\n]+)?)`(?!`)")
+_NAMED = regex(r"^:?([\w-]+):[ \t]+(\S[^\n]*)", re.MULTILINE)
+_HEADING = regex(r"^#{1,6}[ \t]+\S[^\n]*", re.MULTILINE)
+_CAPTION = regex(r"^:?caption:[ \t]+(\S[^\n]*)", re.MULTILINE)
 #: Those whose body is Markdown, and whose argument, if they have one, is a title above it.
 _TITLED = frozenset(
     "admonition topic sidebar rubric dropdown margin epigraph pull-quote tab-set tab-item grid grid-item card"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 
 from libs.dataloader.formats.base import Content, FileData, TextBuilder, UnreadableError, closed, fenced
@@ -11,9 +10,10 @@ from libs.dataloader.formats.markdown import find_links, first_heading
 from libs.dataloader.formats.registry import Format
 from libs.dataloader.links import LinkCollector
 from libs.dataloader.text import clean_text
+from libs.regexes import regex
 
 _LONGEST_OUTPUT = 2000
-_OBJECT = re.compile(r"<[^<>\n]*>")  # how an image is called: <Figure size 640x480 with 1 Axes>
+_OBJECT = regex(r"<[^<>\n]*>")  # how an image is called: <Figure size 640x480 with 1 Axes>
 
 
 def read(file: FileData, _kind: Format) -> Content:

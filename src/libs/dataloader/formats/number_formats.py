@@ -7,14 +7,16 @@ from datetime import datetime, time, timedelta
 from enum import Enum
 from typing import NamedTuple
 
+from libs.regexes import regex
+
 _PERCENT_IDS = frozenset((9, 10))
 _DATE_IDS = frozenset((*range(14, 23), *range(27, 37), 45, 47, *range(50, 59)))
 _SPAN_IDS = frozenset((46,))
-_LITERAL = re.compile(r'"[^"]*"|\\.|_.|\[(?!h+\]|m+\]|s+\])[^\]]*\]', re.IGNORECASE)
-_DATE = re.compile(r"[dmhys]", re.IGNORECASE)
-_SPAN = re.compile(r"\[(?:h+|m+|s+)\]", re.IGNORECASE)
+_LITERAL = regex(r'"[^"]*"|\\.|_.|\[(?!h+\]|m+\]|s+\])[^\]]*\]', re.IGNORECASE)
+_DATE = regex(r"[dmhys]", re.IGNORECASE)
+_SPAN = regex(r"\[(?:h+|m+|s+)\]", re.IGNORECASE)
 # A currency in a number format: [$€-407], "CHF", $; [$-409] is only a language.
-_CURRENCY = re.compile(r'\[\$([^\]\-]{1,5})(?:-[^\]]*)?\]|"\s*([€£¥$₹₽₩₺]|[A-Z]{3})\s*"|(?<!\[)([€£¥$₹₽₩₺])')
+_CURRENCY = regex(r'\[\$([^\]\-]{1,5})(?:-[^\]]*)?\]|"\s*([€£¥$₹₽₩₺]|[A-Z]{3})\s*"|(?<!\[)([€£¥$₹₽₩₺])')
 _LONGEST_CODE = 1000  # Excel allows 255 characters
 EPOCH, MAC_EPOCH = datetime(1899, 12, 30), datetime(1904, 1, 1)
 

@@ -15,13 +15,14 @@ from libs.dataloader.formats.number_formats import (
     parse_number,
     span_text,
 )
+from libs.regexes import regex
 
 # A number that is shown without anything that its value does not say, whatever separates thousands and decimals.
-_PLAIN = re.compile(r"[-+−(]?(?!0\d)\d[\d.,'’\s]*(?:E[-+−]?\d+)?\)?|[-+−]?[.,]\d+", re.IGNORECASE)
-_AMOUNT = re.compile(r"[\d.,'’\s()+−-]+")
-_SPAN = re.compile(r"(-)?PT(\d{1,9})H(\d{1,3})M(\d{1,3}(?:[.,]\d*)?)S")
-_FORMULA_START = re.compile(r"[a-z]+:(?==)")
-_REFERENCE = re.compile(r"\[([^\[\]]{1,200})\]")
+_PLAIN = regex(r"[-+−(]?(?!0\d)\d[\d.,'’\s]*(?:E[-+−]?\d+)?\)?|[-+−]?[.,]\d+", re.IGNORECASE)
+_AMOUNT = regex(r"[\d.,'’\s()+−-]+")
+_SPAN = regex(r"(-)?PT(\d{1,9})H(\d{1,3})M(\d{1,3}(?:[.,]\d*)?)S")
+_FORMULA_START = regex(r"[a-z]+:(?==)")
+_REFERENCE = regex(r"\[([^\[\]]{1,200})\]")
 _TYPES = frozenset(("float", "percentage", "currency", "date", "time", "boolean", "string"))
 
 

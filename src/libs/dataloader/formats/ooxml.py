@@ -9,6 +9,7 @@ from typing import Any
 from libs.dataloader.formats.archive import Archive, children, join_part, local
 from libs.dataloader.formats.base import UnreadableError, sensible_author, sensible_title
 from libs.dataloader.text import clean_text
+from libs.regexes import regex
 
 #: What a part of an Office file refers to, by id: the kind, the target, and whether it is external.
 Relations = dict[str, tuple[str, str, bool]]
@@ -43,7 +44,7 @@ def main_part(archive: Archive, usual: str) -> str:
 
 
 #: What the templates of python-docx and python-pptx say of themselves, and when they were made.
-_OF_A_TEMPLATE = re.compile(r"generated (?:by|using) python-(?:docx|pptx)", re.IGNORECASE)
+_OF_A_TEMPLATE = regex(r"generated (?:by|using) python-(?:docx|pptx)", re.IGNORECASE)
 _TEMPLATES_MADE = frozenset({"2013-12-23T23:15:00Z", "2013-01-27T09:14:16Z"})
 
 

@@ -9,16 +9,17 @@ from libs.dataloader.formats.base import Content, FileData, fenced
 from libs.dataloader.formats.outline_lines import Lines, converted, without_last
 from libs.dataloader.formats.registry import Format
 from libs.dataloader.links import LinkCollector
+from libs.regexes import regex
 
-_HEADING = re.compile(r"(\*+)[ \t]+(\S.*)")
-_TAGS = re.compile(r":[\w@#%:]+:")
-_KEYWORD = re.compile(r"#\+([\w-]+):[ \t]*(.*)$")
-_BEGIN = re.compile(r"[ \t]*#\+begin_(src|example|export|comment)\b[ \t]*([\w+-]*)", re.IGNORECASE)
-_LINK = re.compile(r"\[\[(?:file:)?([^\[\]\n]{1,2000})\](?:\[([^\[\]\n]{1,500})\])?\]")
-_PLACE = re.compile(r"[a-z]+://|\.{0,2}/|[^*#:\s][^:\n]*\.\w{1,8}(?:::|$)", re.IGNORECASE)
-_SPECIAL = re.compile(r"[ \t]*#\+(?:begin|end)_(?!(?:src|example|export|comment)\b)\w+", re.IGNORECASE)
-_RULE = re.compile(r"[ \t]*\|-[-+]*\|[ \t]*$")
-_DRAWER = re.compile(r"[ \t]*:(?:PROPERTIES|LOGBOOK):[ \t]*$", re.IGNORECASE)
+_HEADING = regex(r"(\*+)[ \t]+(\S.*)")
+_TAGS = regex(r":[\w@#%:]+:")
+_KEYWORD = regex(r"#\+([\w-]+):[ \t]*(.*)$")
+_BEGIN = regex(r"[ \t]*#\+begin_(src|example|export|comment)\b[ \t]*([\w+-]*)", re.IGNORECASE)
+_LINK = regex(r"\[\[(?:file:)?([^\[\]\n]{1,2000})\](?:\[([^\[\]\n]{1,500})\])?\]")
+_PLACE = regex(r"[a-z]+://|\.{0,2}/|[^*#:\s][^:\n]*\.\w{1,8}(?:::|$)", re.IGNORECASE)
+_SPECIAL = regex(r"[ \t]*#\+(?:begin|end)_(?!(?:src|example|export|comment)\b)\w+", re.IGNORECASE)
+_RULE = regex(r"[ \t]*\|-[-+]*\|[ \t]*$")
+_DRAWER = regex(r"[ \t]*:(?:PROPERTIES|LOGBOOK):[ \t]*$", re.IGNORECASE)
 _FIELDS = {
     "author": "author",
     "date": "created",

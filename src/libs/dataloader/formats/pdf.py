@@ -28,23 +28,24 @@ from libs.dataloader.formats.pdf_tables import find_tables
 from libs.dataloader.formats.registry import Format
 from libs.dataloader.links import LinkCollector
 from libs.dataloader.text import clean_text
+from libs.regexes import regex
 
 _LOCK = threading.Lock()  # PDFium is not thread-safe
 _MOST_BOOKMARKS = 20_000
 _MOST_ATTACHMENTS = 1_000
 _FORMS_IN_FORMS = 5  # how deep an image is looked for
-_LAST_WORD = re.compile(r"\w{1,60}$")
-_FIRST_WORD = re.compile(r"\w{1,60}")
+_LAST_WORD = regex(r"\w{1,60}$")
+_FIRST_WORD = regex(r"\w{1,60}")
 # Lam after what it has a ligature with when it stands before it: alef, jeem, hah, khah, meem, heh, alef maksura, yeh.
-_BEFORE_LAM = re.compile("[\u0622\u0623\u0625\u0627\u062c\u062d\u062e\u0645\u0647\u0649\u064a]\u0644")
+_BEFORE_LAM = regex("[\u0622\u0623\u0625\u0627\u062c\u062d\u062e\u0645\u0647\u0649\u064a]\u0644")
 _SAMPLED = 32  # characters of a page that tell which way up its text is
 # Before an item: the code of a bullet in a font of symbols (Word's are for private use), which stands for no letter.
-_BULLET = re.compile("^(?:[\ue000-\uf8ff]|[\x81-\x84\x86-\x94\x98-\x9f])(?=[ \t])", re.MULTILINE)
-_LEADERS = re.compile(r" ?(?:[.·…] ?){6,}")  # from the words of a table of contents to the number of the page
-_NO_TITLE = re.compile(
+_BULLET = regex("^(?:[\ue000-\uf8ff]|[\x81-\x84\x86-\x94\x98-\x9f])(?=[ \t])", re.MULTILINE)
+_LEADERS = regex(r" ?(?:[.·…] ?){6,}")  # from the words of a table of contents to the number of the page
+_NO_TITLE = regex(
     r"(?:table of )?contents|abstract|inhalt(?:sverzeichnis)?|table des matières|sommaire|índice|目\s*[录次錄]", re.I
 )
-_DATE = re.compile(r"D:(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:([+\-Z])(\d\d)?'?(\d\d)?)?")
+_DATE = regex(r"D:(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:([+\-Z])(\d\d)?'?(\d\d)?)?")
 
 
 class _Page(NamedTuple):

@@ -8,6 +8,7 @@ import unicodedata
 from typing import Any
 
 from libs.dataloader.formats.symbols import symbol
+from libs.regexes import regex
 
 _COMBINING = {
     "`": "\u0300",
@@ -25,10 +26,10 @@ _COMBINING = {
     "ˇ": "\u030c",
     "¸": "\u0327",
 }
-_ACCENT = re.compile(f"[{re.escape(''.join(_COMBINING))}]")
+_ACCENT = regex(f"[{re.escape(''.join(_COMBINING))}]")
 _WITHOUT_DOT = {"ı": "i", "ȷ": "j"}
-_PLACE_IN_FONT = re.compile("[\uf020-\uf0ff]")
-_FONT = re.compile(rb"(?:[A-Z]{6}\+)?(Symbol|Wingdings)(?:MT|-Regular|,\w+)?")
+_PLACE_IN_FONT = regex("[\uf020-\uf0ff]")
+_FONT = regex(rb"(?:[A-Z]{6}\+)?(Symbol|Wingdings)(?:MT|-Regular|,\w+)?")
 #: Stands for an accent that became part of a letter, because positions in the text must stay; cleaning drops it.
 _GONE = "\x00"
 

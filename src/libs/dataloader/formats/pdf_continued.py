@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from libs.dataloader.formats.pdf_shapes import is_amount
 from libs.dataloader.tables import markdown_table
+from libs.regexes import regex
 
 if TYPE_CHECKING:
     from libs.dataloader.formats.pdf_layout import Line, Table
 
-_DIGITS = re.compile(r"\d+")
+_DIGITS = regex(r"\d+")
 _SAME_PLACE = 3.0  # points
 
 

@@ -11,16 +11,17 @@ from itertools import pairwise
 from libs.dataloader.formats.pdf_continued import tables_of
 from libs.dataloader.formats.pdf_running import running_lines
 from libs.dataloader.formats.pdf_shapes import Rows
+from libs.regexes import regex
 
-_NUMBERED = re.compile(r"(?:\d{1,3}(?:\.\d{1,3}){0,4}\.?|[A-Z]\.|[IVX]{1,5}\.|§ ?\d+)\s+\S", re.ASCII)
-_NUMBER = re.compile(
+_NUMBERED = regex(r"(?:\d{1,3}(?:\.\d{1,3}){0,4}\.?|[A-Z]\.|[IVX]{1,5}\.|§ ?\d+)\s+\S", re.ASCII)
+_NUMBER = regex(
     r"^\W*(?:(?:chapter|section|appendix|part)\s+)?(?:\d+(?:\.\d+)*|[A-Z](?:\.\d+)*)[.:)]?\s+", re.IGNORECASE
 )
 _OPENING = "\"'“„«‘¿¡([§「『《"
 _RUNS_ON = (",", ";", ":", "-", "\ufffe")
 _ENDS = (".", "!", "?", "。", "！", "？", "؟", "।")
-_SYNTAX = re.compile(r"^(?=#{1,6}\s|```|~~~|(?:-{2,}|=+)$)")  # what would be Markdown by chance
-_DIGITS = re.compile(r"\d+")
+_SYNTAX = regex(r"^(?=#{1,6}\s|```|~~~|(?:-{2,}|=+)$)")  # what would be Markdown by chance
+_DIGITS = regex(r"\d+")
 _LONGEST = 150  # characters of a heading
 _SHORTEST_RUNNING = 40
 _LESS = 0.15  # how much smaller an abstract may be

@@ -12,12 +12,13 @@ from typing import Any, NamedTuple
 
 from libs.dataloader.formats.pdf_layout import Line, Table
 from libs.dataloader.text import raised
+from libs.regexes import regex
 
 HYPHEN = "\ufffe"  # how PDFium marks the hyphen at the end of a line whose word goes on
 _RAISED = frozenset("0123456789+-\u2212–")
 _LONGEST_RAISED = 6
-_FIRST_NUMBER = re.compile(r"\d+")
-_BOLD = re.compile(rb"bold|black|heavy|demi|[a-z]bx\d|-medi$", re.IGNORECASE)
+_FIRST_NUMBER = regex(r"\d+")
+_BOLD = regex(rb"bold|black|heavy|demi|[a-z]bx\d|-medi$", re.IGNORECASE)
 _BLANK = 0.12  # of the size of letters: what is between words at least
 _WIDEST = 0.6  # and at most; more is between columns
 _LEVEL = 0.005

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from math import inf
 from typing import TYPE_CHECKING
 
+from libs.regexes import regex
+
 if TYPE_CHECKING:
     from libs.dataloader.formats.pdf_layout import Line
 
-_DIGITS = re.compile(r"\d+")
+_DIGITS = regex(r"\d+")
 _FEW_PAGES = 5  # in fewer, nothing is taken for a running head
 _OFTEN = 3
 _MOST = 0.6

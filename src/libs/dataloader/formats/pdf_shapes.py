@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from libs.dataloader.tables import join_symbols, joined_header
+from libs.regexes import regex
 
 _LONGEST_CELL = 1_000  # characters; a longer one is a column of text in a frame
 _MOST_HEADERS = 3
@@ -19,8 +20,8 @@ _ENDS = (".", "!", "?", ":", ";")
 _RUNNING = 0.2  # of the rows, in which a cell goes on in the next one
 _MOST_NAMES = 5  # words of a line that is a row of its own
 _BETWEEN = 0.8  # of the height of a line: what is between columns at least
-_YEAR = re.compile(r"\W*(?:19|20)\d\d\W*", re.ASCII)
-_AMOUNT = re.compile(r"[\W_]*\d[\d\W_]*[A-Za-z%]{0,2}\W*|[-–—.*]+|\(?[xX]\)?|n/?a|NA", re.ASCII)
+_YEAR = regex(r"\W*(?:19|20)\d\d\W*", re.ASCII)
+_AMOUNT = regex(r"[\W_]*\d[\d\W_]*[A-Za-z%]{0,2}\W*|[-–—.*]+|\(?[xX]\)?|n/?a|NA", re.ASCII)
 
 
 class NoTableError(Exception):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, partial
 from math import pi
@@ -15,8 +14,9 @@ from libs.dataloader.formats.pdf_open_tables import open_grids, stacks
 from libs.dataloader.formats.pdf_rules import Rules, merged, read_rules
 from libs.dataloader.formats.pdf_shapes import Cell, NoTableError, Shape, Word, checked, read_rows
 from libs.dataloader.formats.pdf_tags import TaggedTable, arranged, read_tags
+from libs.regexes import regex
 
-_WORD = re.compile(rf"[^\s{HYPHEN}]+{HYPHEN}?|{HYPHEN}")
+_WORD = regex(rf"[^\s{HYPHEN}]+{HYPHEN}?|{HYPHEN}")
 _PART = 0.8  # of the words of a tagged table: as many have to be in ruled ones for these to be preferred
 _FEWEST = 3  # words of a table, and cells with words
 _FEW_CELLS = 12

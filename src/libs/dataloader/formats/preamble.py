@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
+from libs.regexes import regex
 
-_LINE = re.compile(r"([^\W\d_][\w -]{0,40}?)[ \t]*:(?:[ \t]+(\S[^\n]*))?[ \t]*(?:\n|\Z)")
-_FURTHER = re.compile(r"[ \t]+(\S[^\n]*)(?:\n|\Z)")
-_SERIES = re.compile(r"[A-Z]{2,6}")
+_LINE = regex(r"([^\W\d_][\w -]{0,40}?)[ \t]*:(?:[ \t]+(\S[^\n]*))?[ \t]*(?:\n|\Z)")
+_FURTHER = regex(r"[ \t]+(\S[^\n]*)(?:\n|\Z)")
+_SERIES = regex(r"[A-Z]{2,6}")
 
 
 def split_preamble(text: str) -> tuple[dict[str, str], str]:

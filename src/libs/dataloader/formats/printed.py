@@ -9,16 +9,17 @@ from collections.abc import Iterator, Sequence
 from libs.dataloader.formats.base import Content, TextBuilder
 from libs.dataloader.formats.pdf_layout import Line
 from libs.dataloader.formats.pdf_running import running_lines
+from libs.regexes import regex
 
 _LONGEST_PAGE = 120  # lines; where form feeds only are between the chapters of a file, some are longer
 _CENTERED = 3  # characters that the margins may differ in
 _MARGIN = 8
-_ENDS = re.compile(r"[.!?:;][\"'\u201d\u2019)\]]*\Z")
-_BEGINS = re.compile(r"[-*+\u2022]\s|\(?\w{1,4}[.)]\s")  # an item
+_ENDS = regex(r"[.!?:;][\"'\u201d\u2019)\]]*\Z")
+_BEGINS = regex(r"[-*+\u2022]\s|\(?\w{1,4}[.)]\s")  # an item
 _WRAPPED = 40  # a shorter line ends what it says
-_NUMBER = re.compile(r"\d{1,9}")
+_NUMBER = regex(r"\d{1,9}")
 #: The number of a page: beside what runs along, with a gap between, or called one.
-_OF_PAGE = re.compile(
+_OF_PAGE = regex(
     r"(?:\A|(?<![:\s])[ \t]{2,}|\bpage |\bp\. ?)\W{0,3}\d+\W{0,3}\Z|\A\W{0,3}\d+\W{0,3}[ \t]{2,}", re.IGNORECASE
 )
 _NEAR = 2  # pages without a number may stand before the first one

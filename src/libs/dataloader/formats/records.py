@@ -11,10 +11,11 @@ from libs.dataloader.formats.base import Content, TextBuilder, join_lines
 from libs.dataloader.formats.json_outline import flat
 from libs.dataloader.formats.rows import Records
 from libs.dataloader.text import clean_text
+from libs.regexes import regex
 
 #: A line of a record that is an address, and the number of an item in the name of its field.
-_ADDRESS: Final = re.compile(r"(?P<field>\S+): https?://(?P<host>[^\s/?#]+)[^\s]*", re.IGNORECASE)
-_NUMBER: Final = re.compile(r"\[\d+\]")
+_ADDRESS: Final = regex(r"(?P<field>\S+): https?://(?P<host>[^\s/?#]+)[^\s]*", re.IGNORECASE)
+_NUMBER: Final = regex(r"\[\d+\]")
 #: A record of something else than of a service has a few on one host: its page, its picture, its source.
 _MOST_ADDRESSES: Final = 4
 

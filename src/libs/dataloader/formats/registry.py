@@ -9,6 +9,7 @@ from libs.dataloader.encodings import bom_encoding, is_mostly_text
 from libs.dataloader.formats.base import UnreadableError
 from libs.dataloader.formats.binary_kinds import binary_kind, top_names
 from libs.dataloader.formats.compound import SIGNATURE as OLE
+from libs.regexes import regex
 
 
 class Format(NamedTuple):
@@ -195,25 +196,25 @@ _ODF_KINDS = ((b"text", ODT), (b"spreadsheet", ODS), (b"presentation", ODP))
 _CONTAINERS = (DOCX, PPTX, XLSX, ODT, ODS, ODP, EPUB, XLS)
 _LOOKED_AT = 4096
 _IMAGES = frozenset((".svg", ".svgz"))
-_HTML_START = re.compile(rb"<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
-_PREAMBLE = re.compile(rb"\xef\xbb\xbf|\s+|<\?xml[^>]*>|<!--(?:(?!-->).)*-->", re.DOTALL)
-_MAIL_START = re.compile(rb"(?:[A-Za-z][A-Za-z0-9-]*:[ \t][^\n]*\n(?:[ \t][^\n]*\n)*){2}")
-_MBOX_START = re.compile(rb"From \S{1,500}[^\n]{0,100}\d\d:\d\d[^\n]{0,100}\n(?=[A-Za-z][A-Za-z0-9-]*:[ \t])")
+_HTML_START = regex(rb"<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
+_PREAMBLE = regex(rb"\xef\xbb\xbf|\s+|<\?xml[^>]*>|<!--(?:(?!-->).)*-->", re.DOTALL)
+_MAIL_START = regex(rb"(?:[A-Za-z][A-Za-z0-9-]*:[ \t][^\n]*\n(?:[ \t][^\n]*\n)*){2}")
+_MBOX_START = regex(rb"From \S{1,500}[^\n]{0,100}\d\d:\d\d[^\n]{0,100}\n(?=[A-Za-z][A-Za-z0-9-]*:[ \t])")
 # A manual page begins with requests, comments and macros of its own (``.PU``), before it says what it is.
-_REQUESTS = re.compile(rb"['.](?:\\\"|[a-z]{2}|[A-Za-z]{1,2}\s|[ \t]*\r?\n)")
-_MANUAL_TITLE = re.compile(rb"^\.(?:TH[ \t]+\S|(Dd)\b)", re.MULTILINE)
+_REQUESTS = regex(rb"['.](?:\\\"|[a-z]{2}|[A-Za-z]{1,2}\s|[ \t]*\r?\n)")
+_MANUAL_TITLE = regex(rb"^\.(?:TH[ \t]+\S|(Dd)\b)", re.MULTILINE)
 _BEFORE_TITLE = 20_000
 # JATS, DocBook and TEI: by the first element, and by what tells one of these apart from others of the same name.
-_FIRST_ELEMENT = re.compile(rb"<(?:[\w.-]+:)?([\w.-]+)")
+_FIRST_ELEMENT = regex(rb"<(?:[\w.-]+:)?([\w.-]+)")
 _ARTICLES = frozenset(
     (b"article", b"book", b"part", b"chapter", b"appendix", b"preface", b"section", b"sect1", b"refentry", b"TEI")
 )
-_ARTICLE_SIGN = re.compile(
+_ARTICLE_SIGN = regex(
     rb"-//(?:NLM|OASIS)//DTD (?:JATS|Journal|DocBook)|https?://(?:docbook\.org/ns/docbook|www\.tei-c\.org/ns/1\.0)"
     rb"|\s(?:article-type|dtd-version)\s*="
 )
-_ARMOR = re.compile(rb"\s*-----BEGIN PGP ((?!SIGNED)[A-Z ]{1,40})-----")
-_ASCIIDOC_LINE = re.compile(rb"^(?:={1,6}[ \t]+\S|\[(?:source|NOTE|TIP|\[[\w-]+\])[^\n]*\][ \t]*\r?$)", re.MULTILINE)
+_ARMOR = regex(rb"\s*-----BEGIN PGP ((?!SIGNED)[A-Z ]{1,40})-----")
+_ASCIIDOC_LINE = regex(rb"^(?:={1,6}[ \t]+\S|\[(?:source|NOTE|TIP|\[[\w-]+\])[^\n]*\][ \t]*\r?$)", re.MULTILINE)
 _MAIL_FIELDS = (
     *(b"from:", b"subject:", b"date:", b"message-id:", b"mime-version:"),
     *(b"return-path:", b"delivered-to:", b"received:"),  # what servers add, such as to the files of a Maildir

@@ -19,17 +19,18 @@ from libs.dataloader.formats.rst_tables import SIMPLE, csv_rows, dedented, grid_
 from libs.dataloader.links import LinkCollector
 from libs.dataloader.table_heads import data_table
 from libs.dataloader.tables import join_symbols
+from libs.regexes import regex
 
-_ADORNMENT = re.compile(r"^([!-/:-@\[-`{-~])\1{2,}[ \t]*$")
-_DIRECTIVE = re.compile(r"^(\s*)\.\.[ \t]+(?:\|([^|]+)\|[ \t]+)?([\w:+-]+?)::(?:[ \t]+(.*))?$")
-_FOOTNOTE = re.compile(r"^(\s*)\.\.[ \t]+\[([^\]]+)\](?:[ \t]+(.*))?$")
-_OPTION = re.compile(r"^:([\w-]+):(?:[ \t]+(.*))?$")
-_FIELD = re.compile(r"^:([\w .-]+):(?:[ \t]+(.*))?$")
-_ENTRY = re.compile(r"^(.*\S)\s*<([^<>]+)>$")
-_CLOSED = re.compile(r"``.+?``|`[^`]+`", re.DOTALL)
-_LINE_OF_BLOCK = re.compile(r"^(\s*)\|(?: |$)")
-_GRID = re.compile(r"^\s*\+[-=+]{3,}\+\s*$")
-_IS_HEADING = re.compile(r"#{1,6} ")  # in Markdown
+_ADORNMENT = regex(r"^([!-/:-@\[-`{-~])\1{2,}[ \t]*$")
+_DIRECTIVE = regex(r"^(\s*)\.\.[ \t]+(?:\|([^|]+)\|[ \t]+)?([\w:+-]+?)::(?:[ \t]+(.*))?$")
+_FOOTNOTE = regex(r"^(\s*)\.\.[ \t]+\[([^\]]+)\](?:[ \t]+(.*))?$")
+_OPTION = regex(r"^:([\w-]+):(?:[ \t]+(.*))?$")
+_FIELD = regex(r"^:([\w .-]+):(?:[ \t]+(.*))?$")
+_ENTRY = regex(r"^(.*\S)\s*<([^<>]+)>$")
+_CLOSED = regex(r"``.+?``|`[^`]+`", re.DOTALL)
+_LINE_OF_BLOCK = regex(r"^(\s*)\|(?: |$)")
+_GRID = regex(r"^\s*\+[-=+]{3,}\+\s*$")
+_IS_HEADING = regex(r"#{1,6} ")  # in Markdown
 _MOST_LINES = 20  # of markup that goes on in the next line
 _LONGEST_TABLE = 500
 _DEEPEST = 6  # heading
@@ -46,7 +47,7 @@ SILENT = frozenset(
 _TITLED = frozenset("csv-table list-table table rubric title centered admonition topic sidebar".split())
 # What their arguments name is not shown.
 _CLASSES = frozenset(("class", "rst-class", "cssclass", "container"))
-_STYLE = re.compile(r"[a-z0-9 _-]*")  # of HTML; in Sphinx, a directive of the same name describes a class of Python
+_STYLE = regex(r"[a-z0-9 _-]*")  # of HTML; in Sphinx, a directive of the same name describes a class of Python
 # What docutils knows about a document, apart from the two that it makes parts of the text.
 _BIBLIOGRAPHIC = frozenset("author authors organization contact address version revision status date copyright".split())
 # What Sphinx makes of these before the version; the last is CPython's own.

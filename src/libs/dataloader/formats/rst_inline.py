@@ -7,26 +7,27 @@ from collections.abc import Callable, Iterable
 
 from libs.dataloader.links import LinkCollector, reference_name
 from libs.dataloader.text import raised
+from libs.regexes import regex
 
 #: Where references with a name lead: ``.. _name: address``.
-TARGET = re.compile(r"^\s*\.\.[ \t]+_(`[^`]+`|[^:]+):(?:[ \t]+(.*))?$")
+TARGET = regex(r"^\s*\.\.[ \t]+_(`[^`]+`|[^:]+):(?:[ \t]+(.*))?$")
 #: Where the next reference without a name leads: ``__ address``.
-ANONYMOUS = re.compile(r"^\s*(?:__|\.\.[ \t]+__:)[ \t]+(\S+)[ \t]*$")
+ANONYMOUS = regex(r"^\s*(?:__|\.\.[ \t]+__:)[ \t]+(\S+)[ \t]*$")
 #: A longer line is left as it is.
 LONGEST_LINE = 5000
 # A reference to a footnote or citation; ``#`` and ``*`` are numbers and signs that docutils counts.
-_NOTED = re.compile(r"\[(?:[#*]|#?(\w[\w.:-]{0,100}))\]_(?!\w)")
-_EMBEDDED = re.compile(r"`([^`<]*?)\s*<([^`<>]+)>`__?")
-_ROLE = re.compile(r":([\w:+.-]+):`([^`]+)`")
-_ROLE_TARGET = re.compile(r"^!?~?(.*?)\s*<([^<>]+)>$", re.DOTALL)
-_LITERAL = re.compile(r"``(.+?)``", re.DOTALL)
+_NOTED = regex(r"\[(?:[#*]|#?(\w[\w.:-]{0,100}))\]_(?!\w)")
+_EMBEDDED = regex(r"`([^`<]*?)\s*<([^`<>]+)>`__?")
+_ROLE = regex(r":([\w:+.-]+):`([^`]+)`")
+_ROLE_TARGET = regex(r"^!?~?(.*?)\s*<([^<>]+)>$", re.DOTALL)
+_LITERAL = regex(r"``(.+?)``", re.DOTALL)
 # Not in the middle of a compound such as a.b.c: its beginning was tried already, and trying all would be quadratic.
-_REFERENCE = re.compile(
+_REFERENCE = regex(
     r"`([^`]+)`__?(?!\w)|(?<![\w`])(?<!\w[-.])([^\W_]+(?:[-._][^\W_]+)*)__(?!\w)|(?<![\w`])(?<!\w[-.])(\w+(?:[-.]\w+)*)_(?![\w_])"
 )
-_INTERPRETED = re.compile(r"(?<![`\w])`([^`]+)`(?![`_])")
-_SUBSTITUTION = re.compile(r"(?<![\w|])\|([^|\s][^|\n]*)\|_{0,2}(?![\w|])")
-_BARE = re.compile(r"(?<![\w<`\"'])https?://[^\s<>`\"']+")
+_INTERPRETED = regex(r"(?<![`\w])`([^`]+)`(?![`_])")
+_SUBSTITUTION = regex(r"(?<![\w|])\|([^|\s][^|\n]*)\|_{0,2}(?![\w|])")
+_BARE = regex(r"(?<![\w<`\"'])https?://[^\s<>`\"']+")
 _RAISED = frozenset(("sup", "superscript"))
 _LOWERED = frozenset(("sub", "subscript"))
 # Roles whose words are a number only, and what Sphinx puts before it.

@@ -7,14 +7,16 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from unicodedata import east_asian_width
 
+from libs.regexes import regex
+
 #: The lines of a simple table.
-SIMPLE = re.compile(r"^\s*=+(?:[ \t]+=+)+[ \t]*$")
+SIMPLE = regex(r"^\s*=+(?:[ \t]+=+)+[ \t]*$")
 
 #: Characters of a cell that are said again in every row that it goes over; a long one would be said thousands of times.
 _LONGEST_REPEATED = 200
 #: Lines times columns: a row of a few characters may go over as many columns as any other line has.
 _MOST_PLACES = 2_000_000
-_BULLET = re.compile(r"[*+-](?:\s+|$)")
+_BULLET = regex(r"[*+-](?:\s+|$)")
 _NAMED_CHARACTERS = {"space": " "}  # and "tab"; but tabs are blanks by now, in docutils as well
 
 

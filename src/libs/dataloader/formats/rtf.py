@@ -11,42 +11,39 @@ from libs.dataloader.formats.registry import Format
 from libs.dataloader.formats.rtf_fonts import with_characters
 from libs.dataloader.table_heads import data_table
 from libs.dataloader.text import clean_text
+from libs.regexes import regex
 
-_INFO = re.compile(rb"\{\\(title|author|subject|keywords)\s((?:[^{}\\]|\\.)*+)\}")
-_OUTLINE = re.compile(r"(\\outlinelevel([0-8]))(?![0-9]) ?")
-_HEADING = re.compile(r"#{1,6} \S")
-_BLANK_LINES = re.compile(r"\n{3,}")
+_INFO = regex(rb"\{\\(title|author|subject|keywords)\s((?:[^{}\\]|\\.)*+)\}")
+_OUTLINE = regex(r"(\\outlinelevel([0-8]))(?![0-9]) ?")
+_HEADING = regex(r"#{1,6} \S")
+_BLANK_LINES = regex(r"\n{3,}")
 # Groups that the library would leave out: footnotes, comments, and what Word shows before the items of lists.
-_GROUP_OR_BRACE = re.compile(
-    r"\\[\\{}]|\{\s*(?:\\\*\s*)?\\(footnote|annotation|atnauthor|listtext|pntext)(?![a-z]) ?|[{}]"
-)
+_GROUP_OR_BRACE = regex(r"\\[\\{}]|\{\s*(?:\\\*\s*)?\\(footnote|annotation|atnauthor|listtext|pntext)(?![a-z]) ?|[{}]")
 # Characters that no text has, to tell what the library would not.
 _MARKS = {
     **dict.fromkeys(("footnote", "annotation"), ("\x01", "\x02")),
     **dict.fromkeys(("listtext", "pntext"), ("\x03", "\x04")),
     "atnauthor": ("\x0e", "\x0f"),
 }
-_NOTE = re.compile("(?:\x0e([^\x0e\x0f]*)\x0f\\s*)?\x01([^\x01\x02]*)\x02|\x0e[^\x0e\x0f]*\x0f")
-_LABEL = re.compile(r"\x03([^\x03\x04]*)\x04\s*(#{1,6} )?")
+_NOTE = regex("(?:\x0e([^\x0e\x0f]*)\x0f\\s*)?\x01([^\x01\x02]*)\x02|\x0e[^\x0e\x0f]*\x0f")
+_LABEL = regex(r"\x03([^\x03\x04]*)\x04\s*(#{1,6} )?")
 _IN_CELL = "\x05"  # between the paragraphs of a cell
 # Between the cells and the rows of a table inside of a cell.
 _NESTED_CELL = "\x06"
 _NESTED_ROW = "\x07"
-_ANY_IN_CELL = re.compile(f"[{_IN_CELL}{_NESTED_CELL}{_NESTED_ROW}]")
-_TABLE_OR_PARAGRAPH = re.compile(
-    r"\\(pard|par|intbl|row|nestcell)(?![a-z]) ?|(\{\s*\\\*\s*\\nesttableprops)|\\[\\{}]|[{}]"
-)
-_HIDING = re.compile(r"\\(?:v|deleted)(?:-?[1-9]\d*)?(?![a-z0-9])")
-_TOKEN = re.compile(r"\\(?:([a-z]+)(-?\d+)? ?|'[0-9a-fA-F]{2}|.)|[{}]|[^\\{}]+", re.DOTALL)
+_ANY_IN_CELL = regex(f"[{_IN_CELL}{_NESTED_CELL}{_NESTED_ROW}]")
+_TABLE_OR_PARAGRAPH = regex(r"\\(pard|par|intbl|row|nestcell)(?![a-z]) ?|(\{\s*\\\*\s*\\nesttableprops)|\\[\\{}]|[{}]")
+_HIDING = regex(r"\\(?:v|deleted)(?:-?[1-9]\d*)?(?![a-z0-9])")
+_TOKEN = regex(r"\\(?:([a-z]+)(-?\d+)? ?|'[0-9a-fA-F]{2}|.)|[{}]|[^\\{}]+", re.DOTALL)
 # A group with a raised number, after a letter or digit that may end a group of its own.
-_RAISED = re.compile(
+_RAISED = regex(
     r"([A-Za-z0-9])(\}?[\r\n]*\{(?:\\[a-z]++-?\d*+ ?){0,20}?\\super(?![a-z0-9])(?: |(?:\\[a-z]++-?\d*+ ?){1,20})?)"
     r"(?=(?:[+\-\u2013]?\d+|n)\})"
 )
-_ENDS_IN_WORD = re.compile(r"\\[a-z]+-?\d*$")
+_ENDS_IN_WORD = regex(r"\\[a-z]+-?\d*$")
 # A mark that makes a group one to leave out is the first in it; old versions of OpenOffice also wrote it before styles.
-_STRAY_MARK = re.compile(r"(?<![{\s\\])\\\*(?=\\cs\d)")
-_CODE_PAGE = re.compile(rb"\\ansicpg(\d+)")
+_STRAY_MARK = regex(r"(?<![{\s\\])\\\*(?=\\cs\d)")
+_CODE_PAGE = regex(rb"\\ansicpg(\d+)")
 
 
 def read(file: FileData, _kind: Format) -> Content:

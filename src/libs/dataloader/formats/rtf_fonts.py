@@ -6,6 +6,7 @@ import re
 from typing import NamedTuple
 
 from libs.dataloader.formats.symbols import symbol
+from libs.regexes import regex
 
 # Of a font that has the document's code page (0, 1) or none (2) nothing is said here.
 _CODE_PAGES = {
@@ -26,16 +27,14 @@ _CODE_PAGES = {
     238: "cp1250",
     255: "cp437",
 }
-_FONT = re.compile(
-    r"\\f([0-9]{1,6})(?:\s?\\(?!f[0-9])[a-z]{1,32}-?[0-9]{0,10}){0,20}?\s?\\fcharset([0-9]{1,3})(?![0-9])"
-)
+_FONT = regex(r"\\f([0-9]{1,6})(?:\s?\\(?!f[0-9])[a-z]{1,32}-?[0-9]{0,10}){0,20}?\s?\\fcharset([0-9]{1,3})(?![0-9])")
 #: A font of symbols, whose places are no letters.
-_SYMBOLS = re.compile(
+_SYMBOLS = regex(
     r"\\f([0-9]{1,6})(?:\s?\\(?!f[0-9])[a-z]{1,32}-?[0-9]{0,10}){0,20}?\s?(?:\{\\\*[^{}]{0,200}\}\s?){0,3}"
     r"(Symbol|Wingdings);"
 )
-_DEFAULT_FONT = re.compile(r"\\deff([0-9]{1,6})(?![0-9])")
-_TOKEN = re.compile(
+_DEFAULT_FONT = regex(r"\\deff([0-9]{1,6})(?![0-9])")
+_TOKEN = regex(
     r"""\\(?:
       (f|uc|plain)([0-9]{0,6})(?![a-z0-9])                  # a font, how many bytes stand in for a character
     | (u)(-?[0-9]{1,10})(?![0-9])\ ?                        # a character, which may have such bytes
@@ -44,7 +43,7 @@ _TOKEN = re.compile(
     ) | [{}] | [^\\{}\r\n]+""",
     re.IGNORECASE | re.VERBOSE | re.DOTALL,
 )
-_BYTE = re.compile(r"'([0-9a-f]{2})", re.IGNORECASE)
+_BYTE = regex(r"'([0-9a-f]{2})", re.IGNORECASE)
 
 
 class _State(NamedTuple):

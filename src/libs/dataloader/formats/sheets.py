@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -23,10 +22,11 @@ from libs.dataloader.formats.rows import (
 from libs.dataloader.formats.sheet_cells import Row
 from libs.dataloader.links import LinkCollector
 from libs.dataloader.tables import joined_header
+from libs.regexes import regex
 
 _SPARSE = 100
 _LONGEST_NAME = 80  # characters, of a field
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ].*)?")
+_DATE = regex(r"\d{4}-\d{2}-\d{2}(?:[T ].*)?")
 _MOST_FIELDS = 50  # more of them are data
 
 

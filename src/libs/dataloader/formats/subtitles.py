@@ -10,14 +10,15 @@ from typing import NamedTuple
 
 from libs.dataloader.formats.base import Content, FileData, TextBuilder
 from libs.dataloader.formats.registry import Format
+from libs.regexes import regex
 
 _TIME = r"(?:(\d{1,4}):)?([0-5]?\d):([0-5]\d)[.,](\d{1,3})"
-_TIMES = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}(?:\s.*)?")
-_NOT_SHOWN = re.compile(r"(?:NOTE|STYLE|REGION)(?:\s|$)")
-_VOICE = re.compile(r"<v(?:\.[^\s<>]*)?[ \t]++([^<>]*)>|</v>")
-_MARKUP = re.compile(r"</?(?:b|c|i|s|u|v|font|lang|ruby|rt)(?:[.\s][^<>]*)?>|<\d[\d:.]*>|\{\\[^{}]*\}", re.IGNORECASE)
-_SPEAKER = re.compile(r"(\w[^:<>\n]{0,59}):[ \t]+(?=\S)")
-_ENDS_SENTENCE = re.compile(r"[.!?…。！？][\"'”’»)\]]*$")
+_TIMES = regex(rf"\s*{_TIME}\s*-->\s*{_TIME}(?:\s.*)?")
+_NOT_SHOWN = regex(r"(?:NOTE|STYLE|REGION)(?:\s|$)")
+_VOICE = regex(r"<v(?:\.[^\s<>]*)?[ \t]++([^<>]*)>|</v>")
+_MARKUP = regex(r"</?(?:b|c|i|s|u|v|font|lang|ruby|rt)(?:[.\s][^<>]*)?>|<\d[\d:.]*>|\{\\[^{}]*\}", re.IGNORECASE)
+_SPEAKER = regex(r"(\w[^:<>\n]{0,59}):[ \t]+(?=\S)")
+_ENDS_SENTENCE = regex(r"[.!?…。！？][\"'”’»)\]]*$")
 # A paragraph ends at a pause of so many seconds, or where it has so many characters, after a sentence if possible.
 _PAUSE = 4.0
 _LONG = 500

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from libs.regexes import regex
 
 _SYMBOL = (
     "!∀#∃%&∋()∗+,−./0123456789:;<=>?≅ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ[∴]⊥_‾αβχδεφγηιϕκλμνοπθρστυϖωξψζ{|}∼",
@@ -22,7 +22,7 @@ _FONTS = {
     "wingdings": _WINGDINGS,
 }
 _PRIVATE = range(0xF000, 0xF100)  # where programs put the places of such a font
-_PRIVATE_CHARACTER = re.compile("[\uf000-\uf0ff]")
+_PRIVATE_CHARACTER = regex("[\uf000-\uf0ff]")
 
 
 def symbol(font: str, code: int) -> str:

@@ -6,7 +6,6 @@ not know the numbers of numbered paragraphs.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import groupby
@@ -37,6 +36,7 @@ from libs.dataloader.formats.word_styles import Styles, is_on, value_of
 from libs.dataloader.links import LinkCollector
 from libs.dataloader.table_heads import data_table
 from libs.dataloader.text import clean_text, raised
+from libs.regexes import regex
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -59,8 +59,8 @@ _SKIPPED = frozenset(
         "sdtEndPr",
     )
 )
-_CODE = re.compile(r"[0-9A-Fa-f]{1,6}")
-_FIELD_LINK = re.compile(r'HYPERLINK\s+"([^"]+)"')
+_CODE = regex(r"[0-9A-Fa-f]{1,6}")
+_FIELD_LINK = regex(r'HYPERLINK\s+"([^"]+)"')
 
 
 def read(file: FileData, _kind: Format) -> Content:

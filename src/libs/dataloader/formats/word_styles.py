@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from libs.dataloader.formats.archive import Archive, attribute, child, children
+from libs.regexes import regex
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
-_HEADING_NAME = re.compile(r"heading\s*([1-9])$", re.IGNORECASE)
+_HEADING_NAME = regex(r"heading\s*([1-9])$", re.IGNORECASE)
 _MAX_LEVEL = 9
 _BOXES = frozenset("☐☑☒")  # of lists of tasks
 

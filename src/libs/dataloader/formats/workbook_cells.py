@@ -5,7 +5,6 @@ openpyxl rejects a workbook with a style that it does not know, and cannot read 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -25,13 +24,14 @@ from libs.dataloader.formats.number_formats import (
 from libs.dataloader.formats.ooxml import main_part, relationships
 from libs.dataloader.formats.sheet_cells import Cells, Row
 from libs.dataloader.text import clean_text
+from libs.regexes import regex
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
-_COLUMN = re.compile(r"[A-Z]{1,3}")
-_AREA = re.compile(r"([A-Z]{1,3})([0-9]{1,7}):([A-Z]{1,3})([0-9]{1,7})")
-_ESCAPE = re.compile(r"_x([0-9A-Fa-f]{4})_")
+_COLUMN = regex(r"[A-Z]{1,3}")
+_AREA = regex(r"([A-Z]{1,3})([0-9]{1,7}):([A-Z]{1,3})([0-9]{1,7})")
+_ESCAPE = regex(r"_x([0-9A-Fa-f]{4})_")
 _TRUE = frozenset(("1", "true"))
 
 

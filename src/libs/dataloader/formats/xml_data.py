@@ -17,6 +17,7 @@ from libs.dataloader.formats.records import content_of_records
 from libs.dataloader.formats.registry import Format
 from libs.dataloader.html import html_to_document
 from libs.dataloader.text import clean_text
+from libs.regexes import regex
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -37,11 +38,11 @@ _MOST_VALUES = 500
 #: People write comments to what they write themselves, such as configurations.
 _COMMENTED = 0.1
 #: Schemas, programs and pages.
-_CODE = re.compile(r"\{http://www\.w3\.org/(?:2001/XMLSchema|1999/XSL/|1999/xhtml|2000/svg)")
-_MARKUP = re.compile(r"</[a-zA-Z][a-zA-Z0-9]{0,15}>|<(?:br|p|img|hr)\b[^<>]{0,500}>", re.IGNORECASE)
-_OPENED = re.compile(r"<([^\W\d][\w.:-]*)")
-_AMPERSAND = re.compile(rb"&(?!#?[A-Za-z0-9]{1,20};)")
-_WORD = re.compile(r"[^\W\d_]{3}")
+_CODE = regex(r"\{http://www\.w3\.org/(?:2001/XMLSchema|1999/XSL/|1999/xhtml|2000/svg)")
+_MARKUP = regex(r"</[a-zA-Z][a-zA-Z0-9]{0,15}>|<(?:br|p|img|hr)\b[^<>]{0,500}>", re.IGNORECASE)
+_OPENED = regex(r"<([^\W\d][\w.:-]*)")
+_AMPERSAND = regex(rb"&(?!#?[A-Za-z0-9]{1,20};)")
+_WORD = regex(r"[^\W\d_]{3}")
 _FEEDS = {"rss": "item", "RDF": "item", "feed": "entry"}
 _FEED_NAMES = {"creator": "author", "encoded": "content"}
 _FEED_FIRST = ("title", "author", "pubDate", "published", "updated", "date", "link", "category")

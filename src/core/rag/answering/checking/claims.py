@@ -10,18 +10,19 @@ from dataclasses import dataclass, replace
 from core.rag.analysis import analyze
 from core.rag.answering.markers import BLOCK, markers_in, numbers_in, replace_markers
 from core.rag.indexing.splitting.sentences import is_heading, sentence_spans
+from libs.regexes import regex
 
 #: A sentence with fewer content words states nothing ("Yes.", "In short:") unless it cites something ("1782 [1].").
 _FEWEST_TERMS = 2
 #: Answers in one word that no source has, and that do state something, but only together with the question.
-_VERDICT = re.compile(
+_VERDICT = regex(
     r"\W*(?:yes|no|true|false|correct|incorrect|right|wrong|indeed|exactly|both|neither|none|nothing|unknown|unclear"
     r"|ja|nein|doch|richtig|falsch|genau|beide|keine[rs]?|unbekannt|unklar|oui|non|vrai|faux|inconnu"
     r"|sí|si|verdadero|falso|vero|desconocido|sì|sim|não|да|нет)\W*",
     re.IGNORECASE,
 )
 #: Statements that something is not known, which need no source.
-_GAP = re.compile(
+_GAP = regex(
     r"\b(?:do(?:es)?(?: not|n['’]t)|did(?: not|n['’]t)|no|not|nothing|none of|neither)\b[^.]{0,60}?"
     r"\b(?:says?|mention(?:s|ed)?|contain(?:s|ed)?|state[sd]?|specif(?:y|ies|ied)|provide[sd]?|include[sd]?|information"
     r"|describe[sd]?|found|known|given|available|sources?|passages?)\b"
@@ -31,7 +32,7 @@ _GAP = re.compile(
     re.IGNORECASE,
 )
 #: Such a statement about the sources themselves.
-_OF_SOURCES = re.compile(
+_OF_SOURCES = regex(
     r"\b(?:sources?|passages?|documents?|texts?|context|quellen?|angaben|informationen|no information)\b"
     r"|\bi (?:do not|don['’]t|cannot|can['’]t)\b",
     re.IGNORECASE,
@@ -40,16 +41,16 @@ _OF_SOURCES = re.compile(
 _SAID_SHARE = 0.8
 _SAID_TERMS = 3
 #: What a model says to its reader, not of the subject.
-_COURTESY = re.compile(
+_COURTESY = regex(
     r"\W*(?:i hope (?:this|that|it) helps|(?:please |just )*(?:let me know|feel free to|do(?: not|n['’]t) hesitate)"
     r"|if you (?:have|need|want|would like)\b[^.]*\b(?:let me know|feel free|hesitate|just ask|happy to))\b",
     re.IGNORECASE,
 )
 #: The row of a table with the names of its columns, above the rule.
-_COLUMNS = re.compile(
+_COLUMNS = regex(
     r"^(?=[^\n|]*\|)[^\n]*(?=\n[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$)", re.MULTILINE
 )
-_BULLET = re.compile(r"[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+")
+_BULLET = regex(r"[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+from libs.regexes import regex
+
+_NUMBER = regex(r"\d+(?:[.,]\d+)*")
 #: Thousands apart by blanks, which may also be several numbers.
-_SPACED = re.compile(r"(?<![\d.,])\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?![\d.,]*\d)")
-_THOUSANDS = re.compile(r"\d{1,3}(?:([.,])\d{3})(?:\1\d{3})*")
+_SPACED = regex(r"(?<![\d.,])\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?![\d.,]*\d)")
+_THOUSANDS = regex(r"\d{1,3}(?:([.,])\d{3})(?:\1\d{3})*")
 #: Group 1 with or without marks of thousands, and what stands behind the decimal point.
-_DECIMAL = re.compile(r"(\d+|\d{1,3}(?:,\d{3})+|\d{1,3}(?:\.\d{3})+)[.,](\d+)")
+_DECIMAL = regex(r"(\d+|\d{1,3}(?:,\d{3})+|\d{1,3}(?:\.\d{3})+)[.,](\d+)")
 
 #: By the power of ten that they stand for: words and abbreviations behind a number.
 _MAGNITUDES = {
@@ -22,17 +23,17 @@ _MAGNITUDES = {
     9: r"billions?|bn|B|Milliarden?|Mrd\.?|milliards?|mil millones",
     12: r"trillions?|tn|Billionen|billones|billón",
 }
-_FIGURE = re.compile(
+_FIGURE = regex(
     r"(?<![\w.,])(?P<money>[$€£¥]\s?)?(?P<number>\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?![.,]?\d)|\d+(?:[.,]\d+)*)"
     r"(?:[\s-]?(?:"
     + "|".join(f"(?P<ten{power}>{words})" for power, words in reversed(_MAGNITUDES.items()))
     + r"|(?P<m>m))(?!\w))?",
 )
-_OTHER_DIGIT = re.compile(r"[^\D0-9]")
-_SWISS = re.compile(r"(?<![\w.,])\d{1,3}(?:['’\u2009]\d{3})+(?!\d)")
-_SWISS_MARK = re.compile(r"['’\u2009]")
+_OTHER_DIGIT = regex(r"[^\D0-9]")
+_SWISS = regex(r"(?<![\w.,])\d{1,3}(?:['’\u2009]\d{3})+(?!\d)")
+_SWISS_MARK = regex(r"['’\u2009]")
 #: A number and its unit without a space between: 16GB, 5km. But 2nd, the 1990s and 90er are one word.
-_WITH_UNIT = re.compile(r"(?<![\w.,])(\d+(?:[.,]\d+)*)(?!(?:st|nd|rd|th|s|er|e)\b)(?=[A-Za-zµμΩ]{1,4}(?!\w))")
+_WITH_UNIT = regex(r"(?<![\w.,])(\d+(?:[.,]\d+)*)(?!(?:st|nd|rd|th|s|er|e)\b)(?=[A-Za-zµμΩ]{1,4}(?!\w))")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from core.rag.analysis import analyze
 from core.rag.answering.markers import CODE
+from libs.regexes import regex
 
 #: By language, the words that deny.
 _DENIES = {
@@ -35,11 +36,11 @@ _LIMITS = {
     "spanish": r"sin|salvo|excepto|sol[oa]|sólo|solamente|sino|pero|más|menos|tod[ao]s?|cada|siempre|algun[ao]s?"
     r"|poc[ao]s?|si|hasta|in\w{4,}",
 }
-_DENYING = {language: re.compile(rf"\b(?:{words})(?!\w)", re.IGNORECASE) for language, words in _DENIES.items()}
-_LIMITING = {language: re.compile(rf"\b(?:{words})(?!\w)", re.IGNORECASE) for language, words in _LIMITS.items()}
+_DENYING = {language: regex(rf"\b(?:{words})(?!\w)", re.IGNORECASE) for language, words in _DENIES.items()}
+_LIMITING = {language: regex(rf"\b(?:{words})(?!\w)", re.IGNORECASE) for language, words in _LIMITS.items()}
 #: "No, it is open" answers a question; it denies nothing of what follows, and "Yes" says nothing of it.
-_ANSWER = re.compile(r"\W*(?:no|nein|non|yes|ja|oui|sí|si)\s*[,:;.!–—-]", re.IGNORECASE)
-_WORD = re.compile(r"[^\W\d_]+")
+_ANSWER = regex(r"\W*(?:no|nein|non|yes|ja|oui|sí|si)\s*[,:;.!–—-]", re.IGNORECASE)
+_WORD = regex(r"[^\W\d_]+")
 
 #: A sentence with fewer words that mean something could be about anything.
 _FEWEST_TERMS = 2

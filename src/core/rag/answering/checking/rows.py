@@ -10,15 +10,16 @@ from typing import Final
 from core.rag.analysis import analyze
 from core.rag.answering.checking.figures import numbers_of
 from core.rag.answering.extracts.table_rows import is_head, is_row, with_head
+from libs.regexes import regex
 
-_NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*")
+_NUMBER: Final = regex(r"\d+(?:[.,]\d+)*")
 #: The same, or a date.
-_FIGURE: Final = re.compile(r"\d+(?:[.,-]\d+)*")
-_WORD: Final = re.compile(r"[^\W\d_]+")
+_FIGURE: Final = regex(r"\d+(?:[.,-]\d+)*")
+_WORD: Final = regex(r"[^\W\d_]+")
 #: A number and its unit: 130 EUR, 24 hours, €5. A date or the number of a thing (INV-1004) measures nothing.
-_MEASURE: Final = re.compile(r"\W{0,2}\d+(?:[.,' ]\d+)*\W{0,2}[^\W\d_]{0,12}")
+_MEASURE: Final = regex(r"\W{0,2}\d+(?:[.,' ]\d+)*\W{0,2}[^\W\d_]{0,12}")
 #: Where two are compared, a number may be of the one that is named by another sentence.
-_COMPARES: Final = re.compile(
+_COMPARES: Final = regex(
     r"\b(?:than|compared|versus|vs|unlike|whereas|als|gegenüber|que|contre|frente)\b", re.IGNORECASE
 )
 

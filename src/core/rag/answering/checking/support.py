@@ -9,7 +9,6 @@ is cited, the citation is swapped.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -33,6 +32,7 @@ from core.rag.answering.checking.swapping import (
 from core.rag.answering.understanding.written_times import written_times
 from core.rag.extraction.initials import ACRONYM, with_initials
 from core.rag.indexing.splitting.sentences import sentence_spans
+from libs.regexes import regex
 
 if TYPE_CHECKING:
     from core.rag.answering.types import Passage
@@ -54,7 +54,7 @@ _WEIGHT = 2.0
 _MONTH = timedelta(days=31)
 _SHORTEST_STEM = 4
 #: A label in bold before what it labels: "**Material:** larch", "**Material**: larch".
-_LABEL = re.compile(r"\W{0,3}(?:\*\*|__)[^*\n]{1,80}?(?::(?:\*\*|__)|(?:\*\*|__)\s*:)\W*")
+_LABEL = regex(r"\W{0,3}(?:\*\*|__)[^*\n]{1,80}?(?::(?:\*\*|__)|(?:\*\*|__)\s*:)\W*")
 
 
 #: A day, a month or a year: its start and end, and how it is written.

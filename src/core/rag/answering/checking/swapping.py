@@ -15,6 +15,7 @@ from itertools import chain
 
 from core.rag.analysis import analyze
 from core.rag.answering.extracts.verb_forms import INFINITIVES
+from libs.regexes import regex
 
 #: Share of the other words that the sentence of the source has.
 _ALL_ELSE = 0.9
@@ -23,17 +24,17 @@ _MUCH_ELSE = 0.6
 #: With fewer other words, nothing says that two sentences are about the same.
 _FEWEST_OTHERS = 2
 
-CAPITALISED = re.compile(r"\b[^\W\d_a-z][^\W_]*(?:['’][^\W\d_]+)?")
+CAPITALISED = regex(r"\b[^\W\d_a-z][^\W_]*(?:['’][^\W\d_]+)?")
 #: May stand for a name in other words.
-_ACRONYM = re.compile(r"[^\W\d_a-z]{2,6}")
+_ACRONYM = regex(r"[^\W\d_a-z]{2,6}")
 #: Here every noun has a capital letter.
 NOUNS_ARE_CAPITALISED = "german"
 #: What stands behind a name that a sentence is about: "'s", or a verb that tells that it is one thing, or was.
 _POSSESSIVE = ("'s", "’s")
-_OF_ONE = re.compile(r"[a-z]+[^s\W]s|is|has|does|was")
+_OF_ONE = regex(r"[a-z]+[^s\W]s|is|has|does|was")
 #: What is no name there: several things (Texas and Redis are one), and what has no article for it cannot be counted.
-_SEVERAL = re.compile(r"(?:.*[^siu]s|.*(?:men|people|children|folk)|staff|personnel|police|data|media)", re.IGNORECASE)
-_UNCOUNTED = re.compile(r".{3,}(?:tion|sion|ment|ing|ness|ity|ance|ence|ship|ware)", re.IGNORECASE)
+_SEVERAL = regex(r"(?:.*[^siu]s|.*(?:men|people|children|folk)|staff|personnel|police|data|media)", re.IGNORECASE)
+_UNCOUNTED = regex(r".{3,}(?:tion|sion|ment|ing|ness|ity|ance|ence|ship|ware)", re.IGNORECASE)
 #: By language: numbers from 2 on, tens up to 90, and which one of several, from the first to the tenth.
 _NUMBERS = {
     "english": (

@@ -12,6 +12,7 @@ from core.rag.answering.computing.naming import Naming, Value
 from core.rag.answering.computing.question import Compared, Span, name_words, senses
 from core.rag.answering.computing.seen import YES_OR_NO, SeenField
 from core.rag.extraction.amounts import amount, plain_number
+from libs.regexes import regex
 
 _YEARS: Final = (["year"], ["jahr"], ["année"], ["annee"], ["año"])
 #: Fields with dates that are not when something was, but since or until when it is.
@@ -23,7 +24,7 @@ _OTHER_TIMES: Final = words_of(
 _BEGINNINGS: Final = words_of("since hire hired join joined start started founded entry seit depuis desde")
 #: What the name of a date has besides what happened then: ``hire_date``, ``created_at``.
 _OF_DATES: Final = words_of("date day at on time timestamp year datum tag jahr jour année annee fecha año")
-_YEAR: Final = re.compile(r"[12]\d{3}", re.ASCII)
+_YEAR: Final = regex(r"[12]\d{3}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final, Literal, get_args
 
+from libs.regexes import regex
+
 Cue = Literal[
     "count",
     "share",
@@ -68,7 +70,7 @@ _NUMBER: Final = (
     r"\s+[$€£]?\s?(?P<number>[-\u2212]?\d[\d.,]*(?<![.,]))(?![\w.,]*\w|\s?[-/:+*]\s?\w)"
     r"(?:\s?(?:[%$€£]|(?:euros?|dollars?|eur|usd)\b))?"
 )
-MONEY: Final = re.compile(r"[$€£]|\b(?:euros?|dollars?|eur|usd)\b", re.IGNORECASE)
+MONEY: Final = regex(r"[$€£]|\b(?:euros?|dollars?|eur|usd)\b", re.IGNORECASE)
 
 _CUES: Final[Mapping[str, Mapping[Cue, str]]] = {
     "english": {
@@ -243,7 +245,7 @@ ASKER: Final = frozenset({"i", "my", "ich", "me"})
 PERSONS: Final = words_of("owner assignee assigned user reporter manager employee agent rep member")
 
 #: Words before a number that are about time.
-OF_TIME: Final = re.compile(
+OF_TIME: Final = regex(
     r"since|after|until|before|later|earlier|seit|ab|nach|bis|vor|später|früher|depuis|à partir|après|jusqu|avant"
     r"|desde|a partir|después|hasta|antes",
     re.IGNORECASE,

@@ -14,15 +14,16 @@ from core.rag.indexing.splitting.sections import Heading, is_within
 from core.rag.retrieval.hits import Hit
 from libs.dataloader.formats.rows import column_names
 from libs.dataloader.tables import row_cells
+from libs.regexes import regex
 
-_TABLE: Final = re.compile(
+_TABLE: Final = regex(
     r"^[ \t]*(?P<head>\|[^\n]*)\n[ \t]*\|[ \t]*:?-[-:| \t]*\n(?P<rows>(?:[ \t]*\|[^\n]*(?:\n|\Z))+)", re.MULTILINE
 )
-_HEAD: Final = re.compile(r"^[ \t]*(\|[^\n]*)\n[ \t]*\|[ \t]*:?-[-:| \t]*$", re.MULTILINE)
+_HEAD: Final = regex(r"^[ \t]*(\|[^\n]*)\n[ \t]*\|[ \t]*:?-[-:| \t]*$", re.MULTILINE)
 #: The line above a table that names it: short, and no sentence.
-_CAPTION: Final = re.compile(r"(?:\A|\n)[ \t]*(?![|#>]|[-*+][ \t]|\d+[.)][ \t])([^\n]{1,100}?)[ \t]*\n[ \t]*\n?\Z")
-_NUMBERED: Final = re.compile(r"(?:table|tab\.|tabelle|tableau|tabla)[ \t]*[\w.]{0,5}[.:\u2013-][ \t]*", re.IGNORECASE)
-_MARKUP: Final = re.compile(r"[\[\]<>&*_`\\~]")
+_CAPTION: Final = regex(r"(?:\A|\n)[ \t]*(?![|#>]|[-*+][ \t]|\d+[.)][ \t])([^\n]{1,100}?)[ \t]*\n[ \t]*\n?\Z")
+_NUMBERED: Final = regex(r"(?:table|tab\.|tabelle|tableau|tabla)[ \t]*[\w.]{0,5}[.:\u2013-][ \t]*", re.IGNORECASE)
+_MARKUP: Final = regex(r"[\[\]<>&*_`\\~]")
 _ABOVE: Final = 200
 
 

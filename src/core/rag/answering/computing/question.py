@@ -13,6 +13,7 @@ from core.rag.analysis import analyze
 from core.rag.answering.computing.cues import ASKING, COMPARISONS, MONEY, OF_TIME, Comparison, Cue, Language, languages
 from core.rag.answering.understanding.asked_times import FIRST, LAST, AskedTime, periods_asked
 from core.rag.extraction.amounts import amount, plain_number
+from libs.regexes import regex
 
 #: A longer question asks for more than a number.
 MAX_WORDS: Final = 40
@@ -20,13 +21,13 @@ MAX_WORDS: Final = 40
 MAX_VALUE_WORDS: Final = 8
 
 #: Signs without which a value is another one (-5, .5, A+, C#), also those that lead on (2024-03, 1.5).
-_BEFORE: Final = re.compile(r"(?:[<>!]=|[-\u2212+#@&*/%^~<>]|(?<!\w)\.|(?<=\d)[.,:])+\Z")
-_BEHIND: Final = re.compile(r"(?:[-\u2212+#@&*/^~<>]|[.,:](?=\d))+")
+_BEFORE: Final = regex(r"(?:[<>!]=|[-\u2212+#@&*/%^~<>]|(?<!\w)\.|(?<=\d)[.,:])+\Z")
+_BEHIND: Final = regex(r"(?:[-\u2212+#@&*/^~<>]|[.,:](?=\d))+")
 #: Points between thousands, or before decimals.
-_EITHER: Final = re.compile(r"[-\u2212]?\d{1,3}[.,]\d{3}")
-_WORD: Final = re.compile(r"[^\W_]+")
-_YEAR: Final = re.compile(r"[12]\d{3}", re.ASCII)
-_MERE_YEARS: Final = re.compile(r"[12]\d{3}(?:(?P<word>\D*[^\W\d]\D*)?\W*[12]\d{3})?", re.ASCII)
+_EITHER: Final = regex(r"[-\u2212]?\d{1,3}[.,]\d{3}")
+_WORD: Final = regex(r"[^\W_]+")
+_YEAR: Final = regex(r"[12]\d{3}", re.ASCII)
+_MERE_YEARS: Final = regex(r"[12]\d{3}(?:(?P<word>\D*[^\W\d]\D*)?\W*[12]\d{3})?", re.ASCII)
 #: Of two numbers these are years, unless their field is named, or they are amounts ("between 2019 and 2022").
 _YEARS: Final = range(1900, 2100)
 #: Fewest letters of a word that may be the plural of another one.
@@ -34,7 +35,7 @@ _PLURAL_LETTERS: Final = 4
 #: Characters of a day and a month in ISO 8601.
 _DAY: Final = 10
 _MONTH: Final = 7
-_NAME_WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^\W\d_]+|\d+")
+_NAME_WORD: Final = regex(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^\W\d_]+|\d+")
 
 
 @dataclass(frozen=True, order=True, slots=True)

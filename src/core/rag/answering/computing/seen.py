@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
@@ -13,6 +12,7 @@ from core.rag.extraction.amounts import amount
 from core.rag.extraction.records import items_of
 from core.rag.retrieval.tables.reading import read_records
 from core.rag.retrieval.tables.values import DATE, fields_of, is_missing, shown
+from libs.regexes import regex
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
@@ -34,17 +34,17 @@ _ASKS_YES_OR_NO: Final = frozenset({"is", "has", "are", "was", "ist", "hat", "es
 _MEASURED: Final = frozenset({"max", "min", "maximum", "minimum", "avg", "average", "mean", "median", "total", "sum"})
 #: Fields that say what the numbers of a record are in.
 _IN: Final = frozenset({"currency", "währung", "waehrung", "devise", "moneda", "unit", "uom", "einheit"})
-_CURRENCY: Final = re.compile("[$€£¥]")
+_CURRENCY: Final = regex("[$€£¥]")
 #: What the name of a column has behind it: ``Area (km²)``.
-_IN_BRACKETS: Final = re.compile(r"(?:\s*(?:\([^()]*\)|\[[^\[\]]*\]))+\Z")
+_IN_BRACKETS: Final = regex(r"(?:\s*(?:\([^()]*\)|\[[^\[\]]*\]))+\Z")
 #: What stands between several values in one cell.
-_SEVERAL: Final = re.compile(r"\s*(?:[\n;,/&|]|(?<!\w)(?:and|und|et|y)(?!\w))\s*")
+_SEVERAL: Final = regex(r"\s*(?:[\n;,/&|]|(?<!\w)(?:and|und|et|y)(?!\w))\s*")
 #: What the name of a list says besides what it lists: that it is one, of what, and where these are.
 _LISTS: Final = words_of(
     "list lists export exports data dataset table overview register directory database db dump backup copy final all "
     "liste übersicht uebersicht daten tabelle verzeichnis données tableau lista datos tabla"
 )
-_LIST: Final = re.compile(r"(?<=\w{3})(?:liste|daten|tabelle|übersicht|uebersicht|verzeichnis|export)\Z")
+_LIST: Final = regex(r"(?<=\w{3})(?:liste|daten|tabelle|übersicht|uebersicht|verzeichnis|export)\Z")
 _LISTED_OF: Final = words_of("of the our my der die das unserer des les de los las")
 _LISTED_WHERE: Final = words_of("in from for at aus für fuer pour dans en para")
 #: Names that filters read as something else.

@@ -5,21 +5,20 @@ from __future__ import annotations
 import re
 
 from core.rag.answering.drift.words import QueryWords
+from libs.regexes import regex
 
 #: Maximum number of parts of a question.
 MAX_PARTS = 4
 
-_SENTENCE = re.compile(r"(?<=[?？؟;；])\s*")
+_SENTENCE = regex(r"(?<=[?？؟;；])\s*")
 _ASKING = (
     r"who|whom|whose|what|which|when|where|why|how|is|are|was|were|does|do|did|can|"
     r"wer|wen|wem|was|welche[rsnm]?|wann|wo|warum|wieso|wie|"
     r"qui|que|quoi|quel(?:le)?s?|quand|où|pourquoi|comment|"
     r"quién|qué|cuál(?:es)?|cuándo|dónde|cómo"
 )
-_JOINED = re.compile(rf"(?:,|(?<!\s))\s+(?:and|und|et|y)\s+(?={_ASKING}\b)(?=\S+\s)", re.IGNORECASE)
-_PRONOUN = re.compile(
-    r"\b(?:he|she|it|they|him|her|them|his|its|their|er|sie|ihn|ihm|il|elle|él|ella)\b", re.IGNORECASE
-)
+_JOINED = regex(rf"(?:,|(?<!\s))\s+(?:and|und|et|y)\s+(?={_ASKING}\b)(?=\S+\s)", re.IGNORECASE)
+_PRONOUN = regex(r"\b(?:he|she|it|they|him|her|them|his|its|their|er|sie|ihn|ihm|il|elle|él|ella)\b", re.IGNORECASE)
 
 
 def split_question(query: str) -> list[str]:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from core.rag.answering.extracts.table_rows import is_head, is_row
 from core.rag.answering.markers import is_in_block
 from core.rag.indexing.splitting.sentences import sentence_spans
+from libs.regexes import regex
 
 #: The end of a sentence that announces something, with what closes its emphasis.
-_ANNOUNCES = re.compile(r"(?:(?<!:)[:：]|…|\.\.\.)[*_]{0,3}\Z")
+_ANNOUNCES = regex(r"(?:(?<!:)[:：]|…|\.\.\.)[*_]{0,3}\Z")
 _STOPS = ".!?;,。！？"
-_ITEM = re.compile(r"([ \t]*)(?:[-*+•·‣▪]|(\d{1,3}[.)]))[ \t]+(?=\S)")
+_ITEM = regex(r"([ \t]*)(?:[-*+•·‣▪]|(\d{1,3}[.)]))[ \t]+(?=\S)")
 #: What may come between: nothing, or a tag alone, as Markdown has around a list that is shown in columns.
-_BETWEEN = re.compile(r"\s*(?:<[^<>\n]*>\s*)?")
+_BETWEEN = regex(r"\s*(?:<[^<>\n]*>\s*)?")
 #: Of a list as far as it is looked at for one of them.
 _MOST_ITEMS = 100
 

@@ -8,11 +8,12 @@ from typing import NamedTuple
 
 from core.rag.answering.extracts.showing import INCLUDES, code_lines, cut
 from core.rag.answering.markers import is_in_block
+from libs.regexes import regex
 
 #: A line that opens or closes a block (group 2: what it says of the language).
-_FENCE = re.compile(r"^[ \t]*(`{3,})([^`\n]*)$", re.MULTILINE)
-_BEHIND = re.compile(r"\s*\n(?=[ \t]*`{3})")
-_LANGUAGE = re.compile(r"[ \t{.]*([A-Za-z][\w+#-]*)")
+_FENCE = regex(r"^[ \t]*(`{3,})([^`\n]*)$", re.MULTILINE)
+_BEHIND = regex(r"\s*\n(?=[ \t]*`{3})")
+_LANGUAGE = regex(r"[ \t{.]*([A-Za-z][\w+#-]*)")
 #: A block is shown up to so many lines and characters.
 _MOST_LINES = 20
 _MOST_CHARACTERS = 1200

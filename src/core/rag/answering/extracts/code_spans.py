@@ -9,26 +9,27 @@ from typing import NamedTuple
 
 from core.rag.extraction.source_code import DOCSTRING, comments, without_marks
 from core.rag.indexing.splitting.sentences import sentence_spans
+from libs.regexes import regex
 
 #: What a comment says of one parameter has a line of its own.
-_FIELD = re.compile(r"\n(?=[ \t]*(?:@\w+|:?\*{0,2}\w[\w ,*|.\[\]]{0,60}:)[ \t])")
+_FIELD = regex(r"\n(?=[ \t]*(?:@\w+|:?\*{0,2}\w[\w ,*|.\[\]]{0,60}:)[ \t])")
 #: The head of a list of parameters or errors, or of an example, says nothing by itself.
-_LABEL = re.compile(r"\s*(?:(?:\w+ ){0,2}\w+:|@\w+)\s*")
+_LABEL = regex(r"\s*(?:(?:\w+ ){0,2}\w+:|@\w+)\s*")
 #: A sentence in a docstring that began before the passage and ends behind it.
-_PROSE = re.compile(r"(?:[^\s=(){};<>]+\s+){3,}[^\s=(){};<>]+[.!?]")
+_PROSE = regex(r"(?:[^\s=(){};<>]+\s+){3,}[^\s=(){};<>]+[.!?]")
 #: The head of a definition, as many languages have it.
-_DEFINITION = re.compile(
+_DEFINITION = regex(
     r"^[ \t]*(?:(?:export|default|pub(?:\([^)\n]*\))?|public|private|protected|internal|static|final|abstract|async)"
     r"[ \t]+)*"
     r"((?:def|class|function|fn|func|fun|interface|struct|trait|enum|impl|module)[ \t]+\w+)",
     re.MULTILINE,
 )
 #: An example among the words of a comment, without its marks.
-_EXAMPLE = re.compile(
+_EXAMPLE = regex(
     r"^[ \t]*(?P<fence>`{3,}|~{3,})[^\n]*\n(?P<code>.*?)(?:^[ \t]*(?P=fence)[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
 )
 #: What may stand between a comment and the definition that it is on: "#[derive(Debug)]", "@Override", "[Serializable]".
-_ATTRIBUTES = re.compile(r"\s*(?:(?:#!?\[[^\n]*\]|@[\w.]+(?:\([^\n]*\))?|\[[A-Z]\w*(?:\([^\n]*\))?\])[ \t]*\n[ \t]*)*")
+_ATTRIBUTES = regex(r"\s*(?:(?:#!?\[[^\n]*\]|@[\w.]+(?:\([^\n]*\))?|\[[A-Z]\w*(?:\([^\n]*\))?\])[ \t]*\n[ \t]*)*")
 #: A statement goes on while brackets are open, but for so many lines only: a quotation may hold one bracket.
 _MOST_LINES = 8
 

@@ -10,9 +10,10 @@ from core.rag.answering.extracts.code_spans import Span
 from core.rag.answering.types import Passage
 from core.rag.extraction.code_definitions import code_definitions, defined_names
 from core.rag.extraction.source_code import is_program
+from libs.regexes import regex
 
 #: Questions for the places that use something: "What calls openSluice?", "Where is it used?", "Which test covers it?".
-_CALLERS = re.compile(
+_CALLERS = regex(
     r"\s*(?:(?:what|who|which (?:\w+ )?(?:functions?|methods?|classes|class|files?|code|modules?|tests?|places?))\s+"
     r"(?:(?:all|else|other)\s+)?(?:calls?|uses?|invokes?|instantiates?|covers?|exercises|tests?)\s+"
     r"(?:the\s+)?(?:\w+\s+)??(?P<called>[\w.:$]+)"
@@ -21,9 +22,9 @@ _CALLERS = re.compile(
     re.IGNORECASE,
 )
 #: Those for which every use counts, and not only calls.
-_USES = re.compile(r"\b(?:us(?:es?|ed)|instantiate[sd]?|tests?|tested|cover(?:s|ed)?|exercises)\b", re.IGNORECASE)
+_USES = regex(r"\b(?:us(?:es?|ed)|instantiate[sd]?|tests?|tested|cover(?:s|ed)?|exercises)\b", re.IGNORECASE)
 #: Questions for a piece of code by what it does: "Which function registers the handler?".
-_ASKS_FOR_CODE = re.compile(
+_ASKS_FOR_CODE = regex(
     r"\b(?:which|what) (?:\w+ )?(?:function|method|class|struct|type|trait|interface|module|macro|code)\b"
     r"|\bwhere (?:is|does) the (?:\w+ )?(?:code|function|method|class)\b"
     r"|\b(?:welche|wo ist die) (?:funktion|methode|klasse)\b|\bquelle (?:fonction|méthode|classe)\b"
@@ -31,7 +32,7 @@ _ASKS_FOR_CODE = re.compile(
     re.IGNORECASE,
 )
 #: The words of a name: ``registerOnShutdown``, ``HTTPServer``, ``turn_sails``.
-_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_PART = regex(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
 def defining_spans(passage: Passage, spans: Sequence[Span], asked: Collection[str]) -> set[Span]:

@@ -9,11 +9,12 @@ from core.rag.analysis import analyze
 from core.rag.answering.extracts.code_spans import Span
 from core.rag.answering.markers import is_in_block
 from libs.dataloader.formats.markdown import HEADING_ATTRIBUTES
+from libs.regexes import regex
 
 _MARK = r"(?:[-*+•·‣▪]|\d{1,3}[.)])[ \t]"
 #: A heading (of Markdown, in bold letters, or underlined) and the mark of the list below it; a short paragraph may come
 #: between it and steps.
-_HEADED = re.compile(
+_HEADED = regex(
     r"^(?:[ \t]{0,3}#{1,6}[ \t]++(?P<atx>[^\n]*[^\s#])[ \t#]*"
     r"|(?P<mark>\*\*|__)(?P<bold>(?:(?!(?P=mark))[^\n])+)(?P=mark)[ \t]*"
     r"|(?P<underlined>[^\s#*_<>|`=-][^\n]{0,200})\n(?:={3,}|-{3,})[ \t]*)"
@@ -23,7 +24,7 @@ _HEADED = re.compile(
     re.MULTILINE,
 )
 #: Questions for a way to do something.
-_HOW_TO = re.compile(
+_HOW_TO = regex(
     r"\bhow (?:to\b|(?:do|can|could|should|would|must) (?:i|we|you|one)\b)|\b(?:steps?|procedure|instructions|recipe)\b"
     r"|\bwie \w+ (?:ich|wir|man)\b|\b(?:schritte|anleitung|rezept)\b"
     r"|\bcomment (?:\w+(?:er|ir|re)|\w+-(?:on|je|t-on))\b|\b(?:étapes|procédure|recette)\b"

@@ -19,6 +19,7 @@ from core.rag.answering.types import Passage
 from core.rag.extraction.source_code import is_code, without_marks
 from core.rag.headings import last_heading
 from core.rag.indexing.splitting.sentences import is_heading, sentence_spans
+from libs.regexes import regex
 
 #: Items of a list, or rows of a table, that a sentence announces.
 _MOST_ITEMS = 8
@@ -26,9 +27,9 @@ _LONGEST_ITEM = 200
 #: A statement up to this length does not always say what it is about.
 _SHORT = 100
 #: The line that opens a block of code, where the block has not gone on when the text ends.
-_OPENS = re.compile(r"\n[ \t]*`{3,}[^`\n]*\s*\Z")
+_OPENS = regex(r"\n[ \t]*`{3,}[^`\n]*\s*\Z")
 #: A sentence with one of these is about the code right behind it, also without a colon.
-_SHOWS = re.compile(
+_SHOWS = regex(
     r"\b(?:following|below|folgende[nrms]?|suivant(?:es?|s)?|siguientes?|seguent[ei]|seguintes?)\b|次の|以下|如下|下面",
     re.IGNORECASE,
 )

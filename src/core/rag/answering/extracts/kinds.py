@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from libs.regexes import regex
+
 # In English, German, French, Spanish, Italian, Portuguese, Dutch, Russian, Turkish, Chinese, Japanese and Korean.
-_NUMBER = re.compile(
+_NUMBER = regex(
     r"\bhow (?:many|much|long|far|old|tall|large|big|fast|high|deep|wide|often|hot|cold|heavy|late|early)\b"
     r"|\b(?:what|which) (?:is the |was the |are the )?(?:average |maximum |minimum |total |highest |lowest |default )?"
     r"(?:percent|percentage|number|amount|population|temperature|proportion|share|size|cost|price|budget|limit|height|"
@@ -18,7 +20,7 @@ _NUMBER = re.compile(
     r"|いくつ|いくら|何[人個年回歳時分本枚件%]|몇|얼마",
     re.IGNORECASE,
 )
-_TIME = re.compile(
+_TIME = regex(
     r"\bwhen\b|\b(?:what|which) (?:year|date|day|month|decade|time)\b|\b(?:date|day|year|time) of\b"
     r"|\bwann\b|\bwelche[mnrs]? (?:jahr|datum|tag|monat)|\bgeburts(?:datum|tag)\b|\bquand\b|\bquelle (?:année|date)\b"
     r"|\bcuándo\b|\b(?:qué|que) (?:año|fecha|día|ano|data|dia)\b|\bfecha de\b|\bquando\b"
@@ -29,12 +31,12 @@ _TIME = re.compile(
     re.IGNORECASE,
 )
 #: What is compared by time: "Which film came out first, Ebb or Flow?"
-_ORDER = re.compile(
+_ORDER = regex(
     r"\b(?:first|earlier|later|older|younger|oldest|youngest|earliest|latest|sooner|before|after)\b.*\bor\b"
     r"|\bor\b.*\b(?:first|earlier|later|older|younger|sooner)\b|\b(?:is|was) (?:older|younger)\b",
     re.IGNORECASE,
 )
-_NAME = re.compile(
+_NAME = regex(
     r"\A\W*(?:who|whom|whose|where)\b|\b(?:who|where) (?:is|was|were|did|does|are|has|had|can|should|will)\b"
     r"|\b(?:what|which|whose) (?:\w+ )?(?:person|player|artist|author|actor|actress|director|king|queen|president"
     r"|city|country|state|town|place|county|region|continent|university|school|company|nationality)\b"
@@ -42,8 +44,8 @@ _NAME = re.compile(
     r"|où|dónde|donde|onde|dove|waar|где|nerede)\b",
     re.IGNORECASE,
 )
-_DIGITS = re.compile(r"\d+")
-_NUMERAL = re.compile(
+_DIGITS = regex(r"\d+")
+_NUMERAL = regex(
     r"\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozens?|hundreds?|thousands?|millions?|billions?"
     r"|half|twice|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|deux|trois|quatre|cinq|sept|huit|neuf|dix|dos"
     r"|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|tre|quattro|cinque|sette|otto|nove|dieci|twee|drie|vijf|zes|zeven|tien"
@@ -52,7 +54,7 @@ _NUMERAL = re.compile(
     re.IGNORECASE,
 )
 #: A year, a time of the day, a day of the week, a month (none that is a word of another kind, too), or a century.
-_DATE = re.compile(
+_DATE = regex(
     r"(?<!\d)(?:1\d|20)\d\d(?!\d)|(?<!\d)\d{1,2}[/:]\d{1,2}"
     # A version has dots, too: "16.6.0", and "2.1." at the end of a sentence.
     r"|(?<![\d.])(?:0?[1-9]|[12]\d|3[01])\.(?:0?[1-9]|1[0-2])\.(?!\d(?!\d)|\s*\Z)"
@@ -69,7 +71,7 @@ _DATE = re.compile(
     r"|[Ee]ylül|[Ee]kim|[Kk]asım|[Aa]ralık|[Cc]entury|[Cc]enturies|Jahrhunderts?|siècle|siglo|secolo|século|eeuw|век[ае]?|yüzyıl\w*)\b"
 )
 #: A word with a capital within a sentence. German has one in every noun, and scripts without capitals have none.
-_CAPITAL = re.compile(r"(?<=[^\W\d_A-Z][ ,;(])[(\"'“‘«]?([A-ZÄÖÜÉÀÇÑА-ЯЁİŞ]\w+)")
+_CAPITAL = regex(r"(?<=[^\W\d_A-Z][ ,;(])[(\"'“‘«]?([A-ZÄÖÜÉÀÇÑА-ЯЁİŞ]\w+)")
 
 #: Whether a sentence has what the question asks for.
 Kind = Callable[[str], bool]

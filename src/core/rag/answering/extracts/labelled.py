@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Sequence, Set
 from typing import NamedTuple
@@ -12,10 +11,11 @@ from core.rag.answering.extracts.called import Source
 from core.rag.answering.extracts.code_spans import Span
 from core.rag.answering.markers import is_in_block
 from core.rag.extraction.source_code import is_code
+from libs.regexes import regex
 
 #: A name, perhaps in bold letters, and what it is; and what may be before it in its line.
-_LABELLED = re.compile(r"[*_]{0,3}(?P<label>[^\W\d_][^:：\n|.!?*_]{0,50})[*_]{0,3}(?::[*_]{0,3}[ \t]+|：[*_]{0,3})\S")
-_MARK = re.compile(r"[ \t>]*(?:[-*+•][ \t]+)?")
+_LABELLED = regex(r"[*_]{0,3}(?P<label>[^\W\d_][^:：\n|.!?*_]{0,50})[*_]{0,3}(?::[*_]{0,3}[ \t]+|：[*_]{0,3})\S")
+_MARK = regex(r"[ \t>]*(?:[-*+•][ \t]+)?")
 
 
 class _Line(NamedTuple):

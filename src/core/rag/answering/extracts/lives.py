@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Set
 
 from core.rag.analysis import analyze
+from libs.regexes import regex
 
 #: What the two are called, by language.
 _BIRTH = {
@@ -21,10 +21,10 @@ _DEATH = {
     "spanish": "morir murió muerte falleció fallecimiento fallecer",
 }
 #: When somebody lived, behind the name.
-_LIVED = re.compile(r"\([^()]*\b\d{3,4}\b[^()]*[–—-][^()\d]*(?:\d{1,2}\D[^()]*)?\b\d{3,4}\b[^()]*\)")
+_LIVED = regex(r"\([^()]*\b\d{3,4}\b[^()]*[–—-][^()\d]*(?:\d{1,2}\D[^()]*)?\b\d{3,4}\b[^()]*\)")
 
 #: The same with a place: "(1911, Cork – 1979)".
-_SOMEWHERE = re.compile(r"\([^()]*(?:,|\bin|\bat)\s+[^\W\d_a-z][^()]*[–—-][^()]*\)")
+_SOMEWHERE = regex(r"\([^()]*(?:,|\bin|\bat)\s+[^\W\d_a-z][^()]*[–—-][^()]*\)")
 
 
 def _stems(names: dict[str, str]) -> frozenset[str]:

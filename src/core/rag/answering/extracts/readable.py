@@ -15,23 +15,22 @@ from core.rag.extraction.source_code import is_code
 from core.rag.extraction.words import normalize_name
 from core.rag.headings import headings_of
 from core.rag.indexing.splitting.sentences import is_heading, is_title_line, sentence_spans
+from libs.regexes import regex
 
 #: The line before and behind a block of code, where a sentence begins with it.
-_FENCE = re.compile(r"`{3,}[^\n`]*(?:\n\s*|$)")
+_FENCE = regex(r"`{3,}[^\n`]*(?:\n\s*|$)")
 #: What is shown of something that is folded in: a heading, which text may follow without an empty line.
-_SUMMARY = re.compile(
-    r"(?:<details\b[^<>]*>\s*)?<summary\b[^<>]*>.{0,2000}?</summary\s*>\s*", re.DOTALL | re.IGNORECASE
-)
+_SUMMARY = regex(r"(?:<details\b[^<>]*>\s*)?<summary\b[^<>]*>.{0,2000}?</summary\s*>\s*", re.DOTALL | re.IGNORECASE)
 #: All of a sentence in bold letters, without its end: a heading in all but its markup, if text stands below it.
-_EMPHASIZED = re.compile(r"(\*\*|__)(?:(?!\1)[^\n])+(?<![.!?。])\1")
+_EMPHASIZED = regex(r"(\*\*|__)(?:(?!\1)[^\n])+(?<![.!?。])\1")
 #: What stands above no text of its own: the end, another such line, a heading, a rule.
-_NO_TEXT = re.compile(r"\s*(?:\Z|#{1,6}[ \t]|(?:[-*_][ \t]*){3,}$|(\*\*|__)(?:(?!\1)[^\n])+\1[ \t]*$)", re.MULTILINE)
+_NO_TEXT = regex(r"\s*(?:\Z|#{1,6}[ \t]|(?:[-*_][ \t]*){3,}$|(\*\*|__)(?:(?!\1)[^\n])+\1[ \t]*$)", re.MULTILINE)
 #: A label and what it says: "**Important: the office is closed on Fridays**".
-_LABELLED = re.compile(r"(?:\*\*|__)[^\W\d_][^:\n]{1,30}: +\S+ +\S+ ")
+_LABELLED = regex(r"(?:\*\*|__)[^\W\d_][^:\n]{1,30}: +\S+ +\S+ ")
 #: Headings above headings are shorter than this, in words.
 _TELLS = 5
 #: What HTML shows to nobody; within a line it may be what a text writes about. The text of an image may have sentences.
-_HIDDEN = re.compile(
+_HIDDEN = regex(
     r"(?m:^)[ \t]*(?:<!--.*?-->|<(script|style)\b[^>]*>.*?(?:</\1\s*>|\Z))"
     r"|<img\b(?:\s+[\w:-]+=(?:\"[^\"]*\"|'[^']*'|[^\s\"'>]+))+\s*/?>",
     re.DOTALL | re.IGNORECASE,
@@ -39,13 +38,13 @@ _HIDDEN = re.compile(
 #: A heading that states a figure, as the line in large letters below an invoice does: "Total: 48", "Total 211,522",
 #: "Revenue $12.5 million"; not one that is numbered, or has a year or a version: "4.2 Tests 2024".
 _AMOUNT = r"(?<![\d.,])-?\d+(?:[.,' \u2019\u00a0\u202f]\d+)*(?![.,]?\d)"
-_FIGURE = re.compile(
+_FIGURE = regex(
     rf"[^\W\d_][^\n]*?(?::[ \t*_]+[^\w\s]?[ \t]?{_AMOUNT}|(?:[$€£¥₹]|\b(?:USD|EUR|CHF|GBP))[ \t]?{_AMOUNT}"
     rf"|[ \t]-?\d{{1,3}}(?:[.,'’]\d{{3}})+(?:[.,]\d\d)?|{_AMOUNT}[ \t]?(?:[%$€£¥₹]|\b(?:USD|EUR|CHF|GBP)\b))"
     r"(?:[ \t]+[^\W\d_]+)?[*_ \t#]*"
 )
 #: Where links lead, in lines of their own: ``[guide]: https://…``.
-_DEFINITIONS = re.compile(r"(?:\[[^\]\n]{1,200}\]:\s*\S+(?:\s+|\Z)(?:\"[^\"]*\"\s*)?)+")
+_DEFINITIONS = regex(r"(?:\[[^\]\n]{1,200}\]:\s*\S+(?:\s+|\Z)(?:\"[^\"]*\"\s*)?)+")
 
 
 def readable_spans(passage: Passage) -> list[Span]:

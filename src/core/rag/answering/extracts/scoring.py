@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -48,6 +47,7 @@ from core.rag.extraction.imports import asks_for_imports, is_import
 from core.rag.extraction.source_code import is_code
 from core.rag.indexing.splitting.sentences import sentence_spans
 from core.rag.retrieval.ordering.link_lists import lists_sources
+from libs.regexes import regex
 
 if TYPE_CHECKING:
     from core.rag.embedder import EmbeddingService
@@ -84,7 +84,7 @@ _ADDED = 0.05
 #: The share of the best score of the graph from which on that led to a passage; in a small graph it reaches them all.
 _LED = 0.1
 #: A few words, each with a capital letter.
-_NAME = re.compile(r"\s*[^\W\d_a-z][\w'’-]*(?:[ \t]+(?:&[ \t]+)?[^\W\d_a-z][\w'’.-]*){0,4}\s*")
+_NAME = regex(r"\s*[^\W\d_a-z][\w'’-]*(?:[ \t]+(?:&[ \t]+)?[^\W\d_a-z][\w'’.-]*){0,4}\s*")
 #: Words of so many letters are alike if one begins with the other.
 _LONG = 5
 #: What share of the words of the question another one has that is nearly the same.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
+from libs.regexes import regex
+
 #: The ends of questions, and of statements.
-ASKS: Final = re.compile(r"[?？؟][\s\"'”’»」)\]*_]*\Z")
-STATES: Final = re.compile(r"[.!;。！।۔…][\s\"'”’»」)\]*_`]*\Z")
+ASKS: Final = regex(r"[?？؟][\s\"'”’»」)\]*_]*\Z")
+STATES: Final = regex(r"[.!;。！।۔…][\s\"'”’»」)\]*_`]*\Z")

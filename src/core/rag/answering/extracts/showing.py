@@ -10,14 +10,15 @@ from core.rag.answering.types import Passage
 from core.rag.headings import last_heading
 from core.rag.indexing.splitting.sentences import without_quotation_marks
 from core.rag.retrieval.hits import Hit
+from libs.regexes import regex
 
 LONGEST_EXTRACT = 600
 #: So many lines of code are shown as such; more of them are put into one line.
 _FEW_LINES = 5
 #: What stands for the code of another file: ``{{#include ../listings/main.rs:here}}`` of mdBook.
-INCLUDES = re.compile(r"\s*\{\{#[a-z_]+\s[^{}\n]{1,500}\}\}\s*")
+INCLUDES = regex(r"\s*\{\{#[a-z_]+\s[^{}\n]{1,500}\}\}\s*")
 #: Where a command goes on in the next line.
-_GOES_ON = re.compile(r"[ \t]*\\\n\s*")
+_GOES_ON = regex(r"[ \t]*\\\n\s*")
 #: Tags of HTML, known by their names or attributes, and comments: ``Vec<T>`` and ``<path>`` are none.
 _ATTRIBUTE = r"\s+[A-Za-z_:][\w:.-]*=(?:\"[^\"]*\"|'[^']*')"
 _TAG = (
@@ -34,52 +35,52 @@ _TARGET = rf"\((?:<[^<>\n]*>|(?:{_FILLED_IN}|\{{(?![%{{])|[^\s(){{]|\([^\s()]*\)
 _WORDS = r"(?:\\.|[^\[\]\\]|\[[^\[\]]*\](?:\([^()\s]*\))?){0,500}"
 #: A link to a note or to a place in one (group 4: its name, 5: other words), and what a note embeds.
 _NOTE_LINK = r"!\[\[[^\[\]\n]{1,500}\]\]|(?<!\[)\[\[#?(?=[^\W\d_])([^\[\]|\n]{1,500}?)(?:\\?\|([^\[\]\n]{1,500}))?\]\]"
-_LINK = re.compile(
+_LINK = regex(
     rf"(`+)[^`\n]*\1|!\[{_WORDS}\]{_TARGET}|(?<![A-Za-z0-9_)\]])\[({_WORDS})\]{_TARGET}"
     rf"|(?<![A-Za-z0-9_)\]])\[(?!\d+\])({_WORDS})\]\[[^\[\]\n]{{0,200}}\]|{_NOTE_LINK}|{_TAG}",
     re.DOTALL,
 )
-_FILE = re.compile(r"\.\w{1,5}(?:#|\Z)")
+_FILE = regex(r"\.\w{1,5}(?:#|\Z)")
 #: The name of a paragraph in a note, behind it: ``It turns. ^wheel``; a power, as in ``10 ^23``, is none.
-_PLACE_NAME = re.compile(r"(?:\A|[ \t])\^(?=[0-9-]*[A-Za-z])[A-Za-z0-9-]{2,40}[ \t]*$", re.MULTILINE)
+_PLACE_NAME = regex(r"(?:\A|[ \t])\^(?=[0-9-]*[A-Za-z])[A-Za-z0-9-]{2,40}[ \t]*$", re.MULTILINE)
 #: A link in bold letters between others: editors end these before it, and begin them again behind it.
-_BOLD_LINK = re.compile(rf"\*\*\[\*\*([^\[\]*\n]{{1,200}})\*\*\]({_TARGET})(\*\*)?")
+_BOLD_LINK = regex(rf"\*\*\[\*\*([^\[\]*\n]{{1,200}})\*\*\]({_TARGET})(\*\*)?")
 #: The second half of a link whose words began in the sentence or passage before.
-_HALF_LINK = re.compile(rf"\A([^\[\]]*)\]{_TARGET}")
+_HALF_LINK = regex(rf"\A([^\[\]]*)\]{_TARGET}")
 #: The same of a link to a note: ``of the mill|the mill]] is open``.
-_HALF_NOTE = re.compile(r"\A[^\[\]\n|]{0,200}\|([^\[\]\n|]{1,200})\]\]")
+_HALF_NOTE = regex(r"\A[^\[\]\n|]{0,200}\|([^\[\]\n|]{1,200})\]\]")
 #: The second half of a tag, at the beginning of a passage: ``href="a.md"/>``.
-_HALF_TAG = re.compile(rf"\A(?:{_ATTRIBUTE.replace('+', '*', 1)})*\s*/?>")
+_HALF_TAG = regex(rf"\A(?:{_ATTRIBUTE.replace('+', '*', 1)})*\s*/?>")
 #: The lines of a table that has no bars, or is drawn as a grid.
-_RULE = re.compile(r"(?:(?<=\s)|\A)[+|]?[-=]{4}[-=+|:]*+(?:\s+[-=+|:]{4,}+)*+(?=\s|\Z)")
+_RULE = regex(r"(?:(?<=\s)|\A)[+|]?[-=]{4}[-=+|:]*+(?:\s+[-=+|:]{4,}+)*+(?=\s|\Z)")
 #: Stands for a reference of the source, which would look like one of the answer; and what goes with it: "see: [1]."
 _MARKER = "\0"
-_BEFORE_MARKER = re.compile(rf"(?<!\s)\s*+(?::\s*+)?{_MARKER}+(?:\s*{_MARKER})*(?=\s*[.,;!?])")
+_BEFORE_MARKER = regex(rf"(?<!\s)\s*+(?::\s*+)?{_MARKER}+(?:\s*{_MARKER})*(?=\s*[.,;!?])")
 #: A line of a name and what it is: a cell of a row, a field of a card.
-_PAIR = re.compile(r"[ \t]*[^\s:|][^:|]{0,200}:[ \t]+\S")
+_PAIR = regex(r"[ \t]*[^\s:|][^:|]{0,200}:[ \t]+\S")
 #: What Markdown has before the definition of a word.
-_DEFINES = re.compile(r"\A:[ \t]+")
+_DEFINES = regex(r"\A:[ \t]+")
 #: What shows or says nothing by itself: a tag of a template, the label that MkDocs has above a block or tab, or
 #: the name of what it takes from the code.
-_LABEL = re.compile(
+_LABEL = regex(
     r"\{%[^{}]{0,300}%\}\s*|^(?:===\+?|[!?]{3}\+?)[ \t][^\n]*|^:::[ \t]+\w+(?:\.\w+)+(?:\s+\w+:)*", re.MULTILINE
 )
 #: Tags of a template in a line of their own: ``{% hint style="info" %}`` of GitBook.
-_TAG_LINE = re.compile(r"^[ \t]*(?:\{%[^{}\n]{0,300}%\}[ \t]*)+(?:\n|\Z)", re.MULTILINE)
+_TAG_LINE = regex(r"^[ \t]*(?:\{%[^{}\n]{0,300}%\}[ \t]*)+(?:\n|\Z)", re.MULTILINE)
 #: What is written with a mark or by name so that it is no markup, and a forced line end. Code comes as it is.
-_WRITTEN = re.compile(
+_WRITTEN = regex(
     r"(`+)[^`\n]*\1|(?<![\\:])\\([\[\]*_~#>|!$&+-])|\\(?=\n)"
     r"|&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]\w{1,30});"
 )
 #: The line that opens or closes a note (``:::caution``, ``:::note[Read this]{.wide}``, ``::: tip Speed``, ``[!NOTE]``),
 #: and what stands before its title: ``[!tip]- Speed``.
-_NOTE = re.compile(
+_NOTE = regex(
     r"^[ \t]*(?:>[ \t]*)?(?::{3,}(?:[ \t]*[\w-]+)?(?:\[[^\]\n]*\])?(?:\{[^}\n]*\}|[ \t]+[^\n.{]{1,60})?[ \t]*(?:\n|\Z)"
     r"|\[![A-Za-z][\w-]*\][+-]?(?:[ \t]+|[ \t]*(?:\n|\Z)))",
     re.MULTILINE,
 )
 #: What a line of a docstring says of a parameter, a result or an error, up to there: ``:param int speed:``.
-_FIELD = re.compile(
+_FIELD = regex(
     r"^[ \t]*:(?:(?:param|parameter|arg|argument|key|keyword|var|ivar|cvar)[ \t]+([^:\n]{1,100})"
     r"|(returns?|rtype|yields?|(?:raises?|except|exception|type|vartype)[ \t]+[^:\n]{1,100})):(?=\s|$)",
     re.MULTILINE,
@@ -90,10 +91,10 @@ _VERSIONS = {
     "versionchanged": "Changed in version",
     "deprecated": "Deprecated since version",
 }
-_VERSION = re.compile(rf"\.\.[ \t]+({'|'.join(_VERSIONS)})::[ \t]*([\w.]+)\s*(?:[\"']{{3}}\s*$)?")
-_OF_VERSION = re.compile(r"\W*(?:new|added|changed|deprecated|removed) (?:in|since) version\b", re.IGNORECASE)
+_VERSION = regex(rf"\.\.[ \t]+({'|'.join(_VERSIONS)})::[ \t]*([\w.]+)\s*(?:[\"']{{3}}\s*$)?")
+_OF_VERSION = regex(r"\W*(?:new|added|changed|deprecated|removed) (?:in|since) version\b", re.IGNORECASE)
 #: The subject of documentation: code alone on a line, or a definition.
-_DESCRIBED = re.compile(r"^[ \t]*(?:`([^`\n]+)`[ \t]*$|(?:async[ \t]+)?((?:def|class)[ \t]+\w+))", re.MULTILINE)
+_DESCRIBED = regex(r"^[ \t]*(?:`([^`\n]+)`[ \t]*$|(?:async[ \t]+)?((?:def|class)[ \t]+\w+))", re.MULTILINE)
 
 
 def shown(sentence: str, passage: Passage | None = None, start: int = 0, longest: int = LONGEST_EXTRACT) -> str:

@@ -13,11 +13,12 @@ from core.rag.answering.markers import is_in_block
 from core.rag.answering.types import Passage
 from core.rag.headings import heading_path, headings_of
 from core.rag.indexing.splitting.markdown import plain_title
+from libs.regexes import regex
 
-_HEADING = re.compile(r"^[ \t]{0,3}(#{1,6})[ \t]+([^\n]*?)[ \t#]*$", re.MULTILINE)
+_HEADING = regex(r"^[ \t]{0,3}(#{1,6})[ \t]+([^\n]*?)[ \t#]*$", re.MULTILINE)
 
 #: Questions that a heading answers: who wrote what stands below it, in which version, chapter or document it stands.
-_ASKS_FOR_HEADING = re.compile(
+_ASKS_FOR_HEADING = regex(
     r"\b(?:in|since|from|with|by) (?:which|what) (?:version|release|edition|chapter|section|article|message)\b"
     r"|\b(?:which|what) (?:version|release) (?:added|changed|fixed|fixes|introduced|removed|deprecated)\b"
     r"|\bwho (?:wrote|writes|said|says|asked|asks|suggested|proposed|reported|mentioned|announced|commented)\b"
@@ -34,7 +35,7 @@ _ASKS_FOR_HEADING = re.compile(
     re.IGNORECASE,
 )
 #: A heading that says when, by a release: "Version 3.0", "v1.2 (beta)", "2.10.1"; "2.10.1 Tests" is a section.
-_RELEASE = re.compile(r"\b(?:version|release) v?\d|\bv\d+[.]\d|\A\W*\d+\.\d+\.\d+\W*\Z", re.IGNORECASE)
+_RELEASE = regex(r"\b(?:version|release) v?\d|\bv\d+[.]\d|\A\W*\d+\.\d+\.\d+\W*\Z", re.IGNORECASE)
 
 
 def asks_for_heading(question: str) -> bool:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 
+from libs.regexes import regex
+
 #: What part of its score such a sentence keeps.
 LITTLE = 0.4
 
 #: How sentences begin that send the reader elsewhere, in languages that many texts are in.
-_POINTS = re.compile(
+_POINTS = regex(
     r"\W*(?:(?:note|hint|tip|hinweis|nota) *: *)?(?:"
     r"(?:for|to (?:find|get|learn|see)) (?:\w+ )?(?:more|further|additional|detailed|full|complete) (?:\w+ ){0,2}?"
     r"(?:information|details?|examples?|instructions|documentation|explanations?|descriptions?|about|on)\b"
@@ -27,40 +29,40 @@ _POINTS = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 #: An item of a table of contents: a link and nothing else.
-_LINK = re.compile(r"\s*(?:\w{2,12}:\s+)?\[[^\[\]]{1,300}\]\([^()\s]{1,1000}\)[.;,]?\s*")
+_LINK = regex(r"\s*(?:\w{2,12}:\s+)?\[[^\[\]]{1,300}\]\([^()\s]{1,1000}\)[.;,]?\s*")
 #: Who wants to know where to read on is told.
-_WANTED = re.compile(
+_WANTED = regex(
     r"\b(?:where|documentation|docs|guide|manual|more information|link|wo|où|dónde|dove|onde|waar)\b|どこ|哪里|어디",
     re.IGNORECASE,
 )
 #: Data in the notation of JSON: the beginning of an object or list, or a key. A command may have it as an argument.
-_DATA = re.compile(r"\s*(?:[{\[}\]]\s*[{}\[\]\"']|\"[^\"\n]{1,80}\"\s*:)")
+_DATA = regex(r"\s*(?:[{\[}\]]\s*[{}\[\]\"']|\"[^\"\n]{1,80}\"\s*:)")
 #: Tags and nothing else, as "<details open>".
-_MARKUP = re.compile(r"\s*(?:<[^<>]*>\s*)+")
+_MARKUP = regex(r"\s*(?:<[^<>]*>\s*)+")
 #: A path or an address and nothing else, of a few words at most: "notes/Import from Evernote.md".
-_PLACE = re.compile(r"\s*(?:https?://\S+|(?:[^/:\n]*/)+[^/:\n]*\.\w{1,5}|(?:[\w.~-]*/)+[\w.-]*)\s*")
+_PLACE = regex(r"\s*(?:https?://\S+|(?:[^/:\n]*/)+[^/:\n]*\.\w{1,5}|(?:[\w.~-]*/)+[\w.-]*)\s*")
 _MOST_WORDS = 8
 #: Several names with a path each, as packages list what they export: "./cors.types: ./dist/cors.d.ts".
-_PLACES = re.compile(r"(?:[^\n:]{1,80}:[ \t]+(?:[\w.@~*-]*/)+[\w.@~*-]*[ \t]*(?:\n+|\Z)){2,}")
+_PLACES = regex(r"(?:[^\n:]{1,80}:[ \t]+(?:[\w.@~*-]*/)+[\w.@~*-]*[ \t]*(?:\n+|\Z)){2,}")
 #: What comments say of the code's history, and who is asked for by whom that matters to.
-_TAG = re.compile(r"\s*[@\\](?:author|since|version|see|date|copyright)\b")
-_ASKS_WHO = re.compile(r"\b(?:who|whose|author|since|version|wer|seit|qui|depuis|quién|desde)\b", re.IGNORECASE)
+_TAG = regex(r"\s*[@\\](?:author|since|version|see|date|copyright)\b")
+_ASKS_WHO = regex(r"\b(?:who|whose|author|since|version|wer|seit|qui|depuis|quién|desde)\b", re.IGNORECASE)
 #: The lines above a message that say from whom it is, to whom and when; its subject repeats what many are about.
-_HEAD_OF_MAIL = re.compile(
+_HEAD_OF_MAIL = regex(
     r"(?:[^\n:]{0,80}\n)?\W*(?:From|Von|De|Da|Van|Från|Fra|Od|От)\s?: [^\n]+(?:\n[^\n:]{1,20}: [^\n]+){2,}\s*"
 )
-_ASKS_FOR_MAIL = re.compile(
+_ASKS_FOR_MAIL = regex(
     r"\b(?:who|whom|whose|wrote|write|written|sen[dt]|e-?mails?|mails?|messages?|subject|wer|wem|schrieb|geschrieben|gesendet|betreff|qui"
     r"|écrit|envoyé|courriels?|quién|escribió|correos?|chi|scritto)\b",
     re.IGNORECASE,
 )
-_ASKS_FOR_SOURCE = re.compile(
+_ASKS_FOR_SOURCE = regex(
     r"\b(?:referenc|cit(?:e[sd]?|ations?)\b|bibliograph|literatur|papers?\b|articles?\b|books?\b|publish|authors?\b|wrote"
     r"|written|quelle|veröffentlich|autor|référenc|publi|fuente)",
     re.IGNORECASE,
 )
 #: References to manual pages and nothing else: "ls(1), chmod(2)".
-_REFERENCES = re.compile(r"(?:[\w.@:+-]{1,60}\(\d\w{0,3}\)(?:[\s,;.、]+(?:and |und |et |y |e )?|\Z))+")
+_REFERENCES = regex(r"(?:[\w.@:+-]{1,60}\(\d\w{0,3}\)(?:[\s,;.、]+(?:and |und |et |y |e )?|\Z))+")
 
 
 def substance(question: str, sentence: str, *, last: bool = False) -> float:

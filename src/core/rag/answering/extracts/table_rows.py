@@ -10,15 +10,14 @@ from core.rag.answering.extracts.showing import shown
 from core.rag.answering.markers import is_in_block
 from core.rag.extraction.words import normalize_name, normalized_words
 from libs.dataloader.tables import BAR, row_cells
+from libs.regexes import regex
 
 #: What the rule below a head is made of.
 _RULE = frozenset("|-: \t")
 #: Links, tags and characters by name; other markup is no part of the words.
-_MARKUP = re.compile(r"[\[<&]")
+_MARKUP = regex(r"[\[<&]")
 #: A question that names a row in order to ask for others: "Which plans cost more than Basic?"
-_OTHERS = re.compile(
-    r"\b(?:than|als)\b|\b(?:plus|moins|más|menos|mayor|menor)\b.{0,200}\bqu(?:e\b|['’])", re.IGNORECASE
-)
+_OTHERS = regex(r"\b(?:than|als)\b|\b(?:plus|moins|más|menos|mayor|menor)\b.{0,200}\bqu(?:e\b|['’])", re.IGNORECASE)
 
 
 def is_head(text: str, start: int) -> bool:

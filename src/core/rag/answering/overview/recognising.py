@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from libs.regexes import regex
+
 _DOCUMENTS = (
     r"(?:documents?|docs|files?|sources?|texts?|pages?|corpus|collections?|knowledge (?:base|graph)|graph|database|data"
     r"|data ?sets?|documentation|folder|library|archive|notes?|contents?|materials?)"
@@ -69,17 +71,17 @@ _POINTING_PHRASES = (
     r"worum geht es(?: hier| hierbei| dabei)?|fass(?:e|en sie)? (?:das|es|dies) (?:kurz )?zusammen",
     r"(?:(?:eine?n?|kurzen?) )*(?:überblick|übersicht|zusammenfassung)|de quoi s'agit-il|de qué trata(?: esto)?",
 )
-_OF_DOCUMENTS = re.compile("|".join(f"(?:{phrase})" for phrase in _PHRASES))
-_POINTS = re.compile("|".join(f"(?:{phrase})" for phrase in _POINTING_PHRASES))
+_OF_DOCUMENTS = regex("|".join(f"(?:{phrase})" for phrase in _PHRASES))
+_POINTS = regex("|".join(f"(?:{phrase})" for phrase in _POINTING_PHRASES))
 
 #: What may stand around any question.
-_POLITE = re.compile(
+_POLITE = regex(
     r"(?:(?:hi|hello|hey|please|bitte|(?:can|could|would|will) you"
     r"|(?:i|we)(?: would|'d)? (?:want|like)(?: you)?(?: to)?|(?:give|show|tell) (?:me|us)"
     r"|gib mir|zeige? mir|kannst du(?: mir)?|donne[- ]moi|s'il (?:te|vous) plaît|dame|por favor)(?: |\Z))*+"
 )
-_AFTER = re.compile(r"(?: (?:please|bitte|for me|por favor|briefly|in (?:a few|one|two|three) sentences?))+\Z")
-_MARKS = re.compile(r"[¿¡\"“”„«»?!.,:;…]+")
+_AFTER = regex(r"(?: (?:please|bitte|for me|por favor|briefly|in (?:a few|one|two|three) sentences?))+\Z")
+_MARKS = regex(r"[¿¡\"“”„«»?!.,:;…]+")
 _LONGEST = 200
 #: Spaces, quotation marks and ends of sentences.
 _AROUND = " ¿¡?!.\"'“”„«»`"
@@ -94,11 +96,11 @@ _NAMED = (
     r"(?:worum geht es|was steht) i[nm] (.+)|(?:résume[rz]?|resum[ae]|resumir) (.+)",
     r"de quoi (?:parle|traite) (.+)|de qué trata (.+)|(?:un )?(?:résumé|resumen) (?:de|du|del) (.+)",
 )
-_OF_DOCUMENT = re.compile("|".join(f"(?:{phrase})" for phrase in _NAMED))
-_ARTICLE = re.compile(r"(?:the|this|my|our|der|die|das|den|dem|la|le|les|el|los|las) |l'")
+_OF_DOCUMENT = regex("|".join(f"(?:{phrase})" for phrase in _NAMED))
+_ARTICLE = regex(r"(?:the|this|my|our|der|die|das|den|dem|la|le|les|el|los|las) |l'")
 _KINDS = "document|file|page|paper|article|report|book"
-_KIND = re.compile(rf"(?:{_KINDS}|dokument|datei|seite|fichier|documento|archivo)(?: called| named)? ")
-_KIND_BEHIND = re.compile(rf" (?:{_KINDS})\Z|-(?:dokument|datei|seite)\Z")
+_KIND = regex(rf"(?:{_KINDS}|dokument|datei|seite|fichier|documento|archivo)(?: called| named)? ")
+_KIND_BEHIND = regex(rf" (?:{_KINDS})\Z|-(?:dokument|datei|seite)\Z")
 
 
 def asks_for_overview(question: str, *, alone: bool = True) -> bool:

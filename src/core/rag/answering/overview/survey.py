@@ -21,6 +21,7 @@ from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.knowledge.validity import valid_at
 from core.rag.extraction.source_code import is_code
 from core.rag.schema import Label
+from libs.regexes import regex
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
@@ -35,8 +36,8 @@ _SHORT = 300
 #: What the beginning of source code counts beside that of a text.
 _CODE = 0.3
 #: Files that are written to say what the others are about.
-_INTRODUCES = re.compile(r"(?:readme|index|about|overview|introduction|home)", re.IGNORECASE)
-_SAYS_LITTLE = re.compile(r"[\d\W]*")
+_INTRODUCES = regex(r"(?:readme|index|about|overview|introduction|home)", re.IGNORECASE)
+_SAYS_LITTLE = regex(r"[\d\W]*")
 
 
 @dataclass(frozen=True, slots=True)

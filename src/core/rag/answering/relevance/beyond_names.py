@@ -38,6 +38,7 @@ from core.rag.errors import EmbeddingError
 from core.rag.extraction.names import names_in
 from core.rag.extraction.words import normalize_name, normalized_words, word_spans
 from core.rag.retrieval.legs import SAMPLE_SIZE, Legs
+from libs.regexes import regex
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
@@ -59,16 +60,14 @@ _SHORTEST_NAME = 4
 _MOST_NAMES = 100
 
 #: What asks for a name, or for its meaning, whatever words say that, and has nothing of it.
-_ASKING = re.compile(
+_ASKING = regex(
     r"\b(?:(?:stands?|standing|short) for|acronym|abbreviations?|abbreviated|(?:know|heard) (?:about|of)"
     r"|tell me (?:\w+ ){0,4}?about|information (?:on|about)|i mean(?:t)?)\b",
     re.IGNORECASE,
 )
-_MEASURE = re.compile(r"\bhow (?:many|much|long|old|often|far|large|big|high|tall|soon)\b", re.IGNORECASE)
-_GREETING = re.compile(
-    r"\A\W*(?:hi|hello|hey|dear|good (?:morning|day|evening))\b[^,.!?\n]{0,40}[,.!\n]", re.IGNORECASE
-)
-_PARTS = re.compile(r"[.;:?!]+(?:\s|\Z)|\n")
+_MEASURE = regex(r"\bhow (?:many|much|long|old|often|far|large|big|high|tall|soon)\b", re.IGNORECASE)
+_GREETING = regex(r"\A\W*(?:hi|hello|hey|dear|good (?:morning|day|evening))\b[^,.!?\n]{0,40}[,.!\n]", re.IGNORECASE)
+_PARTS = regex(r"[.;:?!]+(?:\s|\Z)|\n")
 #: A word between one of these and a name says what kind of thing it is: "the function parse_config", "of film Ebb".
 _ARTICLES = frozenset(("the", "a", "an", "of"))
 

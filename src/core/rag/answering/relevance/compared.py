@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Collection, Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
@@ -20,6 +19,7 @@ from core.rag.extraction.names import names_in
 from core.rag.extraction.words import folded, normalize_name
 from core.rag.retrieval.hits import Hit
 from core.rag.retrieval.legs import SAMPLE_SIZE, Legs
+from libs.regexes import regex
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
@@ -39,11 +39,11 @@ _SHORTEST_PART = 5
 #: Letters of a name in a script without spaces that is more than one ordinary word.
 _LONG_NAME = 4
 #: What a title has to tell it from others: "Ebb (1931 film)".
-_DISTINGUISHES = re.compile(r" \([^()]*\)\Z")
-_ACRONYM = re.compile(r"\b[A-Z]{2}")
+_DISTINGUISHES = regex(r" \([^()]*\)\Z")
+_ACRONYM = regex(r"\b[A-Z]{2}")
 _LAST_LATIN = "\u0250"
-_HIRAGANA = re.compile(r"[\u3041-\u309f]")
-_LATIN_WORD = re.compile(r"[A-Za-z][A-Za-z\d_.+-]+(?<![.-])")
+_HIRAGANA = regex(r"[\u3041-\u309f]")
+_LATIN_WORD = regex(r"[A-Za-z][A-Za-z\d_.+-]+(?<![.-])")
 
 #: The words of a question: of each its stems, in the language of the question and in those that documents may be in,
 #: with how much the word tells.

@@ -7,11 +7,12 @@ from collections.abc import Set
 
 from core.rag.analysis import analyze, joined_terms
 from core.rag.analysis.language import detect_language
+from libs.regexes import regex
 
 #: Shorter words are no two words, and longer ones no words.
 _SHORTEST, _LONGEST = 5, 64
 _MOST_WORDS = 50
-_WORD = re.compile(r"[^\W\d_]+")
+_WORD = regex(r"[^\W\d_]+")
 
 
 class Together:

@@ -21,6 +21,7 @@ from core.rag.extraction.names import names_in
 from core.rag.extraction.words import normalize_name, normalized_words, word_spans
 from core.rag.llm.structured import parsed_of
 from core.rag.retrieval.referents import goes_back
+from libs.regexes import regex
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
@@ -36,7 +37,7 @@ _MAX_WORDS = 200
 _SHORTEST_WORD = 4
 
 #: The verb of a request: Compare Alice and Bob. Names of the graph that begin with one are found before.
-_TELLING = re.compile(
+_TELLING = regex(
     r"\A\W*(?:compare|contrast|define|describe|discuss|explain|find|give|identify|list|name|outline|show|state|summari[sz]e"
     r"|beschreibe?|erkläre?|finde|liste|nenne|vergleiche?|zeige?|comparez?|décri(?:s|vez)|expliquez?|montrez?|nommez?"
     r"|compara|describe|explica|muestra)(?=\s)",

@@ -11,6 +11,7 @@ from core.rag.analysis.relative_times import relative_times
 from core.rag.answering.types import FoundFact
 from core.rag.answering.understanding.written_times import written_times
 from core.rag.times import here_and_now, iso
+from libs.regexes import regex
 
 #: Where a time begins that has no beginning, and ends that has no end.
 FIRST: Final = datetime.min.replace(tzinfo=UTC)
@@ -40,7 +41,7 @@ _AFTER: Final = _behind("after|later than|nach|après|después de|tras")
 
 #: What stands before and between two times that are the ends of one.
 _RANGES: Final = tuple(
-    (_behind(before), re.compile(rf"\s*(?:{between})\s+{_ARTICLE}", re.IGNORECASE))
+    (_behind(before), regex(rf"\s*(?:{between})\s+{_ARTICLE}", re.IGNORECASE))
     for before, between in (
         ("between", "and"),
         ("from|since", "to|until|till|through"),

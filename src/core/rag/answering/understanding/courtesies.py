@@ -6,8 +6,9 @@ same answer would come once more.
 
 from __future__ import annotations
 
-import re
 from typing import Final
+
+from libs.regexes import regex
 
 _ENGLISH: Final = (
     r"thanks|thank you|thx|cheers|many thanks|no thanks|no problem|ok|okay|alright|all right|great|perfect|cool|nice"
@@ -37,13 +38,13 @@ _MORE: Final = (
     r"|für (?:die|deine|ihre|eure) (?:hilfe|antwort|auskunft)|pour (?:votre|ton) aide"
 )
 _END: Final = r"(?:[\s,.;:!…。！、\-\u2013\u2014]+|\Z)"
-_COURTEOUS: Final = re.compile(
+_COURTEOUS: Final = regex(
     rf"(?:(?:{_MORE}){_END})*"
     rf"(?:(?:{_ENGLISH}|{_GERMAN}|{_FRENCH}|{_SPANISH}|{_OTHERS}|h+m+|o+h+|a+h+){_END}(?:(?:{_MORE}){_END})*)+"
 )
 _MOST_CHARS: Final = 120
 #: What stands around the words: signs, pictures, and what is drawn of signs.
-_AROUND: Final = re.compile(r"\A[\W_]+|(?:[\s:;=8]-?[)(dp3]+|[\W_])+\Z")
+_AROUND: Final = regex(r"\A[\W_]+|(?:[\s:;=8]-?[)(dp3]+|[\W_])+\Z")
 
 
 def asks_nothing(text: str) -> bool:

@@ -10,6 +10,7 @@ from core.rag.analysis.words import fold, is_stop_word
 from core.rag.answering.types import Intent
 from core.rag.extraction.words import normalized_words
 from core.rag.retrieval.referents import names_nothing
+from libs.regexes import regex
 
 _PHRASES: dict[Intent, tuple[str, ...]] = {
     # The first that matches counts.
@@ -48,23 +49,23 @@ _PHRASES: dict[Intent, tuple[str, ...]] = {
         r"(zusammenfassung|überblick|beschreibe?|résume[rz]?|resumen)",
     ),
 }
-_RULES = {intent: re.compile(rf"\b(?:{'|'.join(phrases)})\b", re.IGNORECASE) for intent, phrases in _PHRASES.items()}
+_RULES = {intent: regex(rf"\b(?:{'|'.join(phrases)})\b", re.IGNORECASE) for intent, phrases in _PHRASES.items()}
 
 #: Phrases that have nothing of the subject of a question.
-_FRAMES = re.compile(
+_FRAMES = regex(
     rf"\b(?:{'|'.join(phrase for phrases in _PHRASES.values() for phrase in phrases if '.' not in phrase)})\b",
     re.IGNORECASE,
 )
 
 #: Who asks how to connect something wants to do it, not to know how things are related.
-_HOW_TO = re.compile(
+_HOW_TO = regex(
     r"\b(?:how (?:(?:do|can|could|should|would|must) (?:i|we|you|one)|to)|(?:can|may|should) (?:i|we|you|one))\s+"
     r"(?:(?!the\b|an?\b)\w+\s+){0,2}?(?:dis|inter|re)?(?:connect|link|associate)\b"
     r"|\bwie \w+ (?:ich|wir|man)\b.*\b(?:verbindung|verbunden|verbinde)",
     re.IGNORECASE,
 )
 
-_NEXT_PART = re.compile(r"\w\?\s+\w|\w,?\s+(and|then) (who|what|where|when|which|how|why)\b", re.IGNORECASE)
+_NEXT_PART = regex(r"\w\?\s+\w|\w,?\s+(and|then) (who|what|where|when|which|how|why)\b", re.IGNORECASE)
 
 
 def intent_of(question: str) -> Intent:

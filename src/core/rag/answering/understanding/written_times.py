@@ -9,23 +9,24 @@ from typing import Final
 
 from core.rag.analysis.months import ANY_MONTH, NUMBERS
 from core.rag.retrieval.filter_tree import period
+from libs.regexes import regex
 
 #: No part of a larger number or name.
 _FREE: Final = r"(?<![\w.,:/-])"
 _END: Final = r"(?![\w/-]|[.,:]\d)"
 _YEAR: Final = r"[12]\d{3}"
 
-_FIGURES: Final = re.compile(rf"{_FREE}{_YEAR}(?:-\d{{2}}(?:-\d{{2}})?)?{_END}")
-_DOTTED: Final = re.compile(rf"{_FREE}(?P<day>\d{{1,2}})\.\s?(?P<month>\d{{1,2}})\.\s?(?P<year>{_YEAR}){_END}")
-_BY_NAME: Final = re.compile(
+_FIGURES: Final = regex(rf"{_FREE}{_YEAR}(?:-\d{{2}}(?:-\d{{2}})?)?{_END}")
+_DOTTED: Final = regex(rf"{_FREE}(?P<day>\d{{1,2}})\.\s?(?P<month>\d{{1,2}})\.\s?(?P<year>{_YEAR}){_END}")
+_BY_NAME: Final = regex(
     rf"{_FREE}(?:(?P<day>\d{{1,2}})(?:\.|st|nd|rd|th|er)?\s+(?:of\s+|de\s+)?)?(?P<month>{ANY_MONTH})\b\.?"
     rf"(?:\s+(?P<day_behind>\d{{1,2}})(?:st|nd|rd|th)?)?,?\s+(?:of\s+|del?\s+)?(?P<year>{_YEAR}){_END}",
     re.IGNORECASE,
 )
-_DECADE: Final = re.compile(
+_DECADE: Final = regex(
     rf"{_FREE}(?:(?P<behind>[12]\d{{2}})0(?:s|er)|(?:années|años)\s+(?P<before>[12]\d{{2}})0){_END}", re.IGNORECASE
 )
-_YEARS: Final = re.compile(rf"{_FREE}(?P<first>{_YEAR})\s?[-–—]\s?(?P<last>{_YEAR}){_END}")
+_YEARS: Final = regex(rf"{_FREE}(?P<first>{_YEAR})\s?[-–—]\s?(?P<last>{_YEAR}){_END}")
 
 
 def written_times(question: str) -> Iterator[tuple[int, str, tuple[datetime, datetime]]]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from core.rag.errors import ConfigurationError
+from libs.regexes import regex
 
 if TYPE_CHECKING:
     from core.rag.settings import Settings
@@ -18,8 +19,8 @@ SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 #: The user of a password that comes without one: the one that docker-compose.yml has Memgraph make.
 _DEFAULT_USERNAME = "memgraph"
 
-_BARE = re.compile(r"(?P<host>[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::(?P<port>\d{1,5}))?")
-_USER_INFO = re.compile(r"(?<=://).*@", re.DOTALL)
+_BARE = regex(r"(?P<host>[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::(?P<port>\d{1,5}))?")
+_USER_INFO = regex(r"(?<=://).*@", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ from core.rag.errors import (
     StoreUnavailableError,
 )
 from libs.dataloader.network import causes_of
+from libs.regexes import regex
 
 if TYPE_CHECKING:
     from core.rag.dbhandler.bolt.address import Address
@@ -56,39 +57,39 @@ class Failure:
 
 # Neo4j errors are recognised by code, since messages may quote the statement, and so contain anything.
 _AUTH = ("Unauthorized", "Unauthenticated", "AuthenticationRateLimit", "CredentialsExpired", "TokenExpired")
-_MEMORY = re.compile(r"MemoryPoolOutOfMemory|OutOfMemory|StackOverFlow|MemoryLimit")
-_READ_ONLY = re.compile(r"WriteOnReadOnlyAccess|ForbiddenOnReadOnlyDatabase|ReadOnlyDatabase|Cluster\.NotALeader")
-_TIMED_OUT = re.compile(r"TransactionTimedOut")
-_CONSTRAINT = re.compile(r"ConstraintValidationFailed")
-_STOPPING = re.compile(r"DatabaseUnavailable|Transaction\.Terminated|NoThreadsAvailable")
+_MEMORY = regex(r"MemoryPoolOutOfMemory|OutOfMemory|StackOverFlow|MemoryLimit")
+_READ_ONLY = regex(r"WriteOnReadOnlyAccess|ForbiddenOnReadOnlyDatabase|ReadOnlyDatabase|Cluster\.NotALeader")
+_TIMED_OUT = regex(r"TransactionTimedOut")
+_CONSTRAINT = regex(r"ConstraintValidationFailed")
+_STOPPING = regex(r"DatabaseUnavailable|Transaction\.Terminated|NoThreadsAvailable")
 
 # Neo4j has no code of its own for these.
-_TOO_LONG = re.compile(r"^Property value is too large to index|^.{0,200}is too large to be indexed", re.S)
-_NO_GRAPH = re.compile(r"^The following .{0,200}system database", re.S)
-_STOPPED_BY_HAND = re.compile(r"^.{0,100}explicitly terminated", re.I | re.S)
+_TOO_LONG = regex(r"^Property value is too large to index|^.{0,200}is too large to be indexed", re.S)
+_NO_GRAPH = regex(r"^The following .{0,200}system database", re.S)
+_STOPPED_BY_HAND = regex(r"^.{0,100}explicitly terminated", re.I | re.S)
 
 # Memgraph errors are recognised by the beginning of the message, since all have the same code.
-_MEMGRAPH_MEMORY = re.compile(r"^Memory limit exceeded|^std::bad_alloc|^Not enough memory", re.I)
-_MEMGRAPH_READ_ONLY = re.compile(
+_MEMGRAPH_MEMORY = regex(r"^Memory limit exceeded|^std::bad_alloc|^Not enough memory", re.I)
+_MEMGRAPH_READ_ONLY = regex(
     r"^(Write queries( are| currently)?|Query|[\w ]{1,40}) forbidden on (the )?(replica|main)"
     r"|^Queries on replica shouldn't write|^Cannot commit because instance is not main",
     re.I,
 )
-_MEMGRAPH_CONSTRAINT = re.compile(r"^Unable to (commit|create).{0,40} constraint", re.I)
-_MEMGRAPH_TIMED_OUT = re.compile(r"^Transaction was asked to abort because of transaction timeout", re.I)
-_MEMGRAPH_CONFLICT = re.compile(r"^Unable to commit due to serialization error", re.I)
-_MEMGRAPH_BY_HAND = re.compile(r"^Transaction was asked to abort by another user", re.I)
-_MEMGRAPH_REPLICA = re.compile(r"^Replication Exception", re.I)
-_MEMGRAPH_STORED = re.compile(r"still committed on the main", re.I)
-_MEMGRAPH_NO_DATABASE = re.compile(r"^Tried to retrieve an unknown database", re.I)
-_MEMGRAPH_STOPPING = re.compile(r"^Transaction was asked to abort because of database shutdown", re.I)
-_MEMGRAPH_NOT_WRITTEN = re.compile(r"^.{0,100}not (yet )?(implemented|supported)|^.{0,100}is not implemented yet", re.I)
+_MEMGRAPH_CONSTRAINT = regex(r"^Unable to (commit|create).{0,40} constraint", re.I)
+_MEMGRAPH_TIMED_OUT = regex(r"^Transaction was asked to abort because of transaction timeout", re.I)
+_MEMGRAPH_CONFLICT = regex(r"^Unable to commit due to serialization error", re.I)
+_MEMGRAPH_BY_HAND = regex(r"^Transaction was asked to abort by another user", re.I)
+_MEMGRAPH_REPLICA = regex(r"^Replication Exception", re.I)
+_MEMGRAPH_STORED = regex(r"still committed on the main", re.I)
+_MEMGRAPH_NO_DATABASE = regex(r"^Tried to retrieve an unknown database", re.I)
+_MEMGRAPH_STOPPING = regex(r"^Transaction was asked to abort because of database shutdown", re.I)
+_MEMGRAPH_NOT_WRITTEN = regex(r"^.{0,100}not (yet )?(implemented|supported)|^.{0,100}is not implemented yet", re.I)
 #: Message for an operation that the storage mode of the server does not support.
-_MEMGRAPH_STORAGE = re.compile(r"supported (in|using) (analytical|on-disk) storage mode", re.I)
+_MEMGRAPH_STORAGE = regex(r"supported (in|using) (analytical|on-disk) storage mode", re.I)
 #: Message of a server that was started without properties of edges.
-_MEMGRAPH_BARE_EDGES = re.compile(r"^Can't set property because properties on edges are disabled", re.I)
+_MEMGRAPH_BARE_EDGES = regex(r"^Can't set property because properties on edges are disabled", re.I)
 
-_MESSAGE = re.compile(r"\{message: (.*?)\} \{gql_status", re.S)
+_MESSAGE = regex(r"\{message: (.*?)\} \{gql_status", re.S)
 
 
 def failure(error: BaseException, what: str, address: Address) -> Failure:

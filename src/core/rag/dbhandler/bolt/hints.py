@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
 from core.rag.schema import Label
+from libs.regexes import regex
 
-_BY_ID = re.compile(r"\(\w*:(\w+) \{id: ")
+_BY_ID = regex(r"\(\w*:(\w+) \{id: ")
 #: Beginnings of statements that may look up nodes; others accept no hint, or have one.
 _OF_READING = ("MATCH ", "UNWIND ", "OPTIONAL ", "WITH ", "MERGE ")
 #: The beginning of a statement about all vectors of a store.
-_OF_STORE = re.compile(r"^MATCH \((\w+):(Vector_\w+)(?=[ )])")
+_OF_STORE = regex(r"^MATCH \((\w+):(Vector_\w+)(?=[ )])")
 
 
 @lru_cache(1_000)

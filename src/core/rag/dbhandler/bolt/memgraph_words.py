@@ -12,6 +12,7 @@ from core.rag.dbhandler.bolt.dialect import Runner, define, differs, not_created
 from core.rag.dbhandler.store import Row
 from core.rag.errors import StoreConflictError, StoreConstraintError
 from core.rag.schema import Label, check_name
+from libs.regexes import regex
 
 _log = logging.getLogger("mgrag")
 
@@ -19,9 +20,9 @@ _log = logging.getLogger("mgrag")
 _LOOK_AGAIN_SECONDS = 1.0
 
 #: What the server says of an index that is not there, and of one that is.
-MISSING = re.compile(r"index .{0,200} (does not|doesn't) exist|no procedure named", re.I | re.S)
-THERE = re.compile(r"already exists", re.I)
-_TEXT_INDEX = re.compile(r"label_text \(name: (.*)\)", re.S)
+MISSING = regex(r"index .{0,200} (does not|doesn't) exist|no procedure named", re.I | re.S)
+THERE = regex(r"already exists", re.I)
+_TEXT_INDEX = regex(r"label_text \(name: (.*)\)", re.S)
 #: The properties of keyword indexes, in the order in which they are written first.
 _INDEXED = ("partition", "terms")
 #: The node that has the properties of keyword indexes, to tell the order in which the server keeps them.

@@ -23,11 +23,12 @@ from core.rag.dbhandler.bolt.dialect import (
 from core.rag.dbhandler.store import Match, Row
 from core.rag.errors import QueryError, StoreTimeoutError
 from core.rag.schema import SERVER_INDEXES, Label, VectorIndex, check_name
+from libs.regexes import regex
 
 #: Maximum seconds to wait until the server has filled new indexes.
 _FILL_SECONDS = 300
 
-_TOO_LONG = re.compile(r"vector\.dimensions\W+must be between", re.I)
+_TOO_LONG = regex(r"vector\.dimensions\W+must be between", re.I)
 
 
 class Neo4jDialect(Dialect):
@@ -35,10 +36,8 @@ class Neo4jDialect(Dialect):
 
     name = "neo4j"
     locking = True
-    _missing_index = re.compile(
-        r"no such (vector|fulltext) schema index|still populating|failed state|not online", re.I
-    )
-    _there_already = re.compile(r"EquivalentSchemaRuleAlreadyExists|ConstraintAlreadyExists")
+    _missing_index = regex(r"no such (vector|fulltext) schema index|still populating|failed state|not online", re.I)
+    _there_already = regex(r"EquivalentSchemaRuleAlreadyExists|ConstraintAlreadyExists")
 
     @classmethod
     async def learn(cls, runner: Runner, agent: str) -> Neo4jDialect:

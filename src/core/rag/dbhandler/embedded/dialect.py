@@ -6,7 +6,6 @@ Facts about the engine that the code relies on are those of Grafeo 0.6.
 from __future__ import annotations
 
 import heapq
-import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -14,6 +13,7 @@ from core.rag.bm25 import K1, B
 from core.rag.dbhandler.float_rows import float_rows
 from core.rag.dbhandler.misuse import other_dimension
 from core.rag.schema import PROPERTY_INDEXES, Label, TextIndex, VectorIndex
+from libs.regexes import regex
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,7 +35,7 @@ _FIRST_LOOK = 1024
 _SAMPLE = 50
 _SAMPLE_WORDS = 5
 
-_DDL_NAME = re.compile(r"[^A-Za-z0-9]+")
+_DDL_NAME = regex(r"[^A-Za-z0-9]+")
 
 
 class Runner(Protocol):

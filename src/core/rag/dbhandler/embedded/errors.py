@@ -22,11 +22,12 @@ from core.rag.errors import (
     StoreTimeoutError,
     StoreUnavailableError,
 )
+from libs.regexes import regex
 
-_CODE = re.compile(r"GRAFEO-([A-Z]\d{3})")
-_NO_SPACE = re.compile(r"os error (28|122|27)\b|no space|disk (is )?full|quota", re.IGNORECASE)
-_NO_PERMISSION = re.compile(r"os error (1|13|30)\b")  # not permitted, denied, a file system for reading only
-_OF_SYSTEM = re.compile(r"os error (\d+)\b")
+_CODE = regex(r"GRAFEO-([A-Z]\d{3})")
+_NO_SPACE = regex(r"os error (28|122|27)\b|no space|disk (is )?full|quota", re.IGNORECASE)
+_NO_PERMISSION = regex(r"os error (1|13|30)\b")  # not permitted, denied, a file system for reading only
+_OF_SYSTEM = regex(r"os error (\d+)\b")
 
 
 def map_error(error: BaseException, what: str) -> StoreError:

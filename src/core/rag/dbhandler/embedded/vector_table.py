@@ -23,6 +23,7 @@ from core.rag.dbhandler.checks import writing_clause
 from core.rag.dbhandler.embedded import dialect
 from core.rag.schema import VectorIndex
 from core.rag.unit_vectors import unit_vectors
+from libs.regexes import regex
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -251,19 +252,19 @@ def may_alter(statement: str) -> bool:
 
 
 _CHANGES = (
-    re.compile("vector|embedding", re.IGNORECASE),
-    re.compile(r"\bMATCH\s*\(\s*\w*\s*[){]", re.IGNORECASE),
-    re.compile(r"\b(?:MERGE|CREATE)\s*\(\s*\w*\s*\{", re.IGNORECASE),
+    regex("vector|embedding", re.IGNORECASE),
+    regex(r"\bMATCH\s*\(\s*\w*\s*[){]", re.IGNORECASE),
+    regex(r"\b(?:MERGE|CREATE)\s*\(\s*\w*\s*\{", re.IGNORECASE),
     # Nodes at the far end of an edge, deleted.
-    re.compile(r"\(\s*\w*\s*(?:\{[^}]*\}\s*)?\).*\bDELETE\b", re.IGNORECASE | re.DOTALL),
+    regex(r"\(\s*\w*\s*(?:\{[^}]*\}\s*)?\).*\bDELETE\b", re.IGNORECASE | re.DOTALL),
 )
 
 # A new vector with the label of its index.
-_MADE = re.compile(r"\b(?:CREATE \(\w*:Vector:|ON CREATE SET \w+:)(Vector_\w+)")
+_MADE = regex(r"\b(?:CREATE \(\w*:Vector:|ON CREATE SET \w+:)(Vector_\w+)")
 
 # Whatever may change the properties of nodes that are there, and whatever may change or delete such nodes.
-_ALTERS = re.compile(r"(?<!\bON CREATE )\bSET\b|\b(?:REMOVE|FOREACH|CALL)\b", re.IGNORECASE)
-_CHANGES_OTHERS = re.compile(rf"{_ALTERS.pattern}|\bDELETE\b", re.IGNORECASE)
+_ALTERS = regex(r"(?<!\bON CREATE )\bSET\b|\b(?:REMOVE|FOREACH|CALL)\b", re.IGNORECASE)
+_CHANGES_OTHERS = regex(rf"{_ALTERS.pattern}|\bDELETE\b", re.IGNORECASE)
 
 
 def log_failure(work: Future[None]) -> None:

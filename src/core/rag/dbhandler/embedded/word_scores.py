@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 from core.rag.dbhandler.commits import has_unlabelled
 from core.rag.dbhandler.embedded import dialect
 from core.rag.schema import Label, TextIndex
+from libs.regexes import regex
 
 if TYPE_CHECKING:
     import numpy as np
@@ -183,7 +184,7 @@ def changes_words(statement: str, label: Label) -> bool:
     return _CHANGING.search(statement) is not None and (label.value in statement or has_unlabelled(statement))
 
 
-_CHANGING = re.compile(
+_CHANGING = regex(
     r"\bterms\b|\+=|\b(?:DELETE|REMOVE|FOREACH|CALL)\b|(?<!\bON )\bCREATE\b|\bMERGE\s*\(\s*\w*\s*:"
     # A label, or all properties at once.
     r"|\bSET\s+\w+\s*[:=]|,\s*\w+\s*[:=]",

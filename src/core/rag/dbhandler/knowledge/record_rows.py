@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import posixpath
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -16,6 +15,7 @@ from core.rag.errors import InvalidInputError
 from core.rag.extraction.records import FIELD_HINTS, entities_of, record_text
 from core.rag.identity import stable_id
 from core.rag.schema import Label
+from libs.regexes import regex
 
 #: The collection of all documents, and of the records that their fields are.
 DOCUMENTS = "documents"
@@ -24,8 +24,8 @@ DOCUMENTS = "documents"
 MAX_COLLECTION_CHARS = 200
 
 _IDENTIFIERS = ("_id", "id")
-_EXTENSION = re.compile(r"\.[A-Za-z0-9]{1,6}$")
-_NOTION_ID = re.compile(r"(?<=\S) [0-9a-f]{32}(?:_all)?$")
+_EXTENSION = regex(r"\.[A-Za-z0-9]{1,6}$")
+_NOTION_ID = regex(r"(?<=\S) [0-9a-f]{32}(?:_all)?$")
 
 
 def record_row(

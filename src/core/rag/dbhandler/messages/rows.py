@@ -17,6 +17,7 @@ from core.rag.dbhandler.store import Row
 from core.rag.encodable import encodable
 from core.rag.errors import InvalidInputError
 from core.rag.times import day_there, moment
+from libs.regexes import regex
 
 MAX_NAME_CHARS = 500
 #: A message is one text with one vector; what is longer is a document.
@@ -28,7 +29,7 @@ MAX_KEYWORDS = 100
 _BEGINNING_CHARS = 60
 #: Shorter words say little about the subject of a message.
 _SHORTEST_KEYWORD = 4
-_ASCII_WORD = re.compile(r"[A-Za-z0-9]+(?:[-'][A-Za-z0-9]+)*")
+_ASCII_WORD = regex(r"[A-Za-z0-9]+(?:[-'][A-Za-z0-9]+)*")
 
 #: The end of every statement that reads messages; ``m`` is the message.
 MESSAGE_COLUMNS = (

@@ -9,13 +9,14 @@ from collections.abc import Mapping
 from core.rag.dbhandler.knowledge.periods import Period
 from core.rag.graph.drawing.texts import printable
 from core.rag.graph.parts import GraphEdge, Piece
+from libs.regexes import regex
 
 MAX_LABEL_CHARS = 100
 #: Mermaid draws nothing of a larger diagram, unless the page sets other limits; a diagram cannot set them itself.
 MAX_EDGES = 499
 MAX_TEXT_CHARS = 50_000
 #: The grammar looks for this statement anywhere in a line, between quotes, too.
-_DIRECTION = re.compile(r"direction(?=\s)", re.IGNORECASE)
+_DIRECTION = regex(r"direction(?=\s)", re.IGNORECASE)
 
 
 def to_mermaid(piece: Piece) -> str:

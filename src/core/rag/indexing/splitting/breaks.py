@@ -16,6 +16,8 @@ from enum import IntEnum
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from libs.regexes import regex
+
 if TYPE_CHECKING:
     from semantic_text_splitter import TextSplitter as PieceSplitter
 
@@ -88,15 +90,15 @@ _DATE = (
 SENTENCE_END = (
     rf"(?<![.!?…।॥؟۔።])[.!?…।॥؟۔።]++[\"'”’»)\]}}*_`]*+\s++(?![a-zß-öø-ÿа-яα-ω]|{_DATE})|[。！？｡]++[」』）】”’]*+\s*+"
 )
-_SENTENCE_END = re.compile(SENTENCE_END)
+_SENTENCE_END = regex(SENTENCE_END)
 # What continues no line before it: items of lists, headings, quotations, and the lines of logs, which begin with a
 # time, an address (web servers), or seconds in brackets (kernels).
-_NEW_LINE = re.compile(
+_NEW_LINE = regex(
     r"[ \t]*(?:[-*+•·‣▪#>|~=]|\d{1,3}[.)]|[A-Za-z][.)]\s|`{3})"
     r"|[\[(]?\d{1,4}[-/:.]\d{1,3}[-/:.]\d|\[ *\d+\.\d|\[?[A-Z][a-z]{2} (?:[A-Z][a-z]{2} )?[ \d]\d \d\d:\d\d"
 )
 # Between two rows of SQL, outside of the texts in them; a text that does not end goes on to the end of the line.
-_TUPLE_END = re.compile(r"'(?:[^'\\]++|\\.|'')*+(?:'|\\?\Z)|(\)\s*,\s*)(?=\()", re.DOTALL)
+_TUPLE_END = regex(r"'(?:[^'\\]++|\\.|'')*+(?:'|\\?\Z)|(\)\s*,\s*)(?=\()", re.DOTALL)
 _WRAPPED_AT_LEAST = 40  # characters; a shorter line was not wrapped
 _WINDOW = 8  # number of pieces that are found at once
 _LONGEST_SPACE = 64  # characters of whitespace that belong to what precedes them
@@ -109,8 +111,8 @@ _PREPENDED = frozenset(
     "\U00011a87\U00011a88\U00011a89\U00011d46\U00011f02"
 )
 
-_SURROGATE_PAIR = re.compile("([\ud800-\udbff])([\udc00-\udfff])")
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_SURROGATE_PAIR = regex("([\ud800-\udbff])([\udc00-\udfff])")
+_SURROGATE = regex("[\ud800-\udfff]")
 
 
 def without_surrogates(text: str) -> str:

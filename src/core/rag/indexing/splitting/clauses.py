@@ -11,23 +11,24 @@ from typing import Final
 
 from core.rag.indexing.splitting.divisions import divisions
 from core.rag.indexing.splitting.sections import Heading, shortened
+from libs.regexes import regex
 
 _WORDS: Final = "section|sec|article|clause|paragraph|artikel|abschnitt|ziffer|art[íi]culo"
 #: A line that begins with a number: "2.", "2.1", "2.1.3.", "Section 4.", "§ 4.1"; the text may begin below it.
-_LINE: Final = re.compile(
+_LINE: Final = regex(
     rf"^[ \t]{{0,16}}(?P<name>(?:(?P<word>§|(?:{_WORDS})\b\.?)[ \t]{{0,2}})?"
     r"(?P<number>\d{1,2}(?:\.\d{1,2}){0,3}))(?P<dot>\.?)(?![\w.,%)])"
     r"(?:[ \t]{0,8}|(?<=\.)[ \t]{0,8}\n[ \t]{0,8}\n?[ \t]{0,8})(?=[^\W\d_]|[\"'“‘«(\[–—-])",
     re.MULTILINE | re.IGNORECASE,
 )
 #: A title that runs into the text: some words, a full stop, and the beginning of a sentence.
-_RUN_IN: Final = re.compile(
+_RUN_IN: Final = regex(
     r"[\s–—-]{0,4}(?P<title>[\"“]?[^\W\d_a-z][^.:;!?\n]{1,70}?)(?:\.|:|[ ][–—-](?=[ ]))[ \t]+(?=[^\W\d_a-z]|[\"'“‘(])"
 )
 _MOST_WORDS: Final = 8
 _LONGEST_TITLE: Final = 80  # characters of a line that is a title
-_SENTENCE: Final = re.compile(r"[.,;:!?…][\"'”’)\]]*\Z")
-_GOES_ON: Final = re.compile(r"[\w,–-]\Z")  # the end of a line within a paragraph …
+_SENTENCE: Final = regex(r"[.,;:!?…][\"'”’)\]]*\Z")
+_GOES_ON: Final = regex(r"[\w,–-]\Z")  # the end of a line within a paragraph …
 _SHORT: Final = 40  # … or of a title: what is shorter may be one
 _ABOVE: Final = 400  # characters of a line above that are looked at
 _FEWEST: Final = 4

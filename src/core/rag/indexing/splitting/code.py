@@ -15,10 +15,11 @@ from core.rag.indexing.splitting.keys import section_marks, yaml_marks
 from core.rag.indexing.splitting.sections import Mark, Section, merge_blank
 from core.rag.indexing.splitting.syntax import parse
 from core.rag.indexing.splitting.tokens import TokenCounter
+from libs.regexes import regex
 
 _LONGEST_LINE = 400
-_WITH_WORDS = re.compile(r"^.*\w", re.MULTILINE)
-_TRIFLE = re.compile(r"(?:\W|_|\bend\b)*")
+_WITH_WORDS = regex(r"^.*\w", re.MULTILINE)
+_TRIFLE = regex(r"(?:\W|_|\bend\b)*")
 
 
 def code_sections(text: str, language: str, counter: TokenCounter, size: int) -> list[Section]:

@@ -12,6 +12,7 @@ from core.rag.analysis import number_of
 from core.rag.analysis.language import DEFAULT_LANGUAGE
 from core.rag.analysis.words import folded_stop_words
 from core.rag.indexing.splitting.sections import Heading, shortened
+from libs.regexes import regex
 
 _FEWEST: Final = 2
 _MOSTLY: Final = 0.5
@@ -26,15 +27,15 @@ tafel ligne tableau illustration planche página figura tabla tabela nota riga p
 """.split()
 )
 #: A line of a word and a number, or of a Roman numeral; the rest may be a title.
-_LINE: Final = re.compile(
+_LINE: Final = regex(
     r"^[ \t]{0,60}(?:(?P<roman>[IVXLC]{1,8})(?=[.:]|[ \t]*$)"
     r"|(?P<word>[^\W\d_]{1,20})\.?[ \t]{1,3}(?P<number>\w{1,9}(?:-[a-z]{3,5})?))(?![\w'’])(?P<rest>[^\n]{0,100})$",
     re.MULTILINE | re.IGNORECASE,
 )
-_BEHIND: Final = re.compile(r"[ \t]*[.:\])\-–—]")  # what sets a title off
-_SENTENCE: Final = re.compile(r"[.,;:!?…][\"'”’)\]]*\Z")
-_ALONE_BELOW: Final = re.compile(r"(?:[ \t]*\n){1,4}[ \t]*(\S[^\n]{0,79})\n(?=[ \t]*(?:\n|\Z))")
-_OPENS: Final = re.compile(r"[\[(\"'“‘«„—–*_=-]")
+_BEHIND: Final = regex(r"[ \t]*[.:\])\-–—]")  # what sets a title off
+_SENTENCE: Final = regex(r"[.,;:!?…][\"'”’)\]]*\Z")
+_ALONE_BELOW: Final = regex(r"(?:[ \t]*\n){1,4}[ \t]*(\S[^\n]{0,79})\n(?=[ \t]*(?:\n|\Z))")
+_OPENS: Final = regex(r"[\[(\"'“‘«„—–*_=-]")
 
 
 @dataclass(slots=True)

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from core.rag.extraction.symbols import PROTOTYPE
+from libs.regexes import regex
 
 if TYPE_CHECKING:
     from tree_sitter import Language
@@ -75,7 +76,7 @@ _PROTOTYPES = {"declaration": PROTOTYPE, "field_declaration": PROTOTYPE}
 _PREPROCESSOR = frozenset({"preproc_ifdef", "preproc_if", "preproc_else", "preproc_elif", "linkage_specification"})
 # The name of a macro before that of a class, or before a type, would be taken for the name or the type:
 # class MILL_API Wheel {…}; MILL_INLINE int turn().
-_MACROS = re.compile(
+_MACROS = regex(
     rb"\b(?:class|struct|union)[ \t]+([A-Z][A-Z0-9_]+)(?=[ \t]+[A-Za-z_]\w*(?:[ \t]+final)?\s*[:{])"
     rb"|^[ \t]*((?:[A-Z][A-Z0-9]*_)+[A-Z0-9]+)"
     rb"(?=[ \t]+(?:[A-Za-z_][\w:<>, \t]{0,80}[ \t*&][\w:~]{1,80}|\w{1,80}(?:::~?\w{1,80}){1,4})[ \t]*\()",

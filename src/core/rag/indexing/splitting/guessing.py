@@ -13,6 +13,7 @@ from itertools import pairwise
 from core.rag.headings import heading_path
 from core.rag.indexing.splitting.sections import MAX_NESTING, Mark, shortened
 from core.rag.indexing.splitting.tokens import TokenCounter
+from libs.regexes import regex
 
 _TYPE_WORDS = (
     "class|interface|trait|object|struct|enum|union|protocol|extension|module|namespace|record|actor|mixin|contract|"
@@ -21,7 +22,7 @@ _TYPE_WORDS = (
 _OTHER_WORDS = (
     "def|defp|defmacro|fun|func|function|fn|sub|proc|procedure|type|typealias|newtype|macro|message|table|view|trigger"
 )
-_DEFINITION = re.compile(
+_DEFINITION = regex(
     r"(?:(?:@?[a-z]\w*(?:\([^()\n]*\)|\[[^\[\]\n]*\])?)[ \t]+){0,5}?"
     rf"@?(?P<word>{_TYPE_WORDS}|{_OTHER_WORDS})[ \t]+"
     rf"(?!(?:{_TYPE_WORDS}|{_OTHER_WORDS})[ \t]+[^\W\d])"  # enum class Color, fun interface Turner, class func make
@@ -34,25 +35,25 @@ _TYPES = frozenset(_TYPE_WORDS.split("|"))
 _TABLE = r"(?:\"[^\"\n]+\"|`[^`\n]+`|\[[^\[\]\n]+\]|[\w$]+)"
 # What else begins something with a name in one language, and is no word for that in others.
 _OF_LANGUAGE: Mapping[str, re.Pattern[str]] = {
-    "graphql": re.compile(r"(?:extend[ \t]+)?(?P<word>input|scalar|directive)[ \t]+(?P<name>@?\w+)"),
+    "graphql": regex(r"(?:extend[ \t]+)?(?P<word>input|scalar|directive)[ \t]+(?P<name>@?\w+)"),
     # The rows of a table, with the names of their columns.
-    "sql": re.compile(
+    "sql": regex(
         rf"(?P<word>insert[ \t]+(?:ignore[ \t]+)?into|replace[ \t]+into|copy)[ \t]+"
         rf"(?P<name>{_TABLE}(?:\.{_TABLE})*(?:[ \t]*\([^()\n]+\))?)",
         re.IGNORECASE,
     ),
-    "proto": re.compile(r"(?P<word>rpc)[ \t]+(?P<name>\w+)"),
-    "terraform": re.compile(r"(?P<word>[a-z]\w*)(?P<name>(?:[ \t]+(?:\"[^\"\n]+\"|[a-z][\w-]*)){0,3})[ \t]*\{"),
+    "proto": regex(r"(?P<word>rpc)[ \t]+(?P<name>\w+)"),
+    "terraform": regex(r"(?P<word>[a-z]\w*)(?P<name>(?:[ \t]+(?:\"[^\"\n]+\"|[a-z][\w-]*)){0,3})[ \t]*\{"),
 }
-_INDENTED = re.compile(r"^([ \t]+)(?=[^\s*])", re.MULTILINE)
+_INDENTED = regex(r"^([ \t]+)(?=[^\s*])", re.MULTILINE)
 _QUOTES = str.maketrans("", "", '"`[]')
-_COMMENT = re.compile(r"(?://|#|--|;|/\*|\*|%|@|\"\"\"|\(\*)")
-_FRAME = re.compile(r"\W+")  # a comment without words: the last line of a title in a box
+_COMMENT = regex(r"(?://|#|--|;|/\*|\*|%|@|\"\"\"|\(\*)")
+_FRAME = regex(r"\W+")  # a comment without words: the last line of a title in a box
 # Comments whose lines need not begin with a sign. Texts in quotes are comments in GraphQL only.
 _BLOCK_COMMENTS: Mapping[str, tuple[str, str]] = {"graphql": ('"""', '"""')}
 _BLOCK_COMMENT = ("/*", "*/")
 _INSERTS = frozenset(("insert", "replace", "copy"))
-_CLOSING = re.compile(r"(?:[\]})]|end\b|END\b|fi\b|done\b|esac\b)")
+_CLOSING = regex(r"(?:[\]})]|end\b|END\b|fi\b|done\b|esac\b)")
 
 
 def guessed_marks(

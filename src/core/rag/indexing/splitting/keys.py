@@ -11,15 +11,16 @@ from typing import NamedTuple
 from core.rag.headings import heading_path
 from core.rag.indexing.splitting.sections import MAX_NESTING, Mark, shortened
 from core.rag.indexing.splitting.tokens import TokenCounter
+from libs.regexes import regex
 
 # Read by line, as templates (Helm, Ansible) and several documents in a file are no YAML for a parser.
 _KEY = r"\"[^\"\n]{1,200}\"|'[^'\n]{1,200}'|[^\s#&*!|>%@`\"',\[\]{}-][^\n#]{0,200}?"
-_LINE = re.compile(rf"(?P<item>[ ]*-[ ]+)?(?:[ ]*(?P<key>{_KEY})[ ]*:(?:[ ]+(?P<value>[^\n]*))?$)?")
-_COMMENT = re.compile(r"[ ]*#")
-_NEXT_DOCUMENT = re.compile(r"^---(?=\s|$)", re.MULTILINE)
-_VALUE = re.compile(r"(?P<quote>[\"'])(?P<quoted>.*?)(?P=quote)|(?P<plain>[^\s#&*!|>{\[\"'][^{}]*?)(?:\s+#.*)?$")
-_TABLE = re.compile(r"\[{1,2}[ \t]*(?P<name>[^\s\[\],][^\[\],]*)\]{1,2}[ \t]*(?:[#;].*)?")
-_BLOCK = re.compile(r"(?:[&!]\S+[ ]+)*[|>][-+\d]{0,2}[ ]*(?:#.*)?")
+_LINE = regex(rf"(?P<item>[ ]*-[ ]+)?(?:[ ]*(?P<key>{_KEY})[ ]*:(?:[ ]+(?P<value>[^\n]*))?$)?")
+_COMMENT = regex(r"[ ]*#")
+_NEXT_DOCUMENT = regex(r"^---(?=\s|$)", re.MULTILINE)
+_VALUE = regex(r"(?P<quote>[\"'])(?P<quoted>.*?)(?P=quote)|(?P<plain>[^\s#&*!|>{\[\"'][^{}]*?)(?:\s+#.*)?$")
+_TABLE = regex(r"\[{1,2}[ \t]*(?P<name>[^\s\[\],][^\[\],]*)\]{1,2}[ \t]*(?:[#;].*)?")
+_BLOCK = regex(r"(?:[&!]\S+[ ]+)*[|>][-+\d]{0,2}[ ]*(?:#.*)?")
 #: What tells an item of a list from the others.
 _NAMES = frozenset(("name", "title", "id", "label"))
 

@@ -6,7 +6,6 @@ text without a title.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
@@ -14,6 +13,7 @@ from core.rag.indexing.splitting.breaks import Breaks
 from core.rag.indexing.splitting.markdown import plain_title
 from core.rag.indexing.splitting.packing import Table
 from libs.dataloader.tables import BAR, row_cells, table_row
+from libs.regexes import regex
 
 #: What fields are called that say what a record is about.
 _NAMING = """
@@ -23,14 +23,14 @@ nazwa название заголовок имя 名前 件名 タイトル 标�
 """
 _NAMES = frozenset(_NAMING.split())
 #: What people refer to a record of a tracker by, and the last words of what such a field is called.
-_CODE = re.compile(r"[A-Z][A-Z\d]{1,9}-\d{1,6}")
+_CODE = regex(r"[A-Z][A-Z\d]{1,9}-\d{1,6}")
 _CODES = frozenset(("key", "id", "number"))
 _LONGEST_NAME = 100  # characters
-_BLANK = re.compile(r"\s*")
-_OPENING = re.compile(r"\s*\|")
-_FIELD = re.compile(r"(?P<key>[^\n:]{1,100}): +(?P<value>[^\n]*)")
-_INDEX = re.compile(r"\[\d+\]")
-_WORD = re.compile(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+(?![a-z])")
+_BLANK = regex(r"\s*")
+_OPENING = regex(r"\s*\|")
+_FIELD = regex(r"(?P<key>[^\n:]{1,100}): +(?P<value>[^\n]*)")
+_INDEX = regex(r"\[\d+\]")
+_WORD = regex(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+(?![a-z])")
 
 
 def stretches(

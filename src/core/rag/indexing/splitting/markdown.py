@@ -19,8 +19,9 @@ from core.rag.indexing.splitting.sections import Heading, shortened
 from core.rag.indexing.splitting.tokens import TokenCounter
 from libs.dataloader.formats.markdown import HEADING_ATTRIBUTES, LITERAL, kept_literal, without_tags
 from libs.dataloader.notes import without_brackets
+from libs.regexes import regex
 
-_LINE = re.compile(
+_LINE = regex(
     r"^(?: {0,3}(?:"
     r"(?P<atx>#{1,6})(?=[ \t\r\n]|\Z)"
     r"|(?P<fence>`{3,}|~{3,})(?P<info>[^\n]*)"
@@ -33,20 +34,20 @@ _LINE = re.compile(
     r")|[ \t]+(?P<deep>`{3,}|~{3,})(?P<deep_info>[^\n]*))",
     re.MULTILINE | re.IGNORECASE,
 )
-_SUMMARY_END = re.compile(r"</summary[ \t]*>", re.IGNORECASE)
+_SUMMARY_END = regex(r"</summary[ \t]*>", re.IGNORECASE)
 _FOLDED_LEVEL = 7  # what can be folded in is below all headings
-_FRONT_MATTER = re.compile(r"---[ \t]*\r?\n(?:[^\n]*\n){0,200}?(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)")
-_NO_PARAGRAPH = re.compile(r"[ \t]*(?:[-*+>|#]|\d{1,9}[.)][ \t]|`{3}|~{3}|$)|[ ]{4}|\t")
-_TABLE_RULE = re.compile(r"^ {0,3}\|?[ \t]*+:?-+:?[ \t]*+(?:\|[ \t]*+:?-+:?[ \t]*+)*+(?:\|[ \t]*+)?\r?$", re.MULTILINE)
+_FRONT_MATTER = regex(r"---[ \t]*\r?\n(?:[^\n]*\n){0,200}?(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)")
+_NO_PARAGRAPH = regex(r"[ \t]*(?:[-*+>|#]|\d{1,9}[.)][ \t]|`{3}|~{3}|$)|[ ]{4}|\t")
+_TABLE_RULE = regex(r"^ {0,3}\|?[ \t]*+:?-+:?[ \t]*+(?:\|[ \t]*+:?-+:?[ \t]*+)*+(?:\|[ \t]*+)?\r?$", re.MULTILINE)
 _SETEXT_LINES = 3  # a longer paragraph above a row of dashes is a paragraph above a rule
 
-_ATX_CLOSING = re.compile(r"(?:^|[ \t])#+[ \t]*$")
-_IMAGE_OR_LINK = re.compile(
+_ATX_CLOSING = regex(r"(?:^|[ \t])#+[ \t]*$")
+_IMAGE_OR_LINK = regex(
     r"!?\[([^\[\]]*)\](?:\((?:<[^<>]*>|(?:[^()\s]|\([^()\s]*\))*)(?:[ \t]+(?:\"[^\"]*\"|'[^']*'))?\)|\[[^\[\]]*\])"
 )
 _LONGEST_TITLE = 2000  # characters of a heading that are read, with its markup
-_STRONG = re.compile(r"(\*{1,3}|~~)(?=\S)(.+?)(?<!\s)\1")
-_UNDERSCORES = re.compile(r"(?<!\w)(_{1,3})(?=\S)(.+?)(?<!\s)\1(?!\w)")
+_STRONG = regex(r"(\*{1,3}|~~)(?=\S)(.+?)(?<!\s)\1")
+_UNDERSCORES = regex(r"(?<!\w)(_{1,3})(?=\S)(.+?)(?<!\s)\1(?!\w)")
 
 
 @dataclass(slots=True)

@@ -7,21 +7,22 @@ from operator import attrgetter
 
 from core.rag.indexing.splitting.sections import Heading, shortened
 from core.rag.indexing.splitting.underlined import underlined_headings
+from libs.regexes import regex
 
 _SAMPLE = 200_000  # characters
 _MOSTLY = 0.5
 _FEW = 10  # indented lines
 _FEWEST = 2  # a single one would name all that follows it
-_INDENTED = re.compile(r"^(?:[ ]{2}|\t)[ \t]*+\S", re.MULTILINE)
-_AT_MARGIN = re.compile(r"^\S", re.MULTILINE)
+_INDENTED = regex(r"^(?:[ ]{2}|\t)[ \t]*+\S", re.MULTILINE)
+_AT_MARGIN = regex(r"^\S", re.MULTILINE)
 _NUMBER = r"(?:\d{1,3}|[A-Z])(?:\.\d{1,3})*\.?[ \t]+"
 #: What ends the first part of a sentence, or of code.
-_GOES_ON = re.compile(
+_GOES_ON = regex(
     r"[\\={(\[]\Z|\b(?:a|an|and|are|as|at|by|for|from|in|is|of|on|or|the|to|with|auf|bei|für|mit|und|von|zu|à|au|de|en|et)\Z"
 )
 #: A short line behind a blank one that is no sentence, above an indented line (with or without blank ones between), or
 #: above another one with a number.
-_HEADING = re.compile(
+_HEADING = regex(
     rf"(?:\A|(?<=\n\n))(?=[^\n]{{0,100}}[^\W\d_])(?P<number>{_NUMBER})?[^\s|+>*#.$<-][^\n]{{0,100}}(?:(?<![\s.,;:!?])|(?<=\betc\.))"
     rf"[ \t]{{0,3}}\n(?P<blank>(?:[ \t]*+\n)*+)(?=[ \t]++\S|(?<=\n\n){_NUMBER}\S)"
 )

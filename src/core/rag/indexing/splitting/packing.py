@@ -11,6 +11,7 @@ from itertools import accumulate
 
 from core.rag.indexing.splitting.breaks import SENTENCE_END, Breaks, Level, inside_cluster, piece_breaks
 from core.rag.indexing.splitting.tokens import TokenCounter
+from libs.regexes import regex
 
 # Share of a chunk from which on a better place to end counts more than a fuller chunk. A larger share makes chunks
 # fuller, but leaves fewer places to choose from, so that after an edit it takes longer to return to the old places.
@@ -19,9 +20,9 @@ _DIGESTED = 48  # characters
 _TOKEN_LENGTH = 8  # characters per token, at most, when looking for the start of an overlap
 _BALANCED = (0.6, 1.25)  # allowed size of the last but one chunk, relative to half of the remaining text
 
-_SENTENCE_START = re.compile(SENTENCE_END + r"|\n[ \t\r]*+\n\s*+|\n(?=[ \t]*+(?:[-*+•]|\d{1,3}[.)])\s)")
-_LINE_START = re.compile(r"\n(?:[ \t\r]*\n)*")
-_WORD_START = re.compile(r"\s+")
+_SENTENCE_START = regex(SENTENCE_END + r"|\n[ \t\r]*+\n\s*+|\n(?=[ \t]*+(?:[-*+•]|\d{1,3}[.)])\s)")
+_LINE_START = regex(r"\n(?:[ \t\r]*\n)*")
+_WORD_START = regex(r"\s+")
 
 
 @dataclass(frozen=True, slots=True)

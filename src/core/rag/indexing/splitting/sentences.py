@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from core.rag.indexing.splitting.breaks import SENTENCE_END
+from libs.regexes import regex
 
 #: A line or the rest of one in bold, or a label: "**Author:** Ada", "**Note**: …". Other emphasis is within a sentence.
 _BOLD = r"\*\*[^*\n]{1,80}(?::\*\*|\*\*[ \t]*(?::|\n|\Z))"
@@ -12,45 +13,43 @@ _EMPHASIS = r"\*{1,3}[^\s*][^*\n]*\*"
 #: A line that does not continue in the next one: an item (its number is no year), a heading, a row, a fence.
 _ITEM = rf"[ \t]*(?:{_BOLD}|(?!{_EMPHASIS})[-*+•·‣▪#>|]|\d{{1,3}}[.)]\s|`{{3}})"
 #: What may begin an item or go on with a line: a number (not the first), an option, an issue: "3. ", "--force", "#12".
-_MAY_GO_ON = re.compile(r"[ \t]*(?:(?!1[.)])\d{1,3}[.)]\s|(?P<mark>[-+]{1,2}|#)[^\W_])")
-_NUMBERED = re.compile(r"[ \t]*\d{1,3}[.)]\s")
+_MAY_GO_ON = regex(r"[ \t]*(?:(?!1[.)])\d{1,3}[.)]\s|(?P<mark>[-+]{1,2}|#)[^\W_])")
+_NUMBERED = regex(r"[ \t]*\d{1,3}[.)]\s")
 #: A heading is one line, whatever stands below it.
 _HEADING_LINE = r"^[ \t]*#{1,6}[ \t][^\n]*\n"
 # Blanks are looked at from the first of them only, or a long run of them takes the square of its length.
-_END = re.compile(
-    rf"(?m:{_HEADING_LINE})|{SENTENCE_END}|(?<![ \t])[ \t]*\n\s*\n\s*|(?<![ \t])[ \t]*(?<!\\)\n(?={_ITEM})"
-)
+_END = regex(rf"(?m:{_HEADING_LINE})|{SENTENCE_END}|(?<![ \t])[ \t]*\n\s*\n\s*|(?<![ \t])[ \t]*(?<!\\)\n(?={_ITEM})")
 #: What begins each line of a quotation; the prompt of Python is none.
 _QUOTED = r"[ \t]*>(?!>>)(?:[ \t]?>)*"
-_QUOTED_LINE = re.compile(rf"\n{_QUOTED}[ \t]*")
-_MARKUP = re.compile(rf"(?:(?:{_QUOTED}\s+)?(?:[-*+•·‣▪]\s+|#{{1,6}}\s+|\d{{1,3}}[.)]\s+)|{_QUOTED}\s+)")
-_HEADING = re.compile(rf"(?:{_QUOTED})?[ \t]*#{{1,6}}\s")
+_QUOTED_LINE = regex(rf"\n{_QUOTED}[ \t]*")
+_MARKUP = regex(rf"(?:(?:{_QUOTED}\s+)?(?:[-*+•·‣▪]\s+|#{{1,6}}\s+|\d{{1,3}}[.)]\s+)|{_QUOTED}\s+)")
+_HEADING = regex(rf"(?:{_QUOTED})?[ \t]*#{{1,6}}\s")
 #: A line of a quotation whose sentence may go on in the next one: no blank line, heading or label (``[!NOTE] Title``),
-_GOES_ON = re.compile(rf"{_QUOTED}[ \t]*(?![ \t]|#{{1,6}}[ \t]|\[![A-Za-z][\w-]*\])[^\n]+$", re.MULTILINE)
+_GOES_ON = regex(rf"{_QUOTED}[ \t]*(?![ \t]|#{{1,6}}[ \t]|\[![A-Za-z][\w-]*\])[^\n]+$", re.MULTILINE)
 #: and a line that it goes on in: no blank line, item, row or fence.
-_CONTINUES = re.compile(rf"{_QUOTED}[ \t]*(?![ \t]|{_ITEM})[^\n]")
+_CONTINUES = regex(rf"{_QUOTED}[ \t]*(?![ \t]|{_ITEM})[^\n]")
 #: Abbreviations, of streets too (Lindenstr. 7), and German ordinals: der 2. Weltkrieg.
-_ABBREVIATION = re.compile(
+_ABBREVIATION = regex(
     r"(?:\b(?:[Aa]m|[Ii]m|[Vv]om|[Zz]um|[Dd](?:er|en|em|es|ie|as))\s\d{1,2}"
     r"|(?<!['’])\b(?:Mr|Mrs|Ms|Dr|Prof|St|Sr|Jr|Gen|Col|Capt|Lt|Rev|Hon|vs|etc|al|cf|resp|vgl|bzw|ca|approx|No|Nr|Fig|Eq|Sec|Vol"
     r"|pp|Abb|Abs|Kap|Co|Inc|Ltd|[^\W\d_]{3,20}str|z\.B|d\.h|e\.g|i\.e|[^\W\d_]|(?:[^\W\d_]\.)+(?:[A-Z]|[a-z]{1,3})))"
     r"\.[\"'”’)\]]*\s*$"
 )
 #: What looks like an abbreviation, but is the unit of a number: "It took 4.1 s. The next one …".
-_UNIT = re.compile(r"\d\s?[smhgl]\.[\"'”’)\]]*\s*$")
+_UNIT = regex(r"\d\s?[smhgl]\.[\"'”’)\]]*\s*$")
 #: The number before a sentence, in emphasis with it or alone: "**1. Start the mill**".
-_NUMBER = re.compile(r"\s*[*_]{1,3}\(?\d{1,4}[.)][*_]{0,3}\s+")
+_NUMBER = regex(r"\s*[*_]{1,3}\(?\d{1,4}[.)][*_]{0,3}\s+")
 #: A short line without the end of a sentence, and longer ones with a number before them: the heading of a text without
 #: markup, or the row of a table.
-_TITLE_LINE = re.compile(
+_TITLE_LINE = regex(
     r"^[ \t]*(?:(?P<number>\d{1,3}(?:\.\d{1,3})*\.?[ \t]+)[^\n.!?:;]{1,80}|[^\n.!?:;]{2,39})(?<=[\w)])[ \t]*\n",
     re.MULTILINE,
 )
-_FIRST_LETTER = re.compile(r"[^\W\d_]")
-_BLANK_LINE = re.compile(r"\n[ \t]*\n")
-_ITEM_LINE = re.compile(_ITEM)
+_FIRST_LETTER = regex(r"[^\W\d_]")
+_BLANK_LINE = regex(r"\n[ \t]*\n")
+_ITEM_LINE = regex(_ITEM)
 #: The end of a line in the midst of a sentence.
-_WRAPPED_END = re.compile(r"[\w,]\Z")
+_WRAPPED_END = regex(r"[\w,]\Z")
 #: A line of at least this length was wrapped, and continues in the next one.
 _PROSE_LINE = 40
 

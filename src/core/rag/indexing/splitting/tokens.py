@@ -19,19 +19,20 @@ from typing import TYPE_CHECKING, Protocol
 
 from core.rag.embedder.base import utf8_length
 from core.rag.errors import ConfigurationError, InvalidInputError
+from libs.regexes import regex
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-_RUN = re.compile(r"[\n0-9]| *(?:[^\W\d_²]+|(?:[^\w \n]|[_²]|(?![0-9])\d)+)| +")
+_RUN = regex(r"[\n0-9]| *(?:[^\W\d_²]+|(?:[^\w \n]|[_²]|(?![0-9])\d)+)| +")
 #: Scripts whose vowels and other marks are no letters to ``\\w``: Indic ones, Thai, Lao, Tibetan, Burmese, Khmer; and
 #: marks that stand with letters of any script.
 _MARKS = (
     "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u0900-\u109f\u1780-\u17d3\u20d0-\u20ff"
 )
-_EVEN_RUN = re.compile(rf"[\n0-9]| *(?:(?:[^\W\d_²]|[{_MARKS}])+|(?:[^\w \n{_MARKS}]|[_²]|(?![0-9])\d)+)| +")
+_EVEN_RUN = regex(rf"[\n0-9]| *(?:(?:[^\W\d_²]|[{_MARKS}])+|(?:[^\w \n{_MARKS}]|[_²]|(?![0-9])\d)+)| +")
 #: Characters that are words, or syllables, by themselves: Chinese, Japanese and Korean.
-_SYLLABLES = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]")
+_SYLLABLES = regex("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]")
 #: How many letters of other scripts a token has, as in most words of English.
 _LETTERS = 3
 _SPACE = "\u2581"  # how the vocabulary writes a space

@@ -14,25 +14,26 @@ from typing import Final
 
 from core.rag.headings import heading_path
 from core.rag.indexing.splitting.sections import RUNNING, Section, is_within, shortened
+from libs.regexes import regex
 
 _TIME: Final = r"(?:\d{1,3}:)?\d{1,2}:\d{2}(?:[.,]\d{1,3})?"
 _NAME: Final = r"(?P<name>[^\W\d_][^:*\n|<>{}=;!?\"“”\[\]()]{0,50}?)(?:[ ][\[(][^\n\[\]()\d]{1,20}[\])])?"
 #: "Ida Berg   0:03", "**Ida Berg** (00:03)", "[Ida Berg] 14:03:11", each above the words; "Ida (2025-03-12 18:04): …".
-_TIMED: Final = re.compile(
+_TIMED: Final = regex(
     rf"^[ \t]{{0,8}}(?:\*\*|\[)?{_NAME}(?:\*\*|\])?[ \t]{{1,8}}"
     rf"(?:[\[(]?{_TIME}[\])]?[ \t]{{0,8}}\\?$|\([^()\n]{{0,14}}{_TIME}[^()\n]{{0,6}}\):(?=\s))",
     re.MULTILINE,
 )
 #: "Ida: words", "**Ida:** words"; "HAMLET." above the words.
-_CALLED: Final = re.compile(
+_CALLED: Final = regex(
     rf"^[ \t]{{0,16}}(?:\*\*|__|_)?{_NAME}(?:\*\*|__|_)?:(?:\*\*|__|_)?(?=\s)"
     r"|(?:\A|(?<=\n\n))[ \t]{0,40}(?P<capitals>(?![IVXLC]+\b)[^\W\d_a-z][^\Wa-z]{1,19}(?:[ ][^\Wa-z]{1,19}){0,3})"
     r"[.:]?(?:[ \t]{1,4}\[[^\n\]]{1,60}\])?[ \t]{0,4}\\?$(?!\n[ \t]*$)",
     re.MULTILINE,
 )
-_BLOCK: Final = re.compile(r"(?:\A|\n[ \t]*\n)(?=[ \t]*\S)")
-_LINE: Final = re.compile(r"^[ \t]*\S", re.MULTILINE)
-_SENTENCE: Final = re.compile(r"[.!?…。！？][\"'”’»)\]*_]{0,4}\Z")
+_BLOCK: Final = regex(r"(?:\A|\n[ \t]*\n)(?=[ \t]*\S)")
+_LINE: Final = regex(r"^[ \t]*\S", re.MULTILINE)
+_SENTENCE: Final = regex(r"[.!?…。！？][\"'”’»)\]*_]{0,4}\Z")
 _MOST_WORDS: Final = 6
 _PARTICLE: Final = 3  # letters of "von" and "de" in names
 _FEWEST: Final = 4

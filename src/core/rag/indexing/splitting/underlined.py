@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from core.rag.indexing.splitting.sections import Heading, shortened
+from libs.regexes import regex
 
-_UNDERLINED = re.compile(
+_UNDERLINED = regex(
     r"^(?:(?P<over>(?P<mark>[=\-~^\"'`#*+:.<>_])(?P=mark){2,})[ \t]*\r?\n[ \t]*(?P<above>\S[^\n]*)\r?\n(?P=over)"
     r"|(?P<title>[^\s=\-~^\"'`#*+:.<>_][^\n]*)\r?\n(?P<under>([=\-~^\"'`#*+:.<>_])\6{2,}))[ \t]*\r?$",
     re.MULTILINE,

@@ -17,14 +17,15 @@ from pydantic import BaseModel, ConfigDict
 
 from core.rag.llm.base import Message, Role
 from core.rag.llm.fence import RULE, fence
+from libs.regexes import regex
 
 #: Marks a field whose value is this package's own text and goes into the prompt as it is.
 PLAIN = "plain"
 
 Plain = Annotated[str, PLAIN]
 
-_PLACE = re.compile(r"\{\{([a-z_]+)\}\}")
-_SECTION = re.compile(r"^## (system|user)\n", re.MULTILINE)
+_PLACE = regex(r"\{\{([a-z_]+)\}\}")
+_SECTION = regex(r"^## (system|user)\n", re.MULTILINE)
 
 
 class Prompt(BaseModel):

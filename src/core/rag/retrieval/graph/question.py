@@ -18,11 +18,12 @@ from core.rag.extraction.mentions import is_sought
 from core.rag.extraction.names import names_in
 from core.rag.extraction.words import folded, normalized_words
 from core.rag.retrieval.graph.neighbourhood import Entity
+from libs.regexes import regex
 
 #: Maximum number of words of a question that are searched for names, and of words in a name.
 MAX_WORDS: Final = 64
 MAX_NAME_WORDS: Final = 10
-_SPLIT: Final = re.compile(r"[\W_]+")
+_SPLIT: Final = regex(r"[\W_]+")
 
 
 @dataclass(frozen=True, slots=True)

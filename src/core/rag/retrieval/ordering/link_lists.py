@@ -13,6 +13,7 @@ from core.rag.analysis import without_number
 from core.rag.extraction.imports import asks_for_imports, has_only_imports
 from core.rag.extraction.source_code import is_program
 from core.rag.headings import headings_of
+from libs.regexes import regex
 
 #: What a list of links is worth of its score. It stays first if little else is found: of bookmarks, say.
 WORTH: Final = 0.7
@@ -21,12 +22,12 @@ _SHARE: Final = 0.9
 _LEAST: Final = 3
 
 #: Links of Markdown (inline, or by reference), of notes, and bare addresses; in the first group what is read of one.
-_LINK = re.compile(
+_LINK = regex(
     r"!?\[((?:[^\[\]]|!\[[^\[\]]*\]\([^()]*\))*)\](?:\((?:[^()]|\([^()]*\))*\)|\[[^\[\]]*\])"
     r"|\[\[([^\[\]]+)\]\]|<?https?://\S+"
 )
-_HEADING_OR_MARKER = re.compile(r"^\s*(?:#.*$|(?:[-*+]|\d+[.)])\s+)", re.MULTILINE)
-_WORD = re.compile(r"\w+")
+_HEADING_OR_MARKER = regex(r"^\s*(?:#.*$|(?:[-*+]|\d+[.)])\s+)", re.MULTILINE)
+_WORD = regex(r"\w+")
 
 #: Headings of lists of what else there is to read, whose links a text may have lost, as that of a web page has.
 _ELSEWHERE: Final = frozenset(
@@ -40,13 +41,13 @@ ligações externas|zie ook|externe links|zobacz też|zobacz także
     .split("|")
 )
 #: Headings of lists of sources, whose titles have the words of everything that the text is about.
-_SOURCES: Final = re.compile(
+_SOURCES: Final = regex(
     r"(?:(?:normative|informative|external|list of|cited) )?references(?: and notes)?|bibliography|works cited"
     r"|sources cited|literature(?: cited)?|literatur(?:verzeichnis|angaben)?|quellen(?:verzeichnis|angaben)?"
     r"|einzelnachweise|bibliographie|références(?: bibliographiques)?|bibliografía|referencias(?: bibliográficas)?"
     r"|bibliografia|riferimenti(?: bibliografici)?|referências(?: bibliográficas)?|referenties"
 )
-_ITEM = re.compile(r"\s*(?:[-*+•]|\d+[.)]|!?\[)")
+_ITEM = regex(r"\s*(?:[-*+•]|\d+[.)]|!?\[)")
 _LONGEST_ITEM = 15  # words, what it says of its link among them
 
 

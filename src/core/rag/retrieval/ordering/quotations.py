@@ -8,12 +8,13 @@ from dataclasses import replace
 from typing import Final
 
 from core.rag.retrieval.hits import Hit
+from libs.regexes import regex
 
 #: A line of a quotation, and its marks.
-_QUOTED: Final = re.compile(r"^[ \t]*>[^\n]*", re.MULTILINE)
-_MARKS: Final = re.compile(r"^[ \t]*>[> \t]*", re.MULTILINE)
+_QUOTED: Final = regex(r"^[ \t]*>[^\n]*", re.MULTILINE)
+_MARKS: Final = regex(r"^[ \t]*>[> \t]*", re.MULTILINE)
 #: What a passage says that only quotes is a line above the quotation, "Ada wrote:", and at most so many words.
-_ABOVE: Final = re.compile(r"^[^\n]*:[ \t]*$", re.MULTILINE)
+_ABOVE: Final = regex(r"^[^\n]*:[ \t]*$", re.MULTILINE)
 _OWN_WORDS: Final = 3
 #: It quotes another one that has this share of its runs of so many words.
 _SHARE: Final = 0.8

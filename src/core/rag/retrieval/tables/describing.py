@@ -10,13 +10,14 @@ from core.rag.extraction.amounts import amount
 from core.rag.retrieval.tables.reading import read_records
 from core.rag.retrieval.tables.table import RecordField
 from core.rag.retrieval.tables.values import fields_of, is_missing
+from libs.regexes import regex
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
 
 _EXAMPLES: Final = 3
 _EXAMPLE_CHARS: Final = 80
-_DATE: Final = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d.*)?", re.ASCII | re.DOTALL)
+_DATE: Final = regex(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d.*)?", re.ASCII | re.DOTALL)
 
 
 async def describe_fields(client: MemGraphClient, collection: str) -> list[RecordField]:

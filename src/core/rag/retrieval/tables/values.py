@@ -10,11 +10,12 @@ from typing import Any, Final
 from core.rag.errors import InvalidInputError
 from core.rag.extraction.amounts import amount
 from core.rag.extraction.records import items_of
+from libs.regexes import regex
 
 #: Maximum number of groups that a record may belong to: of lists, each value of one goes with each of the others.
 MAX_PARTS: Final = 10_000
 #: A date as files and records have it; its year (group 1) is a number that can be compared, too.
-DATE: Final = re.compile(r"(\d{4})-\d\d(?:-\d\d(?:[T ].*)?)?", re.ASCII | re.DOTALL)
+DATE: Final = regex(r"(\d{4})-\d\d(?:-\d\d(?:[T ].*)?)?", re.ASCII | re.DOTALL)
 
 
 def values_of(record: Any, field: str, *, items: bool = False) -> list[Any] | None:

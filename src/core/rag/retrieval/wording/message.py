@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from core.rag.indexing.splitting.sentences import sentences
+from libs.regexes import regex
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -25,7 +26,7 @@ _LONGEST: Final = 4_000
 _ASKING: Final = ("?", "\N{FULLWIDTH QUESTION MARK}", "\N{ARABIC QUESTION MARK}", "\N{GREEK QUESTION MARK}")
 _BEHIND: Final = " \n\"'”’»)]}*_"
 #: How a sentence begins that asks without a question mark: "Describe the mill.", and "Who wrote Oh!" of "Oh! Susanna".
-_ASKS: Final = re.compile(
+_ASKS: Final = regex(
     r"\W*(?:(?:and|but|or|so|then|also|please|(?:can|could|would) you(?: please)?)\W+)*"
     r"(?:who|whom|whose|what(?! an?\b)|which|why|how|(?:when|where) (?:is|are|was|were|do|does|did|will|can)"
     r"|is|are|was|were|does|did"

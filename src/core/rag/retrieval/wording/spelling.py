@@ -24,6 +24,7 @@ from core.rag.retrieval.wording.compounds import LANGUAGES as COMPOUNDING
 from core.rag.retrieval.wording.compounds import in_parts
 from core.rag.schema import Label
 from core.rag.together import all_together
+from libs.regexes import regex
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
@@ -93,11 +94,11 @@ _CODES: Final = {
 _names: Final[Kept[frozenset[str]]] = Kept({Label.ENTITY}, patience=60.0)
 
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
-_MARKS: Final = re.compile("[\u0300-\u036f]+")
-_WORD: Final = re.compile(r"[^\W\d_]+")
+_MARKS: Final = regex("[\u0300-\u036f]+")
+_WORD: Final = regex(r"[^\W\d_]+")
 #: Words between blanks, perhaps with a hyphen and punctuation of sentences; no addresses, paths, options, calls, codes.
-_TYPED: Final = re.compile(r"(?<!\S)[(\[¿¡*\"'“”„«‘‚]*[^\W\d_]+(?:['’-][^\W\d_]+)*[)\]*\"'“”»’‘.,;:!?…]*(?!\S)")
-_QUOTED: Final = re.compile(r"""(?<!\w)["“„«`][^"“”«»`]*["”“»`](?!\w)|(?<!\w)['‘‚][^'‘’‚]*['’‘](?!\w)""")
+_TYPED: Final = regex(r"(?<!\S)[(\[¿¡*\"'“”„«‘‚]*[^\W\d_]+(?:['’-][^\W\d_]+)*[)\]*\"'“”»’‘.,;:!?…]*(?!\S)")
+_QUOTED: Final = regex(r"""(?<!\w)["“„«`][^"“”«»`]*["”“»`](?!\w)|(?<!\w)['‘‚][^'‘’‚]*['’‘](?!\w)""")
 
 
 async def corrections(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from core.rag.analysis import (
     asked_dates,
     asked_name,
@@ -15,12 +13,13 @@ from core.rag.analysis import (
 )
 from core.rag.analysis.language import AROUND_WORDS, question_language
 from core.rag.analysis.words import is_stop_word
+from libs.regexes import regex
 
 #: A number with a unit, in one word or two; and what a half of such a word weighs.
-_MEASURE = re.compile(r"(?<![\w.,])(\d{1,9})[ \N{NO-BREAK SPACE}]?([A-Za-z]{1,3})(?!\w)")
+_MEASURE = regex(r"(?<![\w.,])(\d{1,9})[ \N{NO-BREAK SPACE}]?([A-Za-z]{1,3})(?!\w)")
 _PART = 0.5
 #: Letters of languages without spaces, of which a word has several pieces; and what each of them weighs beside words.
-_PIECE = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]{1,3}")
+_PIECE = regex("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]{1,3}")
 _OF_WORD = 0.4
 #: What also stands behind numbers. Of function words, single letters are units: 5 s, 2 t.
 _NO_UNITS = frozenset({"a", "pm"})
