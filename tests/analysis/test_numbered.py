@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.rag import KnowledgeBase
-from core.rag.analysis import asked_numbers, heading_numbers
+from core.rag.analysis import asked_documents, asked_numbers, document_numbers, heading_numbers
 from core.rag.retrieval.hits import SearchMode
 from libs.dataloader import Document
 
@@ -71,11 +71,40 @@ def test_another_number_or_none_is_not_the_section(heading: str, question: str) 
     assert not set(heading_numbers(heading)) & set(asked_numbers(question))
 
 
+@pytest.mark.parametrize(
+    ("title", "path", "question"),
+    [
+        ("HTTP Semantics", "rfc9110.txt", "What does RFC 9110 say?"),
+        ("The fee market", "eips/eip-1559.md", "Who wrote EIP-1559?"),
+        ("EIP-1559: The fee market", "a.md", "eip 1559"),
+        ("Log4Shell", "CVE-2021-44228.md", "Is CVE-2021-44228 fixed?"),
+        ("Answers", "adr/ADR-0011-answers.md", "adr 11"),
+        ("Report", "report-2021-03.md", "the report 2021"),
+    ],
+)
+def test_a_question_names_the_document(title: str, path: str, question: str) -> None:
+    assert set(document_numbers(title, path)) & set(asked_documents(question))
+
+
+@pytest.mark.parametrize(
+    ("path", "question"),
+    [
+        ("CVE-2021-44228.md", "Is CVE-2021-44229 fixed?"),
+        ("eip-1559.md", "EIP-15590"),
+        ("in-2020.md", "in 2020"),
+        ("x-86.md", "x86-64"),
+    ],
+)
+def test_another_number_is_not_the_document(path: str, question: str) -> None:
+    assert not set(document_numbers("A title", path)) & set(asked_documents(question))
+
+
 @given(st.text(max_size=200))
 def test_any_text_gives_index_words(text: str) -> None:
-    words = [*heading_numbers(text), *asked_numbers(text)]
+    words = [*heading_numbers(text), *asked_numbers(text), *asked_documents(text)]
     assert all(word.isalnum() and len(word.encode()) <= 39 for word in words)
     assert len(asked_numbers(text)) <= 8
+    assert len(asked_documents(text)) <= 8
 
 
 _OFFENCES = (

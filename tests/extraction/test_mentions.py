@@ -62,6 +62,25 @@ def test_the_names_of_a_document(title: str, names: list[str]) -> None:
     assert [name for name, _ in titles_of(title, "a.md")] == names
 
 
+@pytest.mark.parametrize(
+    ("path", "content", "fields", "number"),
+    [
+        ("eips/eip-1559.md", "The fee market.", {"eip": 1559}, ["eip 1559"]),
+        ("peps/pep-0008.rst", "The style.", {"PEP": "8"}, ["pep 8"]),
+        ("rfc9110.txt", "RFC 9110   HTTP Semantics   June 2022", {}, ["rfc 9110"]),
+        ("CVE-2021-44228.md", "CVE-2021-44228 is a flaw of Log4j.", {}, ["cve 2021 44228"]),
+        ("page-12.md", "On page 12.", {"page": "13"}, []),  # it says otherwise, or nothing
+        ("chapter-3.md", "The mill.", {}, []),
+        ("eip-1559.md", "EIP-15590 and XEIP-1559", {}, []),
+        ("1559.md", "EIP-1559", {"eip": 1559}, []),
+    ],
+)
+def test_a_document_is_called_by_its_number_if_it_says_so(
+    path: str, content: str, fields: dict[str, object], number: list[str]
+) -> None:
+    assert [name for name, _ in titles_of("A title", path, content, fields)] == ["a title", *number]
+
+
 def test_the_title_of_a_command_is_found_where_it_is_marked_as_code() -> None:
     titles = sought(["add", "yesterday", "tide mill"])
     found = {

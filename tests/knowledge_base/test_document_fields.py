@@ -100,6 +100,54 @@ async def test_answers_say_who_wrote_what(kb: KnowledgeBase, notes: Path, strate
     assert "written by" not in (await kb.ask("Does the ferry cross the bay twice?", strategy)).text
 
 
+PROPOSAL = "---\nmip: {number}\ntitle: {title}\nauthor: {author}\nstatus: {status}\n---\n\n## Motivation\n\n{text}\n"
+
+
+@pytest.fixture
+def proposals(tmp_path: Path) -> Path:
+    for number, title, author, status, text in (
+        (7, "Oak for sluices", "Ada Lane (@adal), Ben Hale (@bhale)", "Final", "Elm rots within four years."),
+        (12, "Two wheels", "Cora Pike (@cora)", "Draft", "One wheel is idle when MIP-7 has its sluice closed."),
+        (31, "Night shifts", "Ben Hale (@bhale)", "Withdrawn", "MIP-7 and MIP-12 change who has to be there."),
+    ):
+        text = PROPOSAL.format(number=number, title=title, author=author, status=status, text=text)
+        (tmp_path / f"mip-{number}.md").write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+async def test_a_document_is_called_by_the_number_that_is_the_name_of_its_file(
+    kb: KnowledgeBase, proposals: Path
+) -> None:
+    """Others name it, and the text of its file has no such word at all."""
+    await kb.ingest(proposals)
+    for question in ("What is the motivation of MIP-7?", "Why was MIP 7 proposed?", "MIP-7"):
+        assert (await kb.search(question, mode="keyword"))[0].path.endswith("mip-7.md"), question
+    assert (await kb.search("What is the motivation of MIP-7?"))[0].path.endswith("mip-7.md")
+    (entity,) = [one for one in (await kb.entities())[0] if one.name == "MIP-7"]
+    piece = await kb.traverse(entity.name, depth=1)
+    assert {node.name for node in piece.nodes} >= {"Oak for sluices"}
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("Who wrote MIP-7?", "author: Ada Lane, Ben Hale"),
+        ("What is the status of MIP 12?", "status: Draft"),
+        ("What is the status of MIP-31?", "status: Withdrawn"),
+    ],
+)
+async def test_fields_are_told_of_a_document_that_is_called_by_its_number(
+    kb: KnowledgeBase, proposals: Path, question: str, said: str
+) -> None:
+    await kb.ingest(proposals)
+    answer = await kb.ask(question)
+    first = next(line for line in answer.text.splitlines() if line.startswith("- "))
+    assert said in first
+    number = question.rstrip("?").replace("-", " ").split()[-1]
+    cited = [one.path for one in answer.citations if f"[{one.number}]" in first]
+    assert [path.rpartition("/")[2] for path in cited] == [f"mip-{number}.md"]
+
+
 async def test_who_somebody_is_is_what_the_graph_says_of_them(kb: KnowledgeBase, notes: Path) -> None:
     await kb.ingest(notes)
     answer = await kb.ask("Who is Ada Lane?")
@@ -170,6 +218,12 @@ async def test_metadata_of_callers_is_searched_too(kb: KnowledgeBase) -> None:
 )
 def test_fields_that_name_something(metadata: dict[str, Any], line: str) -> None:
     assert fields_line(naming_fields(metadata)) == line
+
+
+def test_who_writes_is_called_by_name_and_not_by_a_handle_behind_it() -> None:
+    fields = naming_fields({"author": "Ada Lane (@adal), Ben Hale <ben@mill.example>, Cora Pike"})
+    assert fields == {"author": ["Ada Lane", "Ben Hale", "Cora Pike"]}
+    assert naming_fields({"author": "@adal"}) == {"author": ["@adal"]}
 
 
 def test_the_record_of_a_document_has_its_other_plain_fields() -> None:

@@ -15,10 +15,18 @@ from core.rag.analysis.analyzer import (
 )
 from core.rag.analysis.dates import asked_dates, date_words, path_dates
 from core.rag.analysis.definitions import asked_name, asked_names, asked_words, defined_words, definition_word
-from core.rag.analysis.numbered import asked_numbers, document_words, heading_numbers, number_of, without_number
+from core.rag.analysis.numbered import (
+    asked_documents,
+    asked_numbers,
+    document_numbers,
+    document_words,
+    heading_numbers,
+    number_of,
+    without_number,
+)
 
 #: Raised whenever the same text gives other words, so that documents are analysed again.
-ANALYSIS_VERSION = 12
+ANALYSIS_VERSION = 13
 
 __all__ = [
     "ANALYSIS_VERSION",
@@ -27,6 +35,7 @@ __all__ = [
     "TITLE_WEIGHT",
     "analyze",
     "asked_dates",
+    "asked_documents",
     "asked_name",
     "asked_names",
     "asked_numbers",
@@ -34,6 +43,7 @@ __all__ = [
     "date_words",
     "defined_words",
     "definition_word",
+    "document_numbers",
     "document_words",
     "file_word",
     "heading_numbers",

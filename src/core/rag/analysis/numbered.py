@@ -67,8 +67,10 @@ _BARE_HEADING: Final = regex(
 )
 _ASKED: Final = regex(rf"(?<!\w){_NAMED}")
 _BARE: Final = regex(r"(?<![\w.-])v?(?P<number>\d{1,4}(?:\.\d{1,4}){1,5})(?![\w-]|\.\d)")
-#: A kind and a number in the name of a file: "rfc9114", "ADR-0011", "pep_0008".
-_NAME: Final = regex(r"(?P<kind>[^\W\d_]{2,24})[-_. ]?(?P<number>\d{1,5})(?![\w.]*\d)")
+#: A kind and a number in the name of a file: "rfc9114", "ADR-0011", "pep_0008", "CVE-2021-44228".
+_NAME: Final = regex(r"(?P<kind>[^\W\d_]{2,24})[-_. ]?(?P<number>\d{1,7})(?:-(?P<second>\d{1,7}))?(?![\w.]*\d)")
+#: A question writes it with a hyphen, too: "EIP-1559".
+_HYPHENED: Final = regex(r"(?<![\w-])(?P<word>[^\W\d_]{2,24})-(?P<number>\d{1,7}(?:-\d{1,7})?)(?![\w-]|\.\d)")
 #: What may stand between the number of a heading and the rest.
 _BEHIND: Final = " \t\u00a0.:;,)]}*_-\N{EN DASH}\N{EM DASH}|/"
 #: Characters of a heading within which its number is.
@@ -97,15 +99,32 @@ def name_numbers(name: str) -> tuple[str, ...]:
     Example:
         >>> name_numbers("rfc9114"), name_numbers("ADR-0011-answers"), name_numbers("01-a")
         (('rfc9114',), ('adr11',), ())
+        >>> name_numbers("CVE-2021-44228")
+        ('cve2021', 'cve2021x44228')
     """
-    spaced = _NAME.match(name)
-    return () if spaced is None else heading_numbers(f"{spaced['kind']} {spaced['number']}")
+    found = _NAME.match(name)
+    if found is None or not _is_kind(kind := _kind(found["kind"])):
+        return ()
+    numbers = [found["number"], *([f"{found['number']}-{found['second']}"] if found["second"] else ())]
+    return tuple(_term(kind, number) for number in numbers)
 
 
 def document_words(title: str, path: str) -> tuple[str, ...]:
     """Return the index words for the dates and the number of a document: "board/2021/minutes-02-28.md", "RFC 9114"."""
+    return tuple(dict.fromkeys((*date_words(title), *path_dates(path), *document_numbers(title, path))))
+
+
+def document_numbers(title: str, path: str) -> tuple[str, ...]:
+    """Return the index words for the number of a document, which its title or the name of its file begins with.
+
+    No text has such a word, as ``eip1559`` is one of all that have "EIP-1559".
+
+    Example:
+        >>> document_numbers("The fee market", "eip-1559.md")
+        ('namedeip1559',)
+    """
     numbers = (*name_numbers(title), *name_numbers(PurePosixPath(path).stem))
-    return tuple(dict.fromkeys((*date_words(title), *path_dates(path), *numbers)))
+    return tuple(dict.fromkeys(map(_of_document, numbers)))
 
 
 def without_number(heading: str) -> str:
@@ -141,11 +160,28 @@ def asked_numbers(question: str) -> list[str]:
     for found in _ASKED.finditer(question):
         if word := _word(found):
             words[word] = None
-            if _kind(found) in _NUMBERED_ALONE:
+            if _kind(found["word"]) in _NUMBERED_ALONE:
                 words[_term(_ALONE, found["number"])] = None
     for found in _BARE.finditer(question):  # "Flask 2.3.2": version 2.3.2, or section 2.3.2 of a specification
         words |= dict.fromkeys(_term(kind, found["number"]) for kind in (_ALONE, "version"))
     return list(words) if len(words) <= _MOST_ASKED else []
+
+
+def asked_documents(question: str) -> list[str]:
+    """Return the index words for the documents that a question names by their numbers.
+
+    Example:
+        >>> asked_documents("Does RFC 9110 say what EIP-1559 and CVE-2021-44228 do?")
+        ['namedrfc9110', 'namedeip1559', 'namedcve2021x44228']
+    """
+    hyphened = [(_kind(found["word"]), found["number"]) for found in _HYPHENED.finditer(question)]
+    words = [word for word in asked_numbers(question) if not word.startswith(_ALONE)]
+    words += [_term(kind, number) for kind, number in hyphened if _is_kind(kind)]
+    return [_of_document(word) for word in words] if len(words) <= _MOST_ASKED else []
+
+
+def _of_document(number: str) -> str:
+    return f"named{number}".encode()[:MAX_TERM_BYTES].decode(errors="ignore")
 
 
 def number_of(written: str) -> int:
@@ -153,15 +189,20 @@ def number_of(written: str) -> int:
     return int(written) if written.isdecimal() else _VALUES.get(written.lower(), 0)
 
 
-def _kind(found: re.Match[str]) -> str:
-    name = fold(found["word"] or "§")
+def _kind(word: str | None) -> str:
+    name = fold(word or "§")
     return _KINDS.get(name, name)
+
+
+def _is_kind(kind: str) -> bool:
+    """Return whether something is numbered so, and not just a word before a number: "in 2024"."""
+    return kind in _NUMBERED_ALONE or kind not in folded_stop_words(DEFAULT_LANGUAGE)
 
 
 def _word(found: re.Match[str]) -> str:
     """Return the index word of a name with a number; nothing if letters are no number there: "Act I", but "As I"."""
-    kind, number = _kind(found), found["number"]
-    if kind in folded_stop_words(DEFAULT_LANGUAGE) and kind not in _NUMBERED_ALONE:
+    kind, number = _kind(found["word"]), found["number"]
+    if not _is_kind(kind):
         return ""
     if kind == "annex" and len(number) == 1:
         return kind + number.lower()

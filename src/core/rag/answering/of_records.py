@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 from core.rag.answering.types import FoundEntity
 from core.rag.dbhandler.documents.rows import from_json
+from core.rag.dbhandler.knowledge.record_rows import DOCUMENTS
 from core.rag.extraction.records import record_line
+from core.rag.retrieval.hits import Hit
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
@@ -26,7 +28,8 @@ _ROWS: Final = 200
 async def with_records(
     client: MemGraphClient, entities: Iterable[FoundEntity], passages: Collection[str] = ()
 ) -> list[FoundEntity]:
-    """Return entities; those without a summary have the fields of the records that they are the name of instead.
+    """Return entities; those without a summary have the fields of what they are the name of instead: of records, and of
+    documents, which may also be called by their number ("EIP-1559").
 
     Args:
         client: The graph.
@@ -34,17 +37,54 @@ async def with_records(
         passages: Ids of records that are told anyway.
     """
     entities = list(entities)
-    rows = await client.read(
+    ids = [entity.id for entity in entities if not entity.summary]
+    named = await client.read(
         "UNWIND $ids AS i MATCH (e:Entity {id: i})<-[h:HAS_ENTITY]-(r:Record) WHERE h.field IN $fields "
         "RETURN i AS entity, h.field AS field, r.id AS record, r.data AS data ORDER BY entity, record LIMIT $limit",
-        ids=[entity.id for entity in entities if not entity.summary],
+        ids=ids,
         fields=_FIELDS,
         limit=_ROWS,
     )
+    titled = await client.read(
+        "UNWIND $ids AS i MATCH (e:Entity {id: i})<-[:TITLED]-(d:Document)<-[:DEFINED_IN]-(r:Record) "
+        "WHERE r.collection = $collection "
+        "RETURN i AS entity, r.id AS record, r.data AS data, d.id AS document ORDER BY entity, record LIMIT $limit",
+        ids=ids,
+        collection=DOCUMENTS,
+        limit=_ROWS,
+    )
+    documents = {(row["entity"], row["record"]): row["document"] for row in titled}
+    known = {(row["entity"], row["record"]) for row in named}
+    rows = [*named, *(row for row in titled if (row["entity"], row["record"]) not in known)]
     said: dict[str, list[str]] = {}
+    whose: dict[str, list[str]] = {}
     for row in (row for row in rows if row["record"] not in passages):
         fields = from_json(row["data"])
-        line = record_line({key: value for key, value in fields.items() if key != row["field"]})
+        line = record_line({key: value for key, value in fields.items() if key != row.get("field")})
         if line and len(lines := said.setdefault(row["entity"], [])) < _MOST:
             lines.append(line if len(line) <= _LONGEST else f"{line[:_LONGEST].rsplit(' ', 1)[0]} …")
-    return [replace(one, summary="; ".join(said[one.id])) if one.id in said else one for one in entities]
+            whose.setdefault(row["entity"], []).append(documents.get((row["entity"], row["record"]), ""))
+    told = {key: ("; ".join(lines), whose[key][0] if len(lines) == 1 else "") for key, lines in said.items()}
+    return [
+        replace(one, summary=told[one.id][0], document=told[one.id][1]) if one.id in told else one for one in entities
+    ]
+
+
+async def openings(client: MemGraphClient, entities: Iterable[FoundEntity], hits: Iterable[Hit]) -> list[Hit]:
+    """Return the first passages of the documents whose fields entities have, which stand for these, if they are not
+    there yet.
+
+    Args:
+        client: The graph.
+        entities: As :func:`with_records` returns them.
+        hits: The passages that are there.
+    """
+    there = {hit.document_id for hit in hits if hit.fields}
+    wanted = dict.fromkeys(one.document for one in entities if one.document and one.document not in there)
+    rows = await client.read_for_ids(
+        "UNWIND $ids AS i MATCH (d:Document {id: i})<-[:CHUNK_OF]-(c:DocumentChunk) WHERE c.chunk_index = 0 "
+        "AND d.namespace = $namespace RETURN i AS document, c.id AS chunk",
+        list(wanted)[:_MOST],
+    )
+    chunks = await client.chunks_by_id([row["chunk"] for row in rows])
+    return [Hit.of_chunk(chunks[row["chunk"]], 0.0, {}) for row in rows if row["chunk"] in chunks]

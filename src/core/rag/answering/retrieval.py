@@ -14,7 +14,7 @@ from core.rag.answering.computing.in_documents import computed_in_documents
 from core.rag.answering.computing.question import chained
 from core.rag.answering.graph_index.search import GraphSearch
 from core.rag.answering.metrics import Metrics
-from core.rag.answering.of_records import with_records
+from core.rag.answering.of_records import openings, with_records
 from core.rag.answering.prose import LOOKED_AT, best_to_read
 from core.rag.answering.record_passages import merged, record_passages
 from core.rag.answering.relevance.judging import judge
@@ -168,6 +168,7 @@ class _Retrieval:
         asked = await self._leg(
             "records", with_records(self._kb.client, [one for one in entities if one.id in named], told)
         )
+        hits += await self._leg("fields of documents", openings(self._kb.client, asked, hits))
         entities = best_entities({one.id: one for one in (*entities, *others, *asked)}.values())
         if worked_out:  # beside which single rows say nothing
             hits = [hit for hit in hits if "row" not in hit.metadata and not any(one.has(hit) for one in worked_out)]

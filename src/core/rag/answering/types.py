@@ -64,6 +64,7 @@ class FoundEntity:
             nearest passage that mentions it.
         method: What found it first: ``pattern``, ``trigram``, ``vector``, ``end`` (of a relation), or ``drift`` (on a
             path).
+        document: Id of the document whose fields the summary has; empty: it has none, or those of several.
     """
 
     id: str
@@ -74,6 +75,7 @@ class FoundEntity:
     score: float = 0.0
     similarity: float = 0.0
     method: str = ""
+    document: str = ""
 
 
 @dataclass(slots=True)

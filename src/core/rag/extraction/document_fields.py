@@ -51,6 +51,7 @@ _NAMES: Final = frozenset({"name", "names", "fullname"})
 _LISTED: Final = frozenset({"tag", "category", "topic", "skill"})
 _SEPARATOR: Final = regex(r"\s*[,;]\s*|\s+(?:and|&)\s+")
 _ADDRESS: Final = regex(r"\s*<[^<>]*>$")  # <guido at python.org>
+_HANDLE: Final = regex(r"(?<=\S)\s*\(@[^()@]*\)$")
 #: Maximum number of values of a field, and of characters of a value.
 _MOST: Final = 20
 _LONGEST: Final = 200
@@ -113,7 +114,7 @@ def _is_plain(value: Any) -> bool:
 def _names(text: str, kind: str) -> list[str]:
     if len(text) > _LONGEST * _MOST:
         return []
-    parts = _parts(" ".join(text.split()), kind)
+    parts = [_HANDLE.sub("", part) for part in _parts(" ".join(text.split()), kind)]
     names = [first_address(part)[0] or part if "@" in part else _ADDRESS.sub("", part) for part in parts]
     return [
         name for name in names if len(name) <= _LONGEST and any(map(str.isalnum, name)) and name.lower() not in _NOBODY

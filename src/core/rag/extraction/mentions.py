@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from core.rag.analysis.stopwords import stop_words
 from core.rag.extraction.facts import ChunkFacts
@@ -17,11 +18,15 @@ from core.rag.extraction.words import normalize_name, normalized_words
 from libs.regexes import regex
 
 #: Counts up whenever the same text gives other names, so that documents are looked at again.
-EXTRACTION_VERSION: Final = 28
+EXTRACTION_VERSION: Final = 29
 
 _PARENTHESIS: Final = regex(r"\s*[(（][^()（）]*[)）]\s*$")
 #: The number of a document before its title: "PEP 8 – Style Guide", "RFC 2119: Key words".
 _NUMBER: Final = regex(r"([A-Z]{2,8}[ -]?\d{1,7}(?:[.-]\d{1,7}){0,3})\s*(?:[–—:|]|-(?=\s))\s*\S")
+#: The name of a file that is a number: "eip-1559.md", "rfc9110.txt", "CVE-2021-44228.json".
+_NUMBERED_FILE: Final = regex(r"([A-Za-z]{2,8})[-_ ]?0*([1-9]\d{0,6}(?:-\d{1,7})?)(?=[-_. ]|\Z)")
+#: Characters at the beginning of a document within which it says what it is.
+_OPENING: Final = 20_000
 _EXTENSION: Final = regex(r"\.[A-Za-z0-9]{1,5}$")
 _BETWEEN: Final = regex(r"[_\s-]+")
 
@@ -117,19 +122,23 @@ def with_facts(mentions: Iterable[Mention], names: Mapping[str, Found], facts: C
     return list(found.values())
 
 
-def titles_of(title: str | None, path: str) -> list[Title]:
-    """Return the names of a document: its title, also without parentheses at its end, and the number before it.
+def titles_of(title: str | None, path: str, content: str = "", fields: Mapping[str, Any] | None = None) -> list[Title]:
+    """Return the names of a document: its title, also without parentheses at its end, and its number.
+
+    That stands before the title ("PEP 8 – Style Guide"), or it is the name of the file and the document says so itself:
+    ``eip-1559.md`` with a field ``eip: 1559``, or "RFC 9110" in ``rfc9110.txt``.
 
     Args:
         title: The title from the document itself; ``None``: the name of its file, if it looks like a name.
         path: Path or URL of the document.
+        content: Its text.
+        fields: Its metadata.
     """
     text = " ".join((title or "").split()) or _from_path(path)
     short = _PARENTHESIS.sub("", text)
     number = _NUMBER.match(text)
-    names = {
-        normalize_name(spelt): without_symbols(spelt) for spelt in (short, text, *(number.groups() if number else ()))
-    }
+    spellings = [short, text, *(number.groups() if number else ()), _file_number(path, content, fields or {})]
+    names = {normalize_name(spelt): without_symbols(spelt) for spelt in spellings}
     return [Title(name, spelt) for name, spelt in names.items() if name]
 
 
@@ -151,6 +160,17 @@ def is_sought(name: str) -> bool:
 def sought(titles: Iterable[str]) -> NameTable:
     """Return a table of those normalised titles that are searched for."""
     return NameTable(filter(is_sought, titles))
+
+
+def _file_number(path: str, content: str, fields: Mapping[str, Any]) -> str:
+    """Return ``EIP-1559`` for ``eip-1559.md``, if that is what the document calls itself; else nothing."""
+    found = _NUMBERED_FILE.match(posixpath.basename(path.replace("\\", "/")))
+    if found is None:
+        return ""
+    kind, number = found[1].upper(), found[2]
+    own = {name.upper(): str(value).lstrip("0") for name, value in fields.items()}
+    is_told = own.get(kind) == number or re.search(rf"(?<!\w){kind}[- ]{number}(?![\w-]|\.\d)", content[:_OPENING])
+    return f"{kind}-{number}" if is_told else ""
 
 
 def _from_path(path: str) -> str:

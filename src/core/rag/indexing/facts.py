@@ -52,7 +52,7 @@ def facts_of(document: Document, identifier: str, namespace: str, hints: Mapping
     Raises:
         InvalidInputError: if one of its records is not JSON.
     """
-    facts = Facts(titles_of(document.title, document.path))
+    facts = Facts(titles_of(document.title, document.path, document.content, document.metadata))
     if document.format.startswith(_CODE):
         facts.code = code_facts(document.content, document.format.removeprefix(_CODE))
     if not document.records and (own := document_record(document.title, document.metadata, hints)):

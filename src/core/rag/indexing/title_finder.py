@@ -47,7 +47,7 @@ class TitleFinder:
         self._words: dict[str, str] = {}
         self._kept_chars = 0
         for document in coming:
-            self._expect(titles_of(document.title, document.path), 0)
+            self._expect(titles_of(document.title, document.path, document.content, document.metadata), 0)
 
     def _expect(self, titles: Iterable[Title], batch: int) -> None:
         for title in titles:

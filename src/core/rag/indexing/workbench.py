@@ -89,7 +89,11 @@ class Workbench:
             documents: Those that changed.
         """
         if self._extraction:
-            titles = [title for document in documents for title in titles_of(document.title, document.path)]
+            titles = [
+                title
+                for document in documents
+                for title in titles_of(document.title, document.path, document.content, document.metadata)
+            ]
             self._run.titles.update(title.name for title in titles)
             self._titles += titles
         if self._worker_allowed and self._starting is None and self._is_worthwhile(documents):

@@ -98,7 +98,9 @@ def answering_statements(
     names = {entity.id: set(analyze(entity.name)) for entity in entities}
     inside = {end for end, name in names.items() if name and words.issuperset(name)}
     named = {entity.id: wanted - names[entity.id] for entity in entities if entity.score > 1 or entity.id in inside}
-    sources = {normalize_name(one.hit.title): one for one in reversed(passages) if one.hit.title and one.hit.fields}
+    having = [one for one in reversed(passages) if one.hit.fields]
+    sources = {normalize_name(one.hit.title): one for one in having if one.hit.title}
+    of_documents = {one.hit.document_id: one for one in having}
     found: dict[str, tuple[bool, Passage | None]] = {}
 
     def state(text: str, source: Passage | None, whole: bool) -> None:
@@ -110,7 +112,7 @@ def answering_statements(
         said = _senses(analyze(entity.summary))
         if said and entity.id in named and _says(said, named[entity.id]):
             told.add(entity.id)
-            source = sources.get(normalize_name(entity.name))
+            source = of_documents.get(entity.document) or sources.get(normalize_name(entity.name))
             if source is not None and not _same_fields(source.hit.fields, entity.summary):
                 source = None
             state(f"{entity.name}: {entity.summary}", source, _says_all(said, named[entity.id]))

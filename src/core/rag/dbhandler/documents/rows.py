@@ -18,6 +18,7 @@ from core.rag.analysis import (
     TITLE_WEIGHT,
     date_words,
     defined_words,
+    document_numbers,
     document_words,
     file_word,
     heading_numbers,
@@ -255,9 +256,9 @@ def chunk_ids(document: str, contents: Sequence[str]) -> list[str]:
 def chunk_terms(path: str, title: str, heading: str, metadata: Mapping[str, Any], content: str) -> str:
     """Return the words that find a chunk: of its title, heading, table header and content, and for what it defines.
 
-    The name of its file is one word, which counts like those of a title. The first chunk of a document has the words
-    of its fields, too. The number of a heading ("§ 433") is one word with what is numbered, and so is a date of the
-    title, the file or a heading.
+    The name of its file is one word, which counts like those of a title, and so does its number ("RFC 9110"). The first
+    chunk of a document has the words of its fields, too. The number of a heading ("§ 433") is one word with what is
+    numbered, and so is a date of the title, the file or a heading.
     """
     above = " ".join(str(part) for part in (heading, metadata.get("table_header"), metadata.get("fields")) if part)
     words = index_terms(title, above, content)
@@ -273,7 +274,8 @@ def _numbers_of(heading: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=256)
 def _names_of(path: str, title: str) -> tuple[str, ...]:
-    return (*document_words(title, path), *file_word(path) * TITLE_WEIGHT)
+    called = (*document_numbers(title, path), *file_word(path))
+    return (*document_words(title, path), *called * TITLE_WEIGHT)
 
 
 def chunk_rows(

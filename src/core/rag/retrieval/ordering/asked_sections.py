@@ -12,7 +12,14 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from core.rag.analysis import date_words, document_words, heading_numbers, naming_terms, without_number
+from core.rag.analysis import (
+    date_words,
+    document_numbers,
+    document_words,
+    heading_numbers,
+    naming_terms,
+    without_number,
+)
 from core.rag.analysis.purposes import Purpose
 from core.rag.headings import headings_of
 from core.rag.retrieval.ordering.fusion import raised
@@ -48,8 +55,8 @@ def asked_sections(
     """Return how much of the question the names of each passage are, if it asks for the section.
 
     It does if it has all words of the innermost heading (without its number), which are not only those of the title, or
-    its number or date ("§ 433 BGB", "version 2.3"). If it has those of a heading further up, or its number, it asks for
-    all that is within.
+    its number or date ("§ 433 BGB", "version 2.3"). If it has those of a heading further up, or its number, or that of
+    the document ("RFC 9110"), it asks for all that is within.
 
     Args:
         passages: The best passages by id.
@@ -68,7 +75,8 @@ def asked_sections(
     for key, passage in passages.items():
         outermost.setdefault(passage.title, set()).add(above[key][0])
     for key, passage in passages.items():
-        if not passage.heading:
+        number = shares.keys() & set(document_numbers(passage.title, passage.path))
+        if not passage.heading and not number:
             continue
         parts = above[key]
         title, headings = naming_terms(passage.title, [*map(without_number, parts)], passage.content)
@@ -81,7 +89,7 @@ def asked_sections(
             own = own or not title.union(*headings[: len(over)], *dates[: len(over) + 1]).isdisjoint(shares)
         # One that is above all passages is the name of the document, whose title may be that of its file.
         within = called[1:] if len(outermost[passage.title]) == 1 else called
-        if own or any(within) or any(numbers):
+        if own or any(within) or any(numbers) or number:
             named = title.union(*headings, *numbers, *dates) & shares.keys()
             found[key] = math.fsum(shares[word] for word in named) * (1.0 if own else WITHIN)
     begun = {(passages[key].path, passages[key].heading) for key in found if _begins(passages[key])}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from core.rag.analysis import (
     asked_dates,
+    asked_documents,
     asked_name,
     asked_numbers,
     asked_words,
@@ -24,7 +25,7 @@ _OF_WORD = 0.4
 #: What also stands behind numbers. Of function words, single letters are units: 5 s, 2 t.
 _NO_UNITS = frozenset({"a", "pm"})
 
-#: What the word of a definition, or the name of a file, weighs beside the others (ADR 7 has the measurements).
+#: What the word of a definition, or the name or number of a file, weighs beside the others (ADR 7 has measurements).
 _DEFINED = 3.0
 #: What the number of a section weighs with what is numbered ("§ 433"), beside the number alone.
 _NUMBERED = 2.0
@@ -62,5 +63,6 @@ def searched_terms(query: str) -> dict[str, float]:
     if words and (name := asked_name(query)):
         own = {*query_terms(name), *joined_terms(name)}
         terms = {term: weight if term in own else _ASKING for term, weight in terms.items()}
-    terms |= dict.fromkeys(words, _DEFINED) | dict.fromkeys(asked_numbers(query), _NUMBERED)
+    terms |= dict.fromkeys((*words, *asked_documents(query)), _DEFINED)
+    terms |= dict.fromkeys(asked_numbers(query), _NUMBERED)
     return terms | dict.fromkeys(asked_dates(query), 1.0)
