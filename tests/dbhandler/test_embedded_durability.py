@@ -171,6 +171,31 @@ async def test_after_a_disk_has_failed_nothing_more_is_acknowledged(
     await store.close()
 
 
+@pytest.mark.parametrize("whose", ["nobody's", "another graph's"])
+async def test_a_commit_is_not_acknowledged_in_a_log_that_was_emptied_or_replaced(
+    whose: str, graph_file: Path, tmp_path: Path
+) -> None:
+    """As by who makes room, or when an older process makes a checkpoint, whose folder was renamed."""
+    store, other = await EmbeddedStore.open(str(graph_file)), await EmbeddedStore.open(str(tmp_path / "other"))
+    await put(store, "a")
+    await put(other, "b")
+    (log,), (another,) = (commitlog.log_folder(file).iterdir() for file in (graph_file, tmp_path / "other"))
+    if whose == "nobody's":
+        os.truncate(log, 0)
+    else:
+        shutil.copyfile(another, log.with_name("wal_00000000000000099999.log"))
+    for name in ("c", "d"):
+        with pytest.raises(StoreUnavailableError, match=r"cut short or replaced.* open it again"):
+            await put(store, name)
+    with pytest.raises(StoreUnavailableError, match="cut short or replaced"):
+        await store.check()
+    await store.close()
+    await other.close()
+    store = await EmbeddedStore.open(str(graph_file))
+    assert "a" in await names(store)
+    await store.close()
+
+
 def synchronizing(monkeypatch: pytest.MonkeyPatch) -> set[int]:
     """The inodes that are synchronized from now on; it grows as they are."""
     synchronized = set()

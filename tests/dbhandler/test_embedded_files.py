@@ -51,7 +51,6 @@ async def test_the_log_does_not_grow_for_ever(graph_file: Path, monkeypatch: pyt
             await asyncio.sleep(0.05)
     assert graph_file.stat().st_size > 0
     await store.close()
-    assert grafeo_engine.CHECKPOINT_SECONDS <= 60
 
 
 async def test_only_a_store_that_writes_makes_checkpoints(graph_file: Path) -> None:
@@ -60,7 +59,8 @@ async def test_only_a_store_that_writes_makes_checkpoints(graph_file: Path) -> N
     assert store._db.checkpoint_status()["wal_bytes"] is None
     await put(store, "a")
     assert store._db.checkpoint_status()["wal_bytes"] == grafeo_engine.CHECKPOINT_LOG_BYTES
-    assert store._db.checkpoint_status()["interval_secs"] == grafeo_engine.CHECKPOINT_SECONDS
+    # Nor by the clock, when another graph may be at its path, whose log it would remove.
+    assert store._db.checkpoint_status()["interval_secs"] is None
     await store.close()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from pathlib import Path
 from typing import Any
 
 import jwt
@@ -194,6 +195,17 @@ async def test_health_is_not_waited_for_as_long_as_a_graph_may_take(monkeypatch:
     async with serving() as client:
         monkeypatch.setattr("mgrag.http.app._HEALTH_SECONDS", 0.1)
         with monkeypatch.context() as away:
-            away.setattr(MemGraphClient, "read", silent)
+            away.setattr(MemGraphClient, "check", silent)
             assert (await ok(await client.get("/health"), 503))["type"] == "StoreUnavailableError"
+        await ok(await client.get("/health"))
+
+
+async def test_health_is_not_well_while_nothing_can_be_stored(tmp_path: Path) -> None:
+    file = tmp_path / "graph"
+    async with serving(knowledge=KnowledgeBase.open(f"embedded:{file}")) as client:
+        await ok(await client.get("/health"))
+        file.rename(tmp_path / "moved")
+        assert (await ok(await client.get("/health"), 503))["type"] == "StoreUnavailableError"
+        await ok(await client.get("/db/default/documents"))
+        (tmp_path / "moved").rename(file)
         await ok(await client.get("/health"))

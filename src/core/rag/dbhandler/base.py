@@ -170,6 +170,10 @@ class ClientBase:
     ) -> None:
         await self.close()
 
+    async def check(self) -> None:
+        """See :meth:`core.rag.dbhandler.store.GraphStore.check`."""
+        await (await self.connect()).check()
+
     async def read(self, statement: str, **parameters: Any) -> list[Row]:
         """Run a reading statement; ``$namespace`` is always set."""
         store = await self.connect()

@@ -113,6 +113,14 @@ class GraphStore(Protocol):
         """
         ...
 
+    async def check(self) -> None:
+        """Return if the graph can be reached, and nothing is known that keeps it from being written to.
+
+        Raises:
+            StoreError: otherwise; an embedded graph whose file or log was moved has to be opened again, for example.
+        """
+        ...
+
     def commits(self, labels: Collection[Label]) -> int:
         """Return a number that grows with every commit of this store that may have changed these labels or their edges.
 

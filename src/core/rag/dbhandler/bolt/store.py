@@ -225,6 +225,10 @@ class BoltStore:
                 self._words.changed(transaction.statements)
                 self._commits.note(transaction.statements)
 
+    async def check(self) -> None:
+        """See :class:`~core.rag.dbhandler.store.GraphStore`."""
+        await self.run("RETURN 1 AS one")
+
     def commits(self, labels: Collection[Label]) -> int:
         """See :class:`~core.rag.dbhandler.store.GraphStore`."""
         return self._commits.of(labels)

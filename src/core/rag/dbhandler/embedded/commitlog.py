@@ -22,6 +22,9 @@ GROUP_SECONDS = 1.0
 
 _TRIES = 3
 
+#: With these, each log of a graph begins: what it is, and the id of the graph.
+_SAME_BYTES = 32
+
 
 def log_folder(graph: Path) -> Path:
     """Return the folder with the write-ahead log of a graph file, which holds what is not in the file yet."""
@@ -42,6 +45,7 @@ class CommitLog:
         self._file = _identity(graph)
         self._folder = log_folder(graph)
         self._every_commit = every_commit
+        self._start = b""  # of the log
         self._named = False  # whether the name of the folder is synchronized
         self._stopped = False
         self._guard = threading.Lock()  # of the numbers
@@ -140,6 +144,10 @@ class CommitLog:
         if descriptor is None:
             return
         try:
+            start = os.read(descriptor, _SAME_BYTES)
+            self._start = self._start or start
+            if start != self._start:
+                raise OSError(errno.ENOENT, "its log was cut short or replaced")
             if hasattr(os, "fdatasync"):
                 os.fdatasync(descriptor)
             else:  # macOS

@@ -29,8 +29,8 @@ from core.rag.errors import (
 )
 from core.rag.file_status import status_of
 
-# Without this the engine makes no checkpoints, and its log would grow forever.
-CHECKPOINT_SECONDS = 60
+# Without this the engine makes no checkpoints, and its log would grow forever. By the clock it would make them while
+# nobody writes, too, when there may be another graph at the path of this one, whose log it would take away.
 CHECKPOINT_LOG_BYTES = 64 << 20
 
 #: Suffix, followed by a date, of the graph that a restore replaced and keeps.
@@ -234,7 +234,7 @@ def open_for_reading(file: Path) -> Any:
 
 def start_checkpoints(db: Any) -> None:
     """Start automatic checkpoints. They make closing 0.1 s slower, so this is only called at the first write."""
-    db.set_checkpoint_triggers(interval_secs=CHECKPOINT_SECONDS, wal_bytes=CHECKPOINT_LOG_BYTES)
+    db.set_checkpoint_triggers(wal_bytes=CHECKPOINT_LOG_BYTES)
 
 
 def close_engine(handles: list[Any]) -> None:

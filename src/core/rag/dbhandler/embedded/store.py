@@ -1,8 +1,6 @@
 """The embedded store: Grafeo in this process, with the guards that make it safe for somebody's only copy.
 
-What is guarded against, each seen on Grafeo 0.6: commits that are not yet on the disk, forked children that delete the
-write-ahead log of their parent, two writers that both succeed, failed transactions that linger, parameters that change
-their type, and use after closing.
+ADR 2 lists what is guarded against, each seen on Grafeo 0.6.
 """
 
 from __future__ import annotations
@@ -68,7 +66,7 @@ class EmbeddedStore:
         self._read_only = read_only
         self._checkpoints = False
         self._committed = False
-        self._log = CommitLog(path, every_commit=sync) if path is not None else None
+        self._log = CommitLog(path, every_commit=sync) if path is not None and not read_only else None
         self._vectors = VectorTables()
         self._words = WordScores()
         self._keywords = KeywordIndexes(self, self._words, can_write=not read_only)
@@ -133,7 +131,7 @@ class EmbeddedStore:
 
     @property
     def path(self) -> Path | None:
-        """The graph file, ``None`` in memory."""
+        """The graph file; ``None`` in memory."""
         return self._path
 
     async def run(self, statement: str, parameters: Parameters | None = None) -> list[Row]:
@@ -161,9 +159,8 @@ class EmbeddedStore:
                     raise
             await asyncio.sleep(delay * random.uniform(0.5, 1.5))  # noqa: S311
             delay = min(2 * delay, 1.0)
-        if self._log is not None:
+        if (log := self._log) is not None:
             # Outside of the gate: the next transaction may run meanwhile. Its commit is behind this one in the log.
-            log = self._log
             await self._writing(lambda _: log.acknowledge(number), "Storing a commit")
         return result
 
@@ -197,6 +194,10 @@ class EmbeddedStore:
                 engine.start_checkpoints(db)
                 self._checkpoints = True
         return db.begin_transaction()
+
+    async def check(self) -> None:
+        """See :class:`~core.rag.dbhandler.store.GraphStore`. One for reading only has to be open."""
+        await self.reading(lambda _: self._log.check() if self._log else None, "A look at the graph")
 
     def commits(self, labels: Collection[Label]) -> int:
         """See :class:`~core.rag.dbhandler.store.GraphStore`."""
@@ -259,8 +260,7 @@ class EmbeddedStore:
     async def text_search(self, index: TextIndex, terms: Mapping[str, float], k: int) -> list[Match]:
         """See :class:`~core.rag.dbhandler.store.GraphStore`."""
         k = check_k(k)
-        terms = check_terms(terms)
-        if not terms:
+        if not (terms := check_terms(terms)):
             return []
         found = await self._keywords.search(index, terms, k)
         return await scan_text(self, index, terms, k) if found is None else found
@@ -317,7 +317,7 @@ class EmbeddedStore:
             fault, end = "", engine.close_engine
             if self._log is not None:
                 fault = self._log.fault() if self._committed else ""
-                end = end if self._read_only or not self._log.is_replaced() else engine.abandon_engine
+                end = engine.abandon_engine if self._log.is_replaced() else end
                 self._log.stop()
             try:
                 await finish(asyncio.wrap_future(self._writers.submit(end, handles)))
