@@ -19,6 +19,22 @@ import pytest
 from mgrag.cli.serve import listening_socket
 from tests.doors.kit import ENDLESS, KEY, NOTES, PATIENT
 
+#: A ``sitecustomize`` with which a module is never imported to its end, as it seems on a busy machine.
+IMPORTING = """\
+import sys
+import threading
+
+
+class Finder:
+    def find_spec(self, name, *_):
+        if name == "{module}":
+            print("importing", file=sys.stderr, flush=True)
+            threading.Event().wait()
+
+
+sys.meta_path.insert(0, Finder())
+"""
+
 
 @contextmanager
 def command(*options: str, **environment: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
@@ -172,6 +188,25 @@ def test_a_server_that_is_told_to_end_does_not_finish_what_nobody_waits_for(tmp_
             assert isinstance(sent.exception(), httpx.HTTPError) or sent.result().status_code == 503
     with command("--db", str(tmp_path / "g.grafeo")) as (_, address):
         assert httpx.get(f"{address}/db/default/documents", timeout=60).json()["documents"] == []
+
+
+@pytest.mark.parametrize("module", ["mgrag.http.app", "core.rag.answering.recording"])
+@pytest.mark.parametrize("number", ["SIGINT", "SIGTERM"])
+def test_a_server_that_is_told_to_end_before_it_serves_does_so(number: str, module: str, tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(IMPORTING.format(module=module))
+    with subprocess.Popen(
+        [sys.executable, "-m", "mgrag", "serve", "--port", "0", "--db", str(tmp_path / "g.grafeo")],
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+    ) as process:
+        try:
+            assert process.stderr is not None and "importing" in process.stderr.readline()
+            process.send_signal(getattr(signal, number))
+            assert process.wait(60) == 130
+            assert process.stderr.read().endswith("stored; the same command can be run again.\n")
+        finally:
+            process.kill()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="prlimit")

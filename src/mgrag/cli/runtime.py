@@ -86,8 +86,26 @@ def importing(*modules: str) -> Iterator[None]:
 
 
 def _import(modules: Sequence[str]) -> None:
-    for name in modules:
-        import_module(name)
+    with ending_at_once():
+        for name in modules:
+            import_module(name)
+
+
+@contextmanager
+def ending_at_once() -> Iterator[None]:
+    """Let a signal end what holds up the event loop, such as imports: the loop would see it after them, in seconds."""
+    import signal
+    import threading
+
+    before = signal.getsignal(signal.SIGINT)
+    if not callable(before) or threading.current_thread() is not threading.main_thread():  # it may be ignored
+        yield
+        return
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def with_kb[T](
@@ -237,9 +255,8 @@ def telling_errors() -> Iterator[None]:
         with telling_warnings():
             yield
     except KeyboardInterrupt:
-        fail(
-            "Interrupted. What was finished before is stored; run the same command again to continue.", EXIT_INTERRUPTED
-        )
+        # True of all commands: to ask again does not continue anything.
+        fail("Interrupted. What was finished before is stored; the same command can be run again.", EXIT_INTERRUPTED)
     except (errors.StoreUnavailableError, errors.StoreFullError, errors.StoreReadOnlyError) as error:
         fail(str(error), EXIT_UNAVAILABLE)
     except (errors.InvalidInputError, errors.ConfigurationError, errors.ModelMismatchError) as error:

@@ -14,7 +14,7 @@ import typer
 
 from mgrag.cli.options import DbOption, ModelOption, NamespaceOption, common
 from mgrag.cli.output import note
-from mgrag.cli.runtime import ANSWERING, importing, open_kb, run
+from mgrag.cli.runtime import ANSWERING, ending_at_once, importing, open_kb, run
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -75,10 +75,11 @@ def serve(
     chosen = common(context, db, namespace, as_json=False)
 
     async def call() -> None:
-        from core.rag.errors import ConfigurationError
-        from core.rag.settings import settings_for
-        from mgrag.http.access import Access
-        from mgrag.http.app import build_app
+        with ending_at_once():
+            from core.rag.errors import ConfigurationError
+            from core.rag.settings import settings_for
+            from mgrag.http.access import Access
+            from mgrag.http.app import build_app
 
         settings = settings_for(None)
         access = Access(settings, only=chosen.namespace, writing=not read_only)
