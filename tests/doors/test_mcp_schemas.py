@@ -48,6 +48,7 @@ async def test_an_empty_id_does_not_mean_everybody() -> None:
     async with serving("embedded::memory:") as agent:
         await agent("remember", session_id="s", content="It is wet.", user_id="ada")
         assert "user is empty" in await agent.fails("recall", query="wet", user_id="")
+        assert "user is empty" in await agent.fails("remember", session_id="s", content="It is dry.", user_id="")
         assert await agent.fails("recall", query="wet", session_id="")
         assert "either" in await agent.fails("forget", session_id="", user_id="ada")
         assert len((await agent("list_memories", session_id="s"))["memories"]) == 1

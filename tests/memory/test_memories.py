@@ -313,12 +313,13 @@ async def test_what_nothing_is_left_of_is_not_remembered(kb: KnowledgeBase, cont
     "arguments",
     [
         {"tags": [f"tag {number}" for number in range(1000)]},
+        {"user_id": ""},  # the owner of the session would have said it
         {"timestamp": 1767225600},
         {"timestamp": "yesterday"},
         {"timestamp": "0001-01-01T00:00:00+14:00"},  # in UTC, before the first year
     ],
 )
-async def test_times_and_tags_that_no_message_can_have(kb: KnowledgeBase, arguments: dict[str, object]) -> None:
+async def test_times_tags_and_users_that_no_message_can_have(kb: KnowledgeBase, arguments: dict[str, object]) -> None:
     with pytest.raises(InvalidInputError):
         await kb.remember("s", "user", FACTS[0], **arguments)  # type: ignore[arg-type]
     assert await kb.memories("s") == []

@@ -116,7 +116,9 @@ async def _summary_of(
         raise InvalidInputError("The summary is empty; nothing was replaced.")
     tags = list(dict.fromkeys(tag for message in old for tag in message["tags"]))[:MAX_TAGS]
     said = max(message["last_said_at"] for message in old)
-    return await asyncio.to_thread(message_properties, text, "summary", timestamp=said, tags=tags, user_id=speaker)
+    return await asyncio.to_thread(
+        message_properties, text, "summary", timestamp=said, tags=tags, user_id=speaker or None
+    )
 
 
 def _central(messages: Sequence[Mapping[str, Any]], count: int) -> str:

@@ -276,7 +276,7 @@ class People:
                 timestamp=message["timestamp"],
                 tags=[rewrite(tag) for tag in message["tags"]],
                 metadata=in_texts(message["metadata"], rewrite),
-                user_id=message["user_id"] if keep_user else None,
+                user_id=(keep_user and message["user_id"]) or None,
             )
             kept = {key: message[key] for key in ("count", "summary", "last_said_at", "last_accessed_at")}
             kept["compacted_into"] = message["compacted_into"] or ""

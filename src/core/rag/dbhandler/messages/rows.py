@@ -53,14 +53,16 @@ def message_properties(
     """Return the properties of a message, except those that depend on its conversation.
 
     Raises:
-        InvalidInputError: if the content is not text, the role is empty, the time is invalid, a tag is not text, or
-            the metadata is not a JSON object.
+        InvalidInputError: if the content is not text, the role or the user is empty, the time is invalid, a tag is not
+            text, or the metadata is not a JSON object.
     """
     text = encodable(check_text("The content of a message", content))
     if "\0" in text:
         text = text.replace("\0", "")
     said, day = moment(timestamp), day_there(timestamp)
     check_optional(user_id=user_id)
+    if user_id == "":  # by mistake, and the owner of the session would have said it
+        raise InvalidInputError("The id of the user is empty.")
     role, words = checked_name(role, "The role"), checked_tags(tags)
     return {
         "content": text,
