@@ -5,9 +5,11 @@ from __future__ import annotations
 import errno
 import random
 import sys
+from pathlib import Path
 
 import pytest
 
+from core.rag import KnowledgeBase
 from tests.disk import full_disk
 from tests.doors.kit import ok, serving
 
@@ -38,6 +40,21 @@ async def test_a_full_disk_is_told_as_such_and_what_is_stored_stays(caplog: pyte
         assert "TMPDIR" in caplog.text and "Traceback" not in caplog.text
         await ok(await client.post("/db/default/import", content=copy))
         assert (await ok(await client.post("/db/default/files", files=files)))["documents"]["added"] == 1
+
+
+async def test_where_a_graph_is_that_cannot_be_written_is_for_the_log(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    graph = f"embedded:{tmp_path / 'graph'}"
+    async with KnowledgeBase.open(graph) as kb:
+        await kb.remember("s", "user", "It is wet.")
+    with full_disk(100):
+        kb = await KnowledgeBase.open(graph).connect()
+    async with serving(knowledge=kb) as client:
+        told = await ok(await client.post("/db/default/memory/s", json={"content": "It is dry."}), 403)
+        assert told["error"].startswith("Nothing can be stored") and str(tmp_path) not in str(told)
+        assert told["request_id"] in caplog.text and "no room for the log" in caplog.text
+        assert (await ok(await client.get("/db/default/memory/s")))["memories"]
 
 
 async def test_another_failure_of_the_system_is_not_a_fault_of_who_calls(monkeypatch: pytest.MonkeyPatch) -> None:

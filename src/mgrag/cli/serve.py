@@ -103,6 +103,8 @@ def serve(
                     open_metrics=open_metrics,
                 )
                 _allow_files()
+                for text in () if read_only else (await kb.client.connect()).capabilities.notes:
+                    note(f"mgrag: {text}")
                 await _listen(app, host, port, base_path=base_path, open_to_all=access.open)
 
     run(call)

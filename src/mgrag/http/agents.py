@@ -15,7 +15,7 @@ from fastapi.responses import JSONResponse, Response
 from core.rag.errors import MGRagError, MissingDependencyError
 from core.rag.knowledge_base import KnowledgeBase
 from mgrag.http.bases import Reading, bases_of, caller_of
-from mgrag.http.errors import body_of, status_of
+from mgrag.http.errors import body_of, may_be_told
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
@@ -107,7 +107,7 @@ class _Exchange(Response):
 
 def _told(error: MGRagError) -> str:
     """What an agent may know of an error: why the server failed is for its log, as on all routes."""
-    if status_of(error) < 500:
+    if may_be_told(error):
         return str(error)
     body: dict[str, Any] = body_of(error, _current.get()[0])
     return f"{body['error']} (request {body['request_id']})"

@@ -14,6 +14,7 @@ from starlette.requests import ClientDisconnect
 from starlette.routing import Match
 
 from core.rag import errors
+from core.rag.dbhandler.store import READING_ONLY
 from libs.regexes import regex
 from mgrag.http.access import RefusedError
 from mgrag.http.guard import FAILED, refusal
@@ -100,10 +101,17 @@ def status_of(error: errors.MGRagError) -> int:
     return next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
 
 
+def may_be_told(error: errors.MGRagError) -> bool:
+    """Whether callers may know of an error. What is wrong with the server itself is for its log: it names its files."""
+    if isinstance(error, errors.StoreReadOnlyError):
+        return str(error) == READING_ONLY
+    return status_of(error) < 500
+
+
 def body_of(error: errors.MGRagError, request: Request) -> dict[str, str]:
-    """The JSON of an error. What is wrong with the server itself is for its log: a message may name hosts and files."""
+    """The JSON of an error."""
     status = status_of(error)
-    if status < 500:
+    if may_be_told(error):
         message = str(error).encode("utf-8", "replace").decode()  # what it quotes may hold half of a character
         for advice, own in _FOR_SERVICES.items():
             message = message.replace(advice, own)
@@ -128,6 +136,7 @@ _FOR_SERVICES = {
 }
 
 _TOLD = {
+    403: "Nothing can be stored: the server can only read its graph. Its log says why.",
     502: "The embedding provider, the language model or the reranker failed; the server's log says how.",
     503: "The graph database cannot be used now; try again later. The server's log says why.",
     504: "The graph database took too long; ask for less, or try again later.",
