@@ -73,7 +73,9 @@ async def test_a_log_that_was_left_behind_or_cut_short(checkpoint: bool, graph_f
     assert await read(graph_file) == ["a", "b", "c", "d"]
 
 
-async def test_the_doctor_tells_and_lets_go_on_with_what_is_left(graph_file: Path, tmp_path: Path) -> None:
+async def test_the_doctor_tells_and_lets_go_on_with_what_is_left(
+    graph_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     store = await EmbeddedStore.open(str(graph_file))
     await put(store, "a")
     end = log_of(graph_file).stat().st_size
@@ -84,6 +86,11 @@ async def test_the_doctor_tells_and_lets_go_on_with_what_is_left(graph_file: Pat
     uri = f"embedded:{killed}"
     [told] = [check for check in (await examine(uri)).checks if check.area == "graph" and check.level == "problem"]
     assert "ends before" in told.message
+    with monkeypatch.context() as reading:
+        reading.setenv("MGRAG_READ_ONLY", "true")
+        before = killed.read_bytes()
+        assert not (await examine(uri, repair=True)).healthy
+        assert killed.read_bytes() == before
     [mended] = [check for check in (await examine(uri, repair=True)).checks if check.level == "mended"]
     assert "ends before" in mended.message
     assert "missing" in mended.advice

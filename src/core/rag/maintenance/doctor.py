@@ -89,7 +89,7 @@ async def examine(
             if not is_there(file):
                 report.checks.append(_missing(file, named=named))
                 return report
-            if repair and file.is_file():
+            if repair and not settings.read_only and file.is_file():
                 report.checks += await asyncio.to_thread(_accept_end, file)
         client = MemGraphClient(uri, namespace=namespace, settings=settings)
         try:
