@@ -66,6 +66,7 @@ ROW: dict[str, Any] = {
         "updated<=9999",
         "not updated:9999-12-31T23:59:59.999999",
         "updated=2026-03-01T01:30+02:00",
+        "metadata.year==2024",
         'metadata.author="A B"',
         "metadata.author:'A B'",
         "metadata.year>=2024 metadata.year<=2024 metadata.year:2024 metadata.year>2023.5",

@@ -40,12 +40,13 @@ MAX_CHARACTERS: Final = 20_000
 
 _SPACE: Final = regex(r"\s*")
 _WORD: Final = regex(r"[^\s\"'()<>=!:^*,]+")
-_SYMBOL: Final = regex(r"\^=|\*=|!=|<=|>=|=|<|>|:")
+_SYMBOL: Final = regex(r"\^=|\*=|!=|<=|>=|==?|<|>|:")
 _BARE: Final = regex(r"[^\s\"'(),]+")
 _QUOTED: Final = regex(r"\"((?:[^\"\\]|\\.)*)\"|'((?:[^'\\]|\\.)*)'", re.DOTALL)
 _ESCAPE: Final = regex(r"\\(.)", re.DOTALL)
 _SYMBOLS: Final[dict[str, Operator]] = {
     "=": "=",
+    "==": "=",  # as programs and models write it
     "<": "<",
     "<=": "<=",
     ">": ">",

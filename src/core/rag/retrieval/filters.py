@@ -27,7 +27,7 @@ field               what                                                        
     all      = unary { ["and"] unary }
     unary    = "not" unary | "(" either ")" | test
     test     = field operator ( value | "(" [ value { "," value } ] ")" )
-    operator = ":" | "=" | "!=" | "<" | "<=" | ">" | ">=" | "^=" (begins with) | "*=" (contains)
+    operator = ":" | "=" | "==" | "!=" | "<" | "<=" | ">" | ">=" | "^=" (begins with) | "*=" (contains)
     value    = word | '"' text '"' | "'" text "'"       (\\" and \\\\ inside quotes)
 
 ``and``, ``or`` and ``not`` in any case; ``or`` binds least. Of several values one must do (with ``!=`` none may).
