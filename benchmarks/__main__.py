@@ -6,7 +6,7 @@ import argparse
 import asyncio
 from pathlib import Path
 
-from benchmarks import answers, conversation, dialogues, drift, graph, ingest, memory, scale
+from benchmarks import answers, changes, conversation, dialogues, drift, graph, ingest, memory, scale
 
 BENCHMARKS = {
     "ingest": ingest.main,
@@ -16,6 +16,7 @@ BENCHMARKS = {
     "sensitivity": conversation.sensitivity,
     "memory": memory.main,
     "dialogues": dialogues.main,
+    "changes": changes.main,
     "drift": drift.main,
     "answers": answers.main,
 }

@@ -227,7 +227,8 @@ def _lines(memories: list[Memory]) -> list[str]:
         said = memory.last_said_at[:16].replace("T", " ")
         times = f"  x{memory.count}" if memory.count > 1 else ""
         role = f"{memory.role} ({memory.user_id})" if memory.user_id else memory.role
-        near = f", near {memory.because.memory_id}" if memory.because and memory.because.memory_id else ""
+        why = memory.because
+        near = f", {why.reason} {why.memory_id}" if why and why.memory_id else ""
         # Its id is what forget --memory takes.
         lines.append(f"{head}  {said}  {role}{times}  {' '.join(memory.content.split())}  ({memory.id}{near})")
     return "\n".join(lines).split("\n")  # the id of a session may have several

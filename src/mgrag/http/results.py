@@ -173,7 +173,7 @@ class FoundWay(TypedDict):
 
 
 class RecallReason(TypedDict):
-    """Why a memory was recalled: ``words``, ``tags``, ``meaning``, or ``near`` the memory that is named."""
+    """Why a memory was recalled: ``words``, ``tags``, ``meaning``; ``near`` or ``later`` than the one that is named."""
 
     reason: str
     memoryId: str | None

@@ -9,19 +9,19 @@ were measured on long dialogues; each part is put into units of its own spread f
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from itertools import chain, pairwise
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.rag.dbhandler.float_rows import float_rows
-from core.rag.dbhandler.messages.rows import last_said
 from core.rag.embedder.likeness import likeness
+from core.rag.memory.later import MOST_WORDS, said_later
 from core.rag.memory.period import ALWAYS, Period
 from core.rag.memory.records import RecallReason
+from core.rag.memory.sessions import REACH, Session, Vector, windows
 from core.rag.unit_vectors import unit_vectors
 
 if TYPE_CHECKING:
@@ -29,9 +29,6 @@ if TYPE_CHECKING:
 
 K1: Final = 1.2
 B: Final = 0.3
-#: Number of turns on either side that form the context of a turn.
-REACH: Final = 2
-
 OWN_WORDS: Final = 0.7
 OWN_MEANING: Final = 0.3
 WINDOW_WORDS: Final = 0.35
@@ -57,43 +54,6 @@ NEAR: Final = 0.5
 ALIKE: Final = 0.9
 
 _MAX_UNITS: Final = 8.0
-
-type Vector = NDArray[np.float64]
-#: The id of a turn, and when it was last revised: what it says depends on both.
-type State = tuple[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class Session:
-    """The turns of one session, in order.
-
-    Attributes:
-        node: Id of its node.
-        revision: Changes with every change of the session.
-        states: Ids of the turns, with when each was last revised.
-        times: When each turn was said for the first and for the last time.
-        turns: The analysed words that find each turn.
-        words: The words of all turns.
-        lengths: Number of words of each turn.
-        tags: Analysed words of each tag of each turn.
-        asks: Which turns end with a question.
-        answers: Which turns are what somebody else said next.
-        vectors: One unit row per turn, zeros if it has no vector; ``None`` if no turn has one.
-        around: The same for each turn together with its context.
-    """
-
-    node: str
-    revision: str
-    states: tuple[State, ...]
-    times: tuple[tuple[str, str], ...]
-    turns: tuple[list[str], ...]
-    words: frozenset[str]
-    lengths: Vector
-    tags: tuple[tuple[frozenset[str], ...], ...]
-    asks: NDArray[np.bool_]
-    answers: NDArray[np.bool_]
-    vectors: NDArray[np.float32] | None
-    around: NDArray[np.float32] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,79 +86,6 @@ class Ranked:
     because: RecallReason | None = None
 
 
-def session_of(
-    node: str,
-    revision: str,
-    rows: Sequence[Mapping[str, Any]],
-    vectors: Mapping[str, Any],
-    before: Session | None,
-) -> Session:
-    """Make a session from its rows in order: ``id, timestamp, last_said_at, revised_at, terms, tags``.
-
-    Args:
-        node: Id of its node.
-        revision: Changes with every change of the session.
-        rows: Its turns, their tags as lists of analysed words; ``role`` and ``user_id`` say who said it, and ``asks``
-            whether it ends with a question. ``around`` of a row, if present, has further words that find it (speaker
-            and time), which do not count towards its length.
-        vectors: Vectors by id of the turn.
-        before: An earlier state of the session, whose turns have the vectors that they had then.
-    """
-    states = tuple(state_of(row) for row in rows)
-    matrix = _matrix(states, vectors, before)
-    turns = [(row["terms"] or "").split() for row in rows]
-    findable = tuple([*turn, *row.get("around", ())] for turn, row in zip(turns, rows, strict=True))
-    return Session(
-        node=node,
-        revision=revision,
-        states=states,
-        times=tuple((row["timestamp"], last_said(row)) for row in rows),
-        turns=findable,
-        words=frozenset(chain.from_iterable(findable)),
-        lengths=np.array([len(turn) for turn in turns], dtype=np.float64),
-        tags=tuple(tuple(frozenset(tag) for tag in row["tags"] if tag) for row in rows),
-        asks=np.array([bool(row["asks"]) for row in rows], dtype=np.bool_),
-        answers=np.array([False, *(_answers(row, last) for last, row in pairwise(rows))][: len(rows)], dtype=np.bool_),
-        vectors=matrix,
-        around=None if matrix is None else unit_vectors(_windows(matrix).astype(np.float32)),
-    )
-
-
-def state_of(row: Mapping[str, Any]) -> State:
-    """Return the state of a turn, from its row."""
-    return row["id"], row.get("revised_at") or ""
-
-
-def _answers(row: Mapping[str, Any], last: Mapping[str, Any]) -> bool:
-    """Return whether a turn follows what somebody else asked."""
-    return bool(last["asks"]) and (row["role"], row["user_id"]) != (last["role"], last["user_id"])
-
-
-def embedded(session: Session) -> dict[State, int]:
-    """Return the numbers of the turns that have a vector, by their states."""
-    if session.vectors is None:
-        return {}
-    return {session.states[number]: number for number in np.flatnonzero(session.vectors.any(axis=1)).tolist()}
-
-
-def _matrix(states: Sequence[State], vectors: Mapping[str, Any], before: Session | None) -> NDArray[np.float32] | None:
-    """Return one unit row per turn, zeros if it has no vector; ``None`` if no turn has one."""
-    kept = {} if before is None else embedded(before)
-    new = [(number, vectors[turn]) for number, (turn, _) in enumerate(states) if turn in vectors]
-    old = [(n, kept[state]) for n, state in enumerate(states) if state in kept and state[0] not in vectors]
-    known = unit_vectors(float_rows([vector for _, vector in new])) if new else None
-    earlier = None if before is None or not old else before.vectors
-    width = next((rows.shape[1] for rows in (known, earlier) if rows is not None), 0)
-    if not width:
-        return None
-    matrix = np.zeros((len(states), width), dtype=np.float32)
-    if known is not None:
-        matrix[[number for number, _ in new]] = known
-    if earlier is not None:
-        matrix[[number for number, _ in old]] = earlier[[number for _, number in old]]
-    return matrix
-
-
 def rank(
     sessions: Sequence[Session],
     terms: Sequence[str],
@@ -219,6 +106,7 @@ def rank(
 
     Returns:
         Memories, best first, of those that are about as good the latest first; without those unrelated to the question.
+        Behind the best statement comes what was said later about the same.
     """
     sessions = [session for session in sessions if session.states]
     if not sessions:
@@ -232,7 +120,7 @@ def rank(
     idf = _idf(all_counts)
     place = np.repeat(np.arange(len(sessions)), [len(session.states) for session in sessions])
     own_lengths = np.concatenate(lengths)
-    window_words = _bm25(_windows(all_counts, place), _windows(own_lengths[:, None], place)[:, 0], idf)
+    window_words = _bm25(windows(all_counts, place), windows(own_lengths[:, None], place)[:, 0], idf)
     words = _bm25(all_counts, own_lengths, idf)
     whole = _bm25(
         np.vstack([counts.sum(axis=0) for counts in own_counts]), np.array([part.sum() for part in lengths]), idf
@@ -242,7 +130,7 @@ def rank(
     tagged = _tag_hits(sessions, asked)
     own = OWN_WORDS * _units(words) + OWN_MEANING * _units(alike)
     answered = np.concatenate(([0.0], own[:-1])) * np.concatenate([session.answers for session in sessions])
-    around = (_windows(own[:, None], place, 1)[:, 0] - own) / 2
+    around = (windows(own[:, None], place, 1)[:, 0] - own) / 2
     own *= np.where(np.concatenate([session.asks for session in sessions]), ASKING, 1.0)
     score = (
         own
@@ -263,9 +151,16 @@ def rank(
     # Smaller differences come from sums in another order.
     scores = _latest_of_alike(np.round(score, 9), all_counts > 0, times).tolist()
     order = sorted(range(len(ids)), key=lambda number: (scores[number], times[number], ids[number]), reverse=True)
-    order = [number for number in order[:limit] if scores[number] > 0]
+    order = [number for number in order if scores[number] > 0]
     if not order:
         return []
+    wanted = np.array([bool(time) and (among is None or i in among) for i, time in zip(ids, times, strict=True)])
+    earlier, later = _said_later(sessions, meaning, alike, order[: limit - 1], times, wanted)
+    if later is not None and later not in order[: (behind := order.index(earlier) + 1) + 1]:
+        order = [number for number in order if number != later]
+        scores[later] = scores[order[behind]] if behind < len(order) else NEAR * scores[earlier]
+        order.insert(behind, later)
+    order = order[:limit]
     total = idf.sum()
     share = ((all_counts[order] > 0) @ idf) / total if total > 0 else np.zeros(len(order))
     fit = 1 - (1 - share) * (1 - 0.5 * np.clip(alike[order], 0, 1)) * (1 - 0.3 * np.minimum(tagged[order], 1))
@@ -274,6 +169,8 @@ def rank(
     fits = own + TAG_BONUS * _units(tagged)
 
     def because(number: int) -> RecallReason:
+        if number == later:
+            return RecallReason("later", ids[earlier])
         around = _strongest_around(fits, place, number)
         if around is not None and fits[number] < NEAR * fits[around]:
             return RecallReason("near", ids[around])
@@ -284,6 +181,32 @@ def rank(
     return [
         Ranked(ids[number], round(best * scores[number] / scores[order[0]], 6), because(number)) for number in order
     ]
+
+
+def _said_later(
+    sessions: Sequence[Session],
+    meaning: Meaning | None,
+    alike: Vector,
+    order: Sequence[int],
+    times: Sequence[str],
+    wanted: NDArray[np.bool_],
+) -> tuple[int, int | None]:
+    """Return the best statement, and which wanted one the same person made later about the same, if one stands out."""
+    states = np.concatenate([~s.asks & (s.lengths <= MOST_WORDS) for s in sessions])
+    best = next((number for number in order if states[number]), None)
+    if best is None or meaning is None:
+        return 0, None
+    vectors = list(chain.from_iterable(s.states if s.vectors is None else s.vectors for s in sessions))
+    if not isinstance(vectors[best], np.ndarray):
+        return 0, None
+    words = [turn[: int(n)] for s in sessions for turn, n in zip(s.turns, s.lengths.tolist(), strict=True)]
+    speakers = list(chain.from_iterable(session.speakers for session in sessions))
+    candidates = [
+        speakers[number] == speakers[best] and times[number] > times[best] and words[number] != words[best]
+        for number in range(len(times))
+    ]
+    like_it, _ = _likenesses(sessions, replace(meaning, vector=vectors[best]))
+    return best, said_later(like_it, alike, np.array(candidates) & wanted & states)
 
 
 def _repeats(session: Session, asked: frozenset[str]) -> NDArray[np.bool_]:
@@ -343,19 +266,6 @@ def _bm25(counts: Vector, lengths: Vector, idf: Vector) -> Vector:
     scale = K1 * (1 - B + B * lengths / mean)
     scores: Vector = np.asarray((counts * (K1 + 1) / (counts + scale[:, None])) @ idf, dtype=np.float64)
     return scores
-
-
-def _windows(values: NDArray[Any], place: NDArray[np.int64] | None = None, reach: int = REACH) -> Vector:
-    """Return the sum of each row and the rows around it, within the same session if there are several."""
-    sums: Vector = values.astype(np.float64)
-    for step in range(1, min(reach, len(values) - 1) + 1):
-        before, after = values[:-step], values[step:]
-        if place is not None:
-            together = (place[step:] == place[:-step])[:, None]
-            before, after = before * together, after * together
-        sums[step:] += before
-        sums[:-step] += after
-    return sums
 
 
 def _likenesses(sessions: Sequence[Session], meaning: Meaning | None) -> tuple[Vector, Vector]:

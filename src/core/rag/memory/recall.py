@@ -22,8 +22,9 @@ from core.rag.dbhandler.store import MAX_K, GraphStore, Row
 from core.rag.embedder.likeness import likeness
 from core.rag.memory.dates import date_words, days_named
 from core.rag.memory.period import ALWAYS, Period
-from core.rag.memory.ranking import Meaning, Ranked, Session, embedded, rank, session_of, state_of
+from core.rag.memory.ranking import Meaning, Ranked, rank
 from core.rag.memory.records import Memory
+from core.rag.memory.sessions import Session, embedded, session_of, state_of
 from core.rag.memory.worth import ASSISTANTS
 from core.rag.retrieval.wording.short_words import short_words
 from core.rag.schema import Label

@@ -14,12 +14,13 @@ class RecallReason:
     """Why a memory was recalled.
 
     Attributes:
-        reason: ``words`` (its words, who said it, or when), ``tags`` (the question names one), ``meaning``, or
-            ``near``: what was said right before or after it fits the question more than twice as well.
-        memory_id: The memory that it stands near to; empty for other reasons.
+        reason: ``words`` (its words, who said it, or when), ``tags`` (the question names one), ``meaning``,
+            ``near``: what was said right before or after it fits the question more than twice as well; or ``later``:
+            the same person said it after the best statement, and about the same, so it may have replaced that.
+        memory_id: The memory that it stands near to, or that it may have replaced; empty for other reasons.
     """
 
-    reason: Literal["words", "tags", "meaning", "near"]
+    reason: Literal["words", "tags", "meaning", "near", "later"]
     memory_id: str = ""
 
     def to_dict(self) -> dict[str, Any]:

@@ -65,14 +65,14 @@ class RecollectionOperations(RememberingOperations):
         """Return what ranking needs of the messages of conversations (ids of their nodes), except the vectors.
 
         Returns:
-            ``session, id, sequence, terms, tags, role, user_id, timestamp, day, last_said_at, revised_at`` (the day if
-            it is another one where it was said than in UTC), and ``asks``: whether the message ends with a question
-            mark (Latin, Chinese or Arabic). Compacted messages are left out.
+            ``session, owner, id, sequence, terms, tags, role, user_id, timestamp, day, last_said_at, revised_at`` (the
+            day if it is another one where it was said than in UTC), and ``asks``: whether the message ends with a
+            question mark (Latin, Chinese or Arabic). Compacted messages are left out.
         """
         return await self.read(
             "UNWIND $ids AS i MATCH (c:Conversation {id: i})<-[:PART_OF]-(m:Interaction) "
             "WHERE c.namespace = $namespace AND coalesce(m.compacted_into, '') = '' "
-            "RETURN c.id AS session, m.id AS id, m.sequence AS sequence, "
+            "RETURN c.id AS session, c.user_id AS owner, m.id AS id, m.sequence AS sequence, "
             "m.terms AS terms, m.tags AS tags, m.role AS role, m.user_id AS user_id, m.timestamp AS timestamp, "
             "m.day AS day, m.last_said_at AS last_said_at, m.revised_at AS revised_at, "
             "m.content ENDS WITH '?' OR m.content ENDS WITH '？' OR m.content ENDS WITH '؟' AS asks",
