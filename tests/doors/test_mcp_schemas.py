@@ -52,3 +52,12 @@ async def test_an_empty_id_does_not_mean_everybody() -> None:
         assert await agent.fails("recall", query="wet", session_id="")
         assert "either" in await agent.fails("forget", session_id="", user_id="ada")
         assert len((await agent("list_memories", session_id="s"))["memories"]) == 1
+
+
+async def test_a_text_may_be_json() -> None:
+    async with serving("embedded::memory:") as agent:
+        kept = await agent("remember", session_id="s", content='{"port": 8080}', tags='["ports", "api"]')
+        revised = await agent("revise", memory_id=kept["memoryId"], content='{"port":  9443}')
+        assert revised["content"] == '{"port":  9443}' and revised["tags"] == ["ports", "api"]
+        told = await agent.fails("recall", query="port", filters="project=mill")
+        assert "Of memories, only metadata.KEY can be tested." in told

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from inspect import Parameter
-from typing import Any
+from typing import Any, Final
 
 from pydantic import BeforeValidator
 
@@ -46,6 +46,10 @@ def with_known_names(arguments: dict[str, Any], known: Mapping[str, Parameter]) 
 def _several(given: Any) -> Any:
     return given if given is None or isinstance(given, list) else [given]
 
+
+#: The default of a text that may be left out. The SDK reads JSON that it finds in a text (as models send lists), unless
+#: the argument is declared as nothing but a text: a memory that is JSON could not be revised.
+LEFT_OUT: Final[Any] = None
 
 #: For an argument that is a list: a single value counts as a list of one.
 ONE_OR_SEVERAL = BeforeValidator(_several)

@@ -8,35 +8,33 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from core.rag.retrieval.hits import SearchMode
-from mgrag.mcp.arguments import ONE_OR_SEVERAL
+from mgrag.mcp.arguments import LEFT_OUT, ONE_OR_SEVERAL
 from mgrag.mcp.edges import named
 from mgrag.mcp.lease import Usable
+from mgrag.mcp.remembered import PAGE_CHARS, told
 from mgrag.pages import documents_page
 from mgrag.places import without_place
 
 _Limit = Annotated[int, Field(ge=1, le=50, description="At most this many.")]
 _Passages = Annotated[int, Field(ge=1, le=50, description="At most this many passages.")]
 _Filters = Annotated[
-    str | None,
+    str,
     Field(
         description="Restricts the documents: 'path:docs/ updated>=2026-01-01 metadata.author=Ada', where the path"
         " begins like those that list_documents returns. Rarely needed."
     ),
 ]
 _Conversation = Annotated[
-    str | None, Field(description="The conversation that it belongs to: earlier messages tell what it refers to.")
+    str, Field(description="The conversation that it belongs to: earlier messages tell what it refers to.")
 ]
 _At = Annotated[
-    str | None,
+    str,
     Field(
         description="Facts that held at this time (ISO 8601; also a year or month), or ever for those of all times; now"
         " by default."
     ),
 ]
 _Node = Annotated[str, Field(description="Name or id of an entity, or path of a document.")]
-
-#: Characters of a document that are given at once.
-_PAGE_CHARS = 20_000
 
 
 class ReadingTools:
@@ -67,6 +65,7 @@ class ReadingTools:
             self.find_path,
             self.recall,
             self.list_memories,
+            self.read_memory,
             self.status,
         )
 
@@ -82,10 +81,10 @@ class ReadingTools:
             SearchMode,
             Field(description="Normally auto; fuzzy finds misspelt titles and names."),
         ] = "auto",
-        filters: _Filters = None,
+        filters: _Filters = LEFT_OUT,
         expand: Annotated[int, Field(ge=0, le=5, description="Neighbouring passages to add on either side.")] = 0,
-        conversation_id: _Conversation = None,
-        user_id: Annotated[str | None, Field(description="Who asks: their own ratings count first.")] = None,
+        conversation_id: _Conversation = LEFT_OUT,
+        user_id: Annotated[str, Field(description="Who asks: their own ratings count first.")] = LEFT_OUT,
     ) -> dict[str, Any]:
         """Find passages of the documents, by words, by meaning, and by following names from one passage to the next.
 
@@ -104,9 +103,9 @@ class ReadingTools:
         self,
         question: Annotated[str, Field(description="The question, as a whole sentence.")],
         k: _Passages = 5,
-        filters: _Filters = None,
-        conversation_id: _Conversation = None,
-        user_id: Annotated[str | None, Field(description="Who asks, in a conversation of several people.")] = None,
+        filters: _Filters = LEFT_OUT,
+        conversation_id: _Conversation = LEFT_OUT,
+        user_id: Annotated[str, Field(description="Who asks, in a conversation of several people.")] = LEFT_OUT,
     ) -> dict[str, Any]:
         """Answer a question from the documents, with citations that have been checked against their sources.
 
@@ -135,8 +134,8 @@ class ReadingTools:
         question: Annotated[str, Field(description="A question, or the names that it is about.")],
         depth: Annotated[int, Field(ge=1, le=4, description="How many steps to follow in the graph.")] = 2,
         limit: _Limit = 5,
-        at: _At = None,
-        filters: _Filters = None,
+        at: _At = LEFT_OUT,
+        filters: _Filters = LEFT_OUT,
     ) -> dict[str, Any]:
         """Get facts, records and passages about the entities that a question names, to reason about."""
         async with self._lease.use() as kb:
@@ -150,16 +149,8 @@ class ReadingTools:
         """Read a document, up to 20,000 characters at a time; pass "next_start" as start to read on."""
         async with self._lease.use() as kb:
             document = await kb.show(path)
-        content = document["content"]
-        end = min(start + _PAGE_CHARS, len(content))
         names = ("path", "title", "mime_type", "updated_at", "metadata", "references")
-        return {
-            **{name: document[name] for name in names},
-            "content": content[start:end],
-            "start": start,
-            "length": len(content),
-            "next_start": end if end < len(content) else None,
-        }
+        return {**{name: document[name] for name in names}, **_page(document["content"], start)}
 
     async def list_documents(
         self,
@@ -179,15 +170,15 @@ class ReadingTools:
     async def describe_records(
         self,
         collection: Annotated[
-            str | None, Field(description="Describe the fields of this collection; without it, list the collections.")
-        ] = None,
+            str, Field(description="Describe the fields of this collection; without it, list the collections.")
+        ] = LEFT_OUT,
     ) -> dict[str, Any]:
         """List the collections of records (rows of tables, JSON objects), or describe the fields of one.
 
         Do this before query_records, which answers questions about all records of a collection.
         """
         async with self._lease.use() as kb:
-            if collection is not None:
+            if collection:
                 return {"fields": [field.to_dict() for field in await kb.record_fields(collection)]}
             there = await kb.collections()
         return {"collections": [{"name": name, "records": number} for name, number in there.items()]}
@@ -196,12 +187,12 @@ class ReadingTools:
         self,
         collection: Annotated[str, Field(description="As describe_records lists it.")],
         filters: Annotated[
-            str | None,
+            str,
             Field(
                 description="Only records that match: 'team=Sales salary>=60000 start>=2020 (city=Paris or city=Rome)';"
                 " names of fields and values with spaces in quotes: '\"unit price\">3'. *= means contains."
             ),
-        ] = None,
+        ] = LEFT_OUT,
         group_by: Annotated[
             list[str] | None, ONE_OR_SEVERAL, Field(description="One row for each value of these fields.")
         ] = None,
@@ -242,7 +233,7 @@ class ReadingTools:
         self,
         query: Annotated[str, Field(description="Words of the name, or the beginnings of words.")],
         limit: _Limit = 20,
-        type: Annotated[str | None, Field(description="Only entities of this type.")] = None,  # noqa: A002
+        type: Annotated[str, Field(description="Only entities of this type.")] = LEFT_OUT,  # noqa: A002
     ) -> dict[str, Any]:
         """Find entities of the knowledge graph (people, organisations, products, terms …) by name."""
         async with self._lease.use() as kb:
@@ -259,14 +250,14 @@ class ReadingTools:
         ] = None,
         limit: _Limit = 20,
         after: Annotated[str, Field(description="The next of the previous page.")] = "",
-        at: _At = None,
+        at: _At = LEFT_OUT,
     ) -> dict[str, Any]:
         """List what an entity or a document is connected to in the graph, and how; "next" is empty at the end."""
         async with self._lease.use() as kb:
             page = await kb.neighbors(node, relations=relations, limit=limit, after=after, at=at)
         return {**page.to_dict(), "edges": named(page.edges, [page.node, *page.nodes])}
 
-    async def find_path(self, start: _Node, end: _Node, at: _At = None) -> dict[str, Any]:
+    async def find_path(self, start: _Node, end: _Node, at: _At = LEFT_OUT) -> dict[str, Any]:
         """Find the shortest connection between two entities or documents; null if there is none."""
         async with self._lease.use() as kb:
             path = await kb.shortest_path(start, end, at=at)
@@ -277,36 +268,62 @@ class ReadingTools:
         query: Annotated[
             str, Field(description="What to look for; without it, what the other arguments say, the latest first.")
         ] = "",
-        session_id: Annotated[str | None, Field(description="Only of this session.")] = None,
-        user_id: Annotated[str | None, Field(description="Only of this user.")] = None,
+        session_id: Annotated[str, Field(description="Only of this session.")] = LEFT_OUT,
+        user_id: Annotated[str, Field(description="Only of this user.")] = LEFT_OUT,
         tags: Annotated[list[str] | None, ONE_OR_SEVERAL, Field(description="Only what has all of these tags.")] = None,
-        since: Annotated[str | None, Field(description="Only what was said at this time or later: ISO 8601.")] = None,
-        before: Annotated[str | None, Field(description="Only what was said before this time: ISO 8601.")] = None,
+        since: Annotated[str, Field(description="Only what was said at this time or later: ISO 8601.")] = LEFT_OUT,
+        before: Annotated[str, Field(description="Only what was said before this time: ISO 8601.")] = LEFT_OUT,
         filters: Annotated[
-            str | None, Field(description="Only what has such metadata: 'metadata.project=mill metadata.year>=2020'.")
-        ] = None,
+            str, Field(description="Only what has such metadata: 'metadata.project=mill metadata.year>=2020'.")
+        ] = LEFT_OUT,
         limit: _Limit = 5,
     ) -> dict[str, Any]:
-        """Search or list what was remembered: in one session, in all sessions of a user, or everywhere."""
+        """Search or list what was remembered: in one session, in all sessions of a user, or everywhere.
+
+        "because" says why each was recalled: "near" another one that fits, or "later" than one that it may have
+        replaced. Of what is long, "content" is a part, and "length" that of the whole: see read_memory.
+        """
         async with self._lease.use() as kb:
             found = await kb.recall(
                 session_id, query, limit, user_id=user_id, tags=tags, since=since, before=before, filters=filters
             )
-        return {"memories": [memory.to_dict() for memory in found]}
+        return {"memories": await told(found, query)}
+
+    async def read_memory(
+        self,
+        memory_id: Annotated[str, Field(description="Its memoryId.")],
+        start: Annotated[int, Field(ge=0, description="Position of the first character to read.")] = 0,
+    ) -> dict[str, Any]:
+        """Read one memory, up to 20,000 characters at a time; pass "next_start" as start to read on."""
+        async with self._lease.use() as kb:
+            memory = await kb.memory(memory_id)
+        (known,) = await told([memory])
+        return {**known, **_page(memory.content, start)}
 
     async def list_memories(
         self,
         session_id: Annotated[str, Field(description="The session.")],
         limit: _Limit = 20,
-        before: Annotated[str | None, Field(description="Only those before this one: its memoryId.")] = None,
+        before: Annotated[str, Field(description="Only those before this one: its memoryId.")] = LEFT_OUT,
     ) -> dict[str, Any]:
-        """List the latest memories of a session, in order."""
+        """List the latest memories of a session, in order; of what is long, the beginning, and its "length"."""
         async with self._lease.use() as kb:
             found = await kb.memories(session_id, limit=limit, before=before)
-        return {"memories": [memory.to_dict() for memory in found]}
+        return {"memories": await told(found)}
 
     async def status(self) -> dict[str, Any]:
         """Report what the graph contains, how much of it, and which engine stores it."""
         async with self._lease.use() as kb:
             found = await kb.status()
         return found if self._local else without_place(found)
+
+
+def _page(text: str, start: int) -> dict[str, Any]:
+    """A part of a text that begins at a position, and where to read on."""
+    end = min(start + PAGE_CHARS, len(text))
+    return {
+        "content": text[start:end],
+        "start": start,
+        "length": len(text),
+        "next_start": end if end < len(text) else None,
+    }

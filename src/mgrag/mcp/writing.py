@@ -9,9 +9,10 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from core.rag.errors import InvalidInputError, SourceError
 from libs.dataloader.formats import UnreadableError
-from mgrag.mcp.arguments import ONE_OR_SEVERAL, without_empty
+from mgrag.mcp.arguments import LEFT_OUT, ONE_OR_SEVERAL, without_empty
 from mgrag.mcp.lease import Usable
 from mgrag.mcp.progress import progress_of_ingest
+from mgrag.mcp.remembered import told
 from mgrag.messages import nothing_to_forget
 from mgrag.sources import Allowed, read_text
 
@@ -72,7 +73,7 @@ class WritingTools:
         self,
         path: Annotated[str, Field(description="Its name, such as notes/2026-01-31 kick-off.")],
         content: Annotated[str, Field(description="The text, in Markdown.")],
-        title: Annotated[str | None, Field(description="Its title, if other than that of the text.")] = None,
+        title: Annotated[str, Field(description="Its title, if other than that of the text.")] = LEFT_OUT,
         metadata: Annotated[
             dict[str, Any] | None, Field(description="Values to filter by later: metadata.NAME=VALUE.")
         ] = None,
@@ -92,8 +93,8 @@ class WritingTools:
         ],
         max_pages: Annotated[int, Field(ge=1, le=1000, description="Maximum number of pages of a site.")] = 50,
         url_pattern: Annotated[
-            str | None, Field(description="Only pages whose URL matches this regular expression.")
-        ] = None,
+            str, Field(description="Only pages whose URL matches this regular expression.")
+        ] = LEFT_OUT,
     ) -> dict[str, Any]:
         """Load a web page, a site, or files into the knowledge base; only changes are processed."""
         admitted, options = self._allowed.admit(source, max_pages=max_pages, url_pattern=url_pattern)
@@ -143,12 +144,12 @@ class WritingTools:
         role: Annotated[str, Field(description="Who said it: user, assistant …")] = "user",
         tags: Annotated[list[str] | None, ONE_OR_SEVERAL, Field(description="Words by which to find it.")] = None,
         user_id: Annotated[
-            str | None, Field(description="The user whom it concerns, to recall it in other sessions.")
-        ] = None,
+            str, Field(description="The user whom it concerns, to recall it in other sessions.")
+        ] = LEFT_OUT,
         metadata: Annotated[
             dict[str, Any] | None, Field(description="Values by which recall can restrict what it finds.")
         ] = None,
-        timestamp: Annotated[str | None, Field(description="When it was said (ISO 8601), if not now.")] = None,
+        timestamp: Annotated[str, Field(description="When it was said (ISO 8601), if not now.")] = LEFT_OUT,
     ) -> dict[str, Any]:
         """Store something to recall later; exact repeats are counted, not stored again."""
         async with self._lease.use(create=True) as kb:
@@ -160,7 +161,7 @@ class WritingTools:
     async def revise(
         self,
         memory_id: Annotated[str, Field(description="The memoryId of the memory.")],
-        content: Annotated[str | None, Field(description="What it says from now on, in whole sentences.")] = None,
+        content: Annotated[str, Field(description="What it says from now on, in whole sentences.")] = LEFT_OUT,
         tags: Annotated[
             list[str] | None, ONE_OR_SEVERAL, Field(description="Instead of its tags; an empty list: none.")
         ] = None,
@@ -171,15 +172,16 @@ class WritingTools:
         What it said before is gone. To keep both, use remember: of two memories that fit, the later one comes first.
         """
         async with self._lease.use() as kb:
-            return (await kb.revise(memory_id, content, tags=tags, metadata=metadata)).to_dict()
+            revised = await kb.revise(memory_id, content, tags=tags, metadata=metadata)
+        return (await told([revised]))[0]
 
     async def forget(
         self,
-        memory_id: Annotated[str | None, Field(description="This memory.")] = None,
-        session_id: Annotated[str | None, Field(description="All of this session.")] = None,
+        memory_id: Annotated[str, Field(description="This memory.")] = LEFT_OUT,
+        session_id: Annotated[str, Field(description="All of this session.")] = LEFT_OUT,
         user_id: Annotated[
-            str | None, Field(description="All of this user, including viewed documents and ratings.")
-        ] = None,
+            str, Field(description="All of this user, including viewed documents and ratings.")
+        ] = LEFT_OUT,
     ) -> dict[str, Any]:
         """Remove every trace of a memory, a session or a user. This cannot be undone."""
         named = {"session_id": session_id, "memory_id": memory_id, "user_id": user_id}
@@ -201,13 +203,11 @@ class WritingTools:
         self,
         subject: Annotated[str, Field(description="Name or id of an entity.")],
         object: Annotated[str, Field(description="Name or id of the other entity.")],  # noqa: A002 - as in a fact
-        relation: Annotated[
-            str | None, Field(description="Only this relation; without it, all between the two.")
-        ] = None,
+        relation: Annotated[str, Field(description="Only this relation; without it, all between the two.")] = LEFT_OUT,
         ended: Annotated[
-            str | None,
+            str,
             Field(description="The first day on which it is not true any more (ISO 8601): it stays, as history."),
-        ] = None,
+        ] = LEFT_OUT,
     ) -> dict[str, Any]:
         """Remove facts that add_facts stored, or end them: with ended, if they were true once; without, if never.
 
@@ -227,8 +227,8 @@ class WritingTools:
         self,
         target: Annotated[str, Field(description="chunk_id of a hit, or path of a document.")],
         value: Annotated[float, Field(ge=-1, le=1, description="From -1 (wrong) to 1 (just right).")],
-        query: Annotated[str | None, Field(description="What was asked.")] = None,
-        user_id: Annotated[str | None, Field(description="Who says so.")] = None,
+        query: Annotated[str, Field(description="What was asked.")] = LEFT_OUT,
+        user_id: Annotated[str, Field(description="Who says so.")] = LEFT_OUT,
     ) -> dict[str, Any]:
         """Rate how helpful a passage was; later searches take it into account."""
         async with self._lease.use() as kb:

@@ -16,7 +16,10 @@ def memory_filter(given: str | Mapping[str, Any] | None) -> Filter:
     Raises:
         FilterError: if it does not parse, or tests anything but metadata.
     """
-    found = parse_filter(given)
+    try:
+        found = parse_filter(given)
+    except FilterError as error:
+        raise FilterError(f"{error}\nOf memories, only metadata.KEY can be tested.") from error
     others = sorted(field for field in found.fields() if not field.startswith(METADATA))
     if others:
         raise FilterError(

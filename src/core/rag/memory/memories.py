@@ -93,6 +93,21 @@ class Memories:
         properties = await asyncio.to_thread(properties_of_all, messages, user_id)
         return await self._client.remember_messages(session_id, properties)
 
+    async def memory(self, memory_id: str) -> Memory:
+        """Return a memory, or any message of a conversation, by its id.
+
+        Raises:
+            NotFoundError: if there is none.
+        """
+        message = (await self._client.messages_by_id([check_text("The id of a memory", memory_id)])).get(memory_id)
+        if message is None:
+            raise NotFoundError(
+                f"There is no memory {memory_id[:200]!r} in namespace {self._client.namespace!r}: recall gives the ids"
+                " of those that there are."
+            )
+        session = await self._client.conversation_row(message["session_id"])
+        return Memory.of(message, session["user_id"] if session else None)
+
     async def memories(
         self, session_id: str, *, limit: int | None = None, before: int | str | None = None, compacted: bool = False
     ) -> list[Memory]:
@@ -244,11 +259,7 @@ class Memories:
 
         check_text("The id of a memory", memory_id)
         await self._client.revise_message(memory_id, changes_of(content, tags, metadata))
-        message = (await self._client.messages_by_id([memory_id])).get(memory_id)
-        if message is None:  # somebody has forgotten it since
-            raise NotFoundError(f"The memory {memory_id[:200]!r} is not there any more.")
-        session = await self._client.conversation_row(message["session_id"])
-        return Memory.of(message, session["user_id"] if session else None)
+        return await self.memory(memory_id)
 
     async def forget(
         self,

@@ -69,8 +69,12 @@ def _marks(line: str, query: str) -> list[tuple[int, int, str]]:
         return []
     language = detect_language(line.split())
     marks = []
+    known: dict[str, list[str]] = {}  # texts say most words again
     for word in _WORD.finditer(line):
-        found = [term for term in dict.fromkeys(analyze(word[0], language)) if term in wanted]
+        found = known.get(word[0])
+        if found is None:
+            found = [term for term in dict.fromkeys(analyze(word[0], language)) if term in wanted]
+            known[word[0]] = found
         if not found:
             continue
         places = _inside(word[0], found) if _UNSPACED.search(word[0]) else []
