@@ -3,7 +3,6 @@
 Written for this benchmark, before and while the rule that it measures was made; every second pair was held out.
 """
 
-
 #: What was said, what replaced it later, and a question about it.
 CHANGES = (
     ("I live in Hamburg.", "I moved to Berlin last weekend.", "Where do I live?"),

@@ -301,7 +301,8 @@ async def test_memories_cost_a_model_no_more_than_it_needs() -> None:
         assert found["length"] == 2 * len(log) + 19
         _, listed = (await agent("list_memories", session_id="s"))["memories"]
         assert listed["content"].startswith(log[:1000]) and len(listed["content"]) < 2100
-        text, start = "", 0
+        text = ""
+        start: int | None = 0
         while start is not None:
             page = await agent("read_memory", memory_id=long["memoryId"], start=start)
             assert len(page["content"]) <= 20_000

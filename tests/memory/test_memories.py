@@ -15,7 +15,7 @@ from core.rag import KnowledgeBase, MemGraphClient
 from core.rag.errors import FilterError, InvalidInputError, NotFoundError
 from core.rag.memory import recall as recalling
 from core.rag.memory.forgetting import traces
-from core.rag.memory.ranking import Session
+from core.rag.memory.sessions import Session
 from tests.dbhandler.kit import Engine
 from tests.embedders import HashEmbedder
 from tests.graphs import orphans, snapshot

@@ -19,6 +19,8 @@ _STANDS_OUT: Final = 0.1
 _LIKE_IT: Final = 0.2
 #: What is said in more words than these, analysed, is no statement but a report: a reply, a log, a file.
 MOST_WORDS: Final = 40
+#: And in fewer than these nothing is stated: "Oh, thanks".
+FEWEST_WORDS: Final = 3
 
 
 def said_later(

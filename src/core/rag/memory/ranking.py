@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.rag.embedder.likeness import likeness
-from core.rag.memory.later import MOST_WORDS, said_later
+from core.rag.memory.later import FEWEST_WORDS, MOST_WORDS, said_later
 from core.rag.memory.period import ALWAYS, Period
 from core.rag.memory.records import RecallReason
 from core.rag.memory.sessions import REACH, Session, Vector, windows
@@ -202,7 +202,10 @@ def _said_later(
     words = [turn[: int(n)] for s in sessions for turn, n in zip(s.turns, s.lengths.tolist(), strict=True)]
     speakers = list(chain.from_iterable(session.speakers for session in sessions))
     candidates = [
-        speakers[number] == speakers[best] and times[number] > times[best] and words[number] != words[best]
+        len(words[number]) >= FEWEST_WORDS
+        and speakers[number] == speakers[best]
+        and times[number] > times[best]
+        and words[number] != words[best]
         for number in range(len(times))
     ]
     like_it, _ = _likenesses(sessions, replace(meaning, vector=vectors[best]))
