@@ -1,6 +1,6 @@
 """What people say that changes, in other words than before, and what stays true when something like it is said.
 
-Written for this benchmark, before and while the rule that it measures was made; every second pair was held out.
+Written for this benchmark, before the rule that it measures was made, by those who made it.
 """
 
 #: What was said, what replaced it later, and a question about it.
