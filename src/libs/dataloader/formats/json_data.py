@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from libs.dataloader.formats.base import Content, FileData, TextBuilder, escaped
@@ -15,8 +15,8 @@ from libs.dataloader.formats.json_outline import indented, outline
 from libs.dataloader.formats.keep import read_keep
 from libs.dataloader.formats.records import add_record, content_of_records, text_of_record
 from libs.dataloader.formats.registry import JSONL, Format
-from libs.dataloader.formats.rich_text import texts_for_trees
 from libs.dataloader.formats.rows import Records
+from libs.dataloader.rich_text import texts_for_trees
 from libs.dataloader.text import clean_text
 
 _MOSTLY = 0.8
@@ -79,7 +79,12 @@ def _loads(text: str) -> Any:
 
     Numbers are as they are written that are none in JSON or anywhere else: ``NaN``, ``1e999``.
     """
-    return json.loads(text, object_hook=texts_for_trees, parse_constant=str, parse_float=_number)
+    return _decoder().decode(text)
+
+
+@cache
+def _decoder() -> json.JSONDecoder:
+    return json.JSONDecoder(object_hook=texts_for_trees, parse_constant=str, parse_float=_number)
 
 
 def _number(text: str) -> float | str:

@@ -39,9 +39,14 @@ def indented(value: Any) -> str:
 
 def flat(value: Any, name: str = "", depth: int = 0) -> Iterator[str]:
     """Yield a value as lines of the form ``a.b: value``."""
-    if isinstance(value, Mapping) and depth < MAX_DEPTH:
+    if isinstance(value, dict | Mapping) and depth < MAX_DEPTH:  # of a dict, Mapping alone is slow to tell
         for key, inner in value.items():
-            yield from flat(inner, f"{name}.{key}" if name else str(key), depth + 1)
+            path = f"{name}.{key}" if name else str(key)
+            if isinstance(inner, str | int | float) and path:  # a generator for each would take half of the time
+                if inner != "":
+                    yield f"{path}: {_scalar(inner)}"
+            else:
+                yield from flat(inner, path, depth + 1)
     elif isinstance(value, list) and depth < MAX_DEPTH and any(isinstance(item, dict | list) for item in value):
         for number, inner in enumerate(value, 1):
             yield from flat(inner, f"{name}[{number}]", depth + 1)
@@ -164,6 +169,8 @@ def _is_simple(value: Any) -> bool:
 
 def _scalar(value: Any) -> str:
     if isinstance(value, str):
+        if "\n" not in value:
+            return value.rstrip()
         return "\n".join(line.rstrip() for line in value.split("\n") if line.strip())
     if isinstance(value, list):
         return ", ".join(_scalar(item) for item in value)
