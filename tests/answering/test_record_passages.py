@@ -133,3 +133,32 @@ async def test_what_somebody_states_of_two_that_are_in_a_record_is_told_besides(
     answer = await kb.ask("Whom does Alice Johnson advise?", extracts=True)
     assert "Alice Johnson advises Bob Smith" in answer.text
     assert "Alice Johnson reports to Bob Smith" not in answer.text
+
+
+API = "https://api.example.org/issues/7"
+ISSUE = {
+    "id": 7,
+    "title": "Sluice sticks in frost",
+    **{f"{name}_url": f"{API}/{name}" for name in ("labels", "comments", "events", "timeline", "html")},
+    "reporter": "Ida Boe",
+    "description": {
+        "type": "doc",
+        "content": [
+            {"type": "paragraph", "content": [{"type": "text", "text": "Grease the hinge with tallow."}]},
+            {"type": "paragraph", "content": [{"type": "text", "text": "Then wait for thaw."}]},
+        ],
+    },
+}
+
+
+async def test_what_a_service_adds_for_programs_is_not_told_of_a_record_and_stays_in_it(kb: KnowledgeBase) -> None:
+    inserted = await kb.insert("issues", ISSUE)
+
+    answer = await kb.ask("What is the description of the issue Sluice sticks in frost?")
+    assert "Grease the hinge with tallow." in answer.text
+    assert "paragraph" not in answer.context
+    assert f"{API}/comments" in answer.context  # the first: stored records are in the order of the alphabet
+    assert f"{API}/timeline" not in answer.context
+    [stored] = await kb.records("issues")
+    assert stored["data"] == ISSUE
+    assert stored["id"] == inserted.id

@@ -64,6 +64,22 @@ def test_of_a_record_the_names_of_its_fields_are_none() -> None:
     assert {"node id", "htmlurl"} <= set(names_in(told(text, "notes.txt", {})))
 
 
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        (
+            "Household Income: 7\nCtryNm: Peru\nCensus Region (Middle Atlantic): East\n\nCtryNm: -\nOwner: Ada Vane",
+            {"ada vane"},
+        ),
+        ("title: -\nlog: it turns\nAda Vane: it leaks\nBen Holt: no\nAda Vane: mend it", {"ada vane", "ben holt"}),
+    ],
+)
+def test_of_a_wide_row_names_of_columns_are_none_and_who_speaks_in_a_text_is(text: str, names: set[str]) -> None:
+    found = set(names_in(told(text, "survey.csv", {"row": 1})))
+    assert names <= found
+    assert not {"household income", "ctrynm", "census region", "middle atlantic"} & found
+
+
 async def test_types_and_licences_are_no_entities_of_programs() -> None:
     async with KnowledgeBase.open("embedded::memory:") as kb:
         await kb.ingest([Document(path="src/SluiceGate.java", content=JAVA, format="code:java")])

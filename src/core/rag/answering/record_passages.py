@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from core.rag.analysis import index_terms, query_terms
 from core.rag.answering.relevance.compared import Asked, Passage
 from core.rag.answering.types import RECORD, Analysis
-from core.rag.extraction.records import NAMING_FIELDS, in_order, texts_of
+from core.rag.extraction.records import NAMING_FIELDS, in_order, told_of
 from core.rag.retrieval.hits import Hit
 from core.rag.schema import Label
 from libs.dataloader.tables import table_row
@@ -124,5 +124,5 @@ def _hit(record: Mapping[str, Any]) -> Hit | None:
 
 def _fields(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield the fields of a record with their values; those of a list together."""
-    for path, values in groupby(texts_of(in_order(record), everything=True), key=itemgetter(0)):
+    for path, values in groupby(told_of(in_order(record)), key=itemgetter(0)):
         yield ".".join(path), ", ".join(value.strip() for _, value in values)

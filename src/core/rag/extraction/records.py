@@ -11,6 +11,8 @@ from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 from core.rag.extraction.words import MAX_NAME_CHARS, normalize_name
+from libs.dataloader.rich_text import texts_for_trees
+from libs.dataloader.service_addresses import superfluous
 from libs.regexes import regex
 
 #: Fields whose values are entities, by the last word of the field, and the type that they give them. Only the spelling
@@ -112,6 +114,9 @@ _HINTS: Final = {hint: number for number, hint in enumerate(FIELD_HINTS)}
 _NAME: Final = ("name",)
 #: What the name of a field may be, and that of who speaks is not.
 _FIELD_NAME: Final = regex(r"^((?:[a-z_]|\w*[._\[])[\w.\[\]-]*): ", re.MULTILINE)
+_ANY_NAME: Final = regex(r"^([^\s|][^|\n]{0,300}?): ", re.MULTILINE)
+_NEARLY_ALL: Final = 0.8
+_FEWEST_NAMES: Final = 2
 _WORDS: Final = regex(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^\W\d_]+")
 
 
@@ -236,20 +241,38 @@ def type_of_field(field: str, hints: Mapping[str, str]) -> str:
 def without_field_names(content: str) -> str:
     """Return a passage of records, as readers write them, with the last words of the names of fields.
 
-    ``created_at`` is no name that each of them has; and whether a number is a year depends on what it is called.
+    ``created_at`` is no name that each of them has; and whether a number is a year depends on what it is called. Where
+    nearly all lines of a record have names, each another one, these are names of fields, however they are written:
+    ``Household Income``, ``CtryNm``. In a text, lines may begin with who speaks.
     """
-    return _FIELD_NAME.sub(lambda found: f"{(_words(found[1]) or ('value',))[-1]}: ", content)
+    return "\n\n".join(map(_without_names, content.split("\n\n")))
+
+
+def _without_names(record: str) -> str:
+    pattern = _FIELD_NAME
+    lines = record.strip("\n").split("\n")
+    names = [found[1] for line in lines if (found := _ANY_NAME.match(line))]
+    if len(names) >= max(_NEARLY_ALL * len(lines), _FEWEST_NAMES) and len(set(names)) == len(names):
+        pattern = _ANY_NAME
+    return pattern.sub(lambda found: f"{(_words(found[1]) or ('value',))[-1]}: ", record)
 
 
 def record_text(record: Mapping[str, Any]) -> str:
     """Return a record as one line: ``name: Bob Smith, title: Tech Lead, skills: oak, elm``."""
     parts = []
     before: tuple[str, ...] = ()
-    for path, value in texts_of(record, everything=True):
+    for path, value in told_of(record):
         text = value.strip()
         parts.append(text if path == before else f"{'.'.join(path[-_NAMED_PARTS:])}: {text}")
         before = path
     return ", ".join(parts)
+
+
+def told_of(record: Mapping[str, Any]) -> list[tuple[tuple[str, ...], str]]:
+    """Return what the text of a record tells: its fields and values, without addresses that are superfluous."""
+    fields = list(texts_of(record, everything=True))
+    left_out = superfluous(fields)
+    return [field for place, field in enumerate(fields) if place not in left_out] if left_out else fields
 
 
 def record_line(record: Mapping[str, Any]) -> str:
@@ -278,6 +301,8 @@ def texts_of(
 ) -> Iterator[tuple[tuple[str, ...], str]]:
     """Yield the texts of a record in order, each with the path of its field; not recursive, for deep nesting.
 
+    What an editor left as a tree is one text.
+
     Args:
         record: Its fields.
         everything: Include numbers and the like.
@@ -289,6 +314,8 @@ def texts_of(
         if isinstance(value, str):
             if value.strip():
                 yield path, value
+        elif isinstance(value, dict) and isinstance(text := texts_for_trees(value), str):
+            waiting.append((path, text))
         elif isinstance(value, Mapping):
             if deepest is None or len(path) < deepest:
                 waiting += [((*path, str(key)), inner) for key, inner in reversed(list(value.items()))]

@@ -10,14 +10,13 @@ from typing import Any, Final
 from libs.dataloader.formats.base import Content, TextBuilder, join_lines
 from libs.dataloader.formats.json_outline import flat
 from libs.dataloader.formats.rows import Records
+from libs.dataloader.service_addresses import superfluous
 from libs.dataloader.text import clean_text
 from libs.regexes import regex
 
-#: A line of a record that is an address, and the number of an item in the name of its field.
-_ADDRESS: Final = regex(r"(?P<field>\S+): https?://(?P<host>[^\s/?#]+)[^\s]*", re.IGNORECASE)
+#: A line of a record with an address, and the number of an item in the name of its field.
+_LINE: Final = regex(r"(?P<field>\S+): (?P<address>https?://\S+)", re.IGNORECASE)
 _NUMBER: Final = regex(r"\[\d+\]")
-#: A record of something else than of a service has a few on one host: its page, its picture, its source.
-_MOST_ADDRESSES: Final = 4
 
 
 def content_of_records(numbers: Sequence[int], record: Callable[[int], Mapping[str, Any]], intro: str = "") -> Content:
@@ -51,25 +50,12 @@ def text_of_record(record: Mapping[str, Any]) -> str:
 
 
 def _told(lines: list[str]) -> list[str]:
-    """Return the lines of a record, of many fields with addresses on one host those of the first field only.
-
-    Services add them for programs to go on from: of what GitHub tells of an issue, they are three quarters. The record
-    itself keeps them.
-    """
-    if sum("://" in line for line in lines) <= _MOST_ADDRESSES:
+    """Return the lines of a record without addresses that are superfluous. The record itself keeps them."""
+    found = [(place, match) for place, line in enumerate(lines) if "://" in line and (match := _LINE.fullmatch(line))]
+    places = superfluous([(_NUMBER.sub("", match["field"]), match["address"]) for _, match in found])
+    if not places:
         return lines
-    fields: dict[str, dict[str, list[int]]] = {}
-    for place, line in enumerate(lines):
-        if found := _ADDRESS.fullmatch(line):
-            places = fields.setdefault(found["host"], {}).setdefault(_NUMBER.sub("", found["field"]), [])
-            places.append(place)
-    left_out = {
-        place
-        for of_host in fields.values()
-        if len(of_host) > _MOST_ADDRESSES
-        for places in list(of_host.values())[1:]
-        for place in places
-    }
+    left_out = {found[place][0] for place in places}
     return [line for place, line in enumerate(lines) if place not in left_out]
 
 
