@@ -16,6 +16,7 @@ from core.rag.answering.relevance.judging import judge
 from core.rag.answering.services import AnsweringBase, Services, checked_base, checked_instructions
 from core.rag.answering.types import Analysis, Answer, Knowledge
 from core.rag.answering.understanding.intents import intent_of
+from core.rag.answering.whole_records import whole_records
 from core.rag.arguments import check_text
 from core.rag.llm.base import checked_model
 
@@ -76,6 +77,7 @@ async def basic_events(question: str, services: Services) -> AsyncGenerator[Even
     yield AnalysisEvent(analysis)
     client, before = services.kb.client, services.before
     hits = await services.kb.search(question, services.passages, "vector", **services.search)
+    hits = await whole_records(client, hits, services.passages)
     if not services.search.get("filters"):
         records = await record_passages(client, analysis, before, services.passages)
         hits = await merged(client, analysis, before, hits, records)

@@ -28,6 +28,7 @@ from core.rag.answering.relevance.scores import (
 )
 from core.rag.answering.types import Analysis, FoundEntity, FoundFact, Intent, Knowledge
 from core.rag.answering.understanding.asked_times import of_times_asked, times_asked
+from core.rag.answering.whole_records import whole_records
 from core.rag.errors import EmbeddingError, StoreError
 from core.rag.retrieval.hits import Hit, SearchMode
 from core.rag.together import together
@@ -243,7 +244,8 @@ class _Retrieval:
     async def _passages(self) -> list[Hit]:
         mode, wanted = MODES[self._analysis.intent], self._options.passages
         self._looked_at = await self._search(mode, LOOKED_AT * wanted)
-        return best_to_read(self._analysis.query, self._looked_at, wanted)
+        best = best_to_read(self._analysis.query, self._looked_at, len(self._looked_at))
+        return await whole_records(self._kb.client, best, wanted)
 
     async def _search(self, mode: SearchMode, k: int | None = None) -> list[Hit]:
         return await self._kb.search(self._analysis.query, k or self._options.passages, mode, **self._options.search)

@@ -100,7 +100,8 @@ async def extract(
         known.numbers.update(said.numbers)
         known.listed = max(known.listed, said.listed, key=len)
     lines = [_line([said for said in run if items.get(_key(said)) is said]) for run in runs]
-    quotes = ((passage, max(taken, key=lambda one: one.score).text) for passage, taken in chosen)
+    best = ((passage, max(taken, key=lambda one: one.score).place) for passage, taken in chosen)
+    quotes = [(passage, passage.hit.content[place.start : place.end]) for passage, place in best]
     citations = tuple(citation(*quote) for quote in sorted(quotes, key=lambda quote: quote[0].number))
     return "\n".join([f"{label} ({why}):" if why else f"{label}:", "", *filter(None, lines)]), citations
 

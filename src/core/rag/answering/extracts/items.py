@@ -10,6 +10,7 @@ from core.rag.answering.extracts.announced import announces, items_behind, items
 from core.rag.answering.extracts.blocks import Block, Shown, block_behind, show
 from core.rag.answering.extracts.code_spans import Span, comment_on, defined_above
 from core.rag.answering.extracts.headed import end_above_list
+from core.rag.answering.extracts.record_rows import record_cells
 from core.rag.answering.extracts.sentence_ends import STATES
 from core.rag.answering.extracts.showing import LONGEST_EXTRACT, cut, is_record, shown
 from core.rag.answering.extracts.table_rows import is_row, with_head
@@ -48,9 +49,10 @@ def said_by(passage: Passage, place: Span, asked: Collection[str] = ()) -> str:
     if not is_code(passage.hit.path):
         in_block = is_in_block(text, place.start)
         of_table = is_row(text, place.start, passage.hit.table_header) and not in_block
-        if not of_table and (in_block or not is_record(sentence)):
+        of_record = "\n".join(record_cells(passage.hit, place))
+        if not of_table and not of_record and (in_block or not is_record(sentence)):
             return shown(sentence, passage, place.start)
-        cells = with_head(text, place.start, place.end, passage.hit.table_header) if of_table else sentence
+        cells = with_head(text, place.start, place.end, passage.hit.table_header) if of_table else of_record or sentence
         said = shown(cells, None if of_table else passage, place.start, 3 * len(cells))
         if asked:
             said = narrowed(said, asked, detect_language(text.split()), begins=of_table)
@@ -86,6 +88,7 @@ def under(subject: str, said: str, passage: Passage, place: Span, *, asked_for: 
     if (
         is_in_block(text, place.start)
         or is_row(text, place.start, passage.hit.table_header)
+        or record_cells(passage.hit, place)
         or said.startswith((subject, f"{last}: ", f"{last}("))
     ):
         return said
@@ -98,6 +101,8 @@ def goes_on(passage: Passage, before: Span, place: Span) -> bool:
     Statements of source code, and rows of tables, stand for themselves.
     """
     text = passage.hit.content
+    if place.start < before.end:  # a text of a record
+        return False
     if is_in_block(text, place.start):
         return _before_code(text, place.start) == (before.start, before.end)
     between = text[before.end : place.start]

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from core.rag.analysis import analyze
 from core.rag.answering.extracts.called import Source
+from core.rag.answering.extracts.record_rows import record_cells
 from core.rag.answering.extracts.table_rows import cell_name, named_cells, row_at
 
 if TYPE_CHECKING:
     from core.rag.answering.extracts.scoring import Sentence
+    from core.rag.retrieval.hits import Hit
 
 
 class Row(NamedTuple):
@@ -20,18 +22,20 @@ class Row(NamedTuple):
     Attributes:
         named: The words of the cells of this row that it names.
         first: Whether its first cell is one of them: then the row is about that, and does not only mention it.
+        record: ``named``, if the row is a record of a file: any of its cells may be what that is called.
         beside: What each row of the table that it names has of the question.
     """
 
     named: frozenset[str]
     first: bool
+    record: frozenset[str]
     beside: Sequence[frozenset[str]]
 
 
 def named_rows(question: str, sources: Sequence[Source], sentences: Sequence[Sentence], wanted: set[str]) -> list[Row]:
     """Return what the question names of each sentence that is a row, and of its table; of others, nothing."""
     hits = [sources[one.passage].passage.hit for one in sentences]
-    rows = [row_at(hit.content, one.place.start, hit.table_header) for hit, one in zip(hits, sentences, strict=True)]
+    rows = [_row(hit, one) for hit, one in zip(hits, sentences, strict=True)]
     names = named_cells(question, [cells for _, cells in rows])
     made: list[Row] = []
     beside: dict[tuple[str, str], list[frozenset[str]]] = defaultdict(list)
@@ -40,5 +44,16 @@ def named_rows(question: str, sources: Sequence[Source], sentences: Sequence[Sen
         words = wanted.intersection(analyze(" ".join(named), sources[one.passage].language)) if named else set()
         if words:
             table.append(one.words & wanted)
-        made.append(Row(frozenset(words), bool(named) and cell_name(cells[0]) == named[0], table))
+        first, of_record = (
+            bool(named) and cell_name(cells[0]) == named[0],
+            bool(cells) and bool(record_cells(hit, one.place)),
+        )
+        made.append(Row(frozenset(words), first, frozenset(words if of_record else ()), table))
     return made
+
+
+def _row(hit: Hit, sentence: Sentence) -> tuple[str, list[str]]:
+    """Return the head of a table and the cells of a row; of a record of a file its values, whose head is the file."""
+    if cells := record_cells(hit, sentence.place):
+        return "", [cell.partition(": ")[2] for cell in cells]
+    return row_at(hit.content, sentence.place.start, hit.table_header)

@@ -7,6 +7,7 @@ from collections.abc import Set
 
 from core.rag.answering.extracts.announced import announces
 from core.rag.answering.extracts.code_spans import Span, code_spans
+from core.rag.answering.extracts.record_rows import record_spans
 from core.rag.answering.extracts.showing import INCLUDES, has_words
 from core.rag.answering.extracts.table_rows import is_head
 from core.rag.answering.markers import is_in_block
@@ -52,6 +53,8 @@ def readable_spans(passage: Passage) -> list[Span]:
     text = passage.hit.content
     if is_code(passage.hit.path):
         return code_spans(text)
+    if records := record_spans(passage.hit):
+        return records
     # Without the empty name, which a text without headings has, and every long sentence.
     headings = {normalize_name(part) for part in (passage.hit.title, *headings_of(passage.hit.heading))} - {""}
     hidden = [found.span() for found in _HIDDEN.finditer(text) if not is_in_block(text, found.start())]

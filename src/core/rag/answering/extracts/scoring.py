@@ -33,6 +33,7 @@ from core.rag.answering.extracts.labelled import named_lines
 from core.rag.answering.extracts.lives import Lives
 from core.rag.answering.extracts.named_rows import named_rows
 from core.rag.answering.extracts.readable import readable_spans
+from core.rag.answering.extracts.record_rows import record_cells
 from core.rag.answering.extracts.sections import Sections
 from core.rag.answering.extracts.sentence_ends import ASKS, STATES
 from core.rag.answering.extracts.subjects import asks_for_heading
@@ -100,7 +101,7 @@ class Sentence:
     Attributes:
         passage: The index of the passage.
         place: Where it is in it.
-        text: As it stands there.
+        text: As it stands there; of a record of a file, its cells.
         words: Its words, analysed; of a row of a table with the names of its columns.
         score: How well it answers, from 0 to about 2.
         about: How much of that is for what it is about, not only for being of the kind that is asked for; all of it in
@@ -226,15 +227,15 @@ def _rated(
         is_called = sections.nearness(one.passage, one.place) if is_entitled[one.passage] else 0.0
         if one.place.said and (entitled_to := max(of_section, is_called)):
             asked = max(asked, entitled_to * (1.0 - _GIVEN) + _GIVEN * asked)
-        if line:  # what stands above it is as good as said in it
+        if line := line or row.record:  # what stands above it, or a record is called, is as good as said in it
             full = {term: value / (_GIVEN if term in source.names else 1.0) for term, value in own.items()}
             share = math.fsum(full[term] for term in line & full.keys()) / (sum(full.values()) or 1.0)
             asked = max(asked, share) + _CELLS * share
         score = asked + _MEANING * max(meant, 0.0) + _SECTION * of_section
-        if row.named:
+        if row.named and not row.record:
             share = math.fsum(own[term] for term in row.named & own.keys()) / totals[one.passage]
             score += (_CELLS if row.first else _CELLS * _MENTIONED) * share
-        elif any(one.words & wanted <= beside for beside in row.beside):
+        elif not row.named and any(one.words & wanted <= beside for beside in row.beside):
             part *= _BESIDE
         if (one.passage, one.place) in wanted_of_code:
             score, part = score + _DEFINES, 1.0
@@ -314,6 +315,7 @@ def _without_echoes(sentences: Sequence[Sentence], sources: Sequence[Source], wa
     """Return the sentences but those that only repeat the question, or ask one, in passages that have others."""
     echoes = [
         not is_row((hit := sources[one.passage].passage.hit).content, one.place.start, hit.table_header)
+        and not record_cells(hit, one.place)
         and (
             _echoes(one.text, one.words <= wanted and not announces(hit.content, one.place.end))
             or _only_names(one, hit.content, wanted)
@@ -325,8 +327,10 @@ def _without_echoes(sentences: Sequence[Sentence], sources: Sequence[Source], wa
 
 
 def _sentence(index: int, place: Span, source: Source, together: Together, lives: Lives) -> Sentence:
-    text = source.text[place.start : place.end]
-    said = without_phrases(with_head(source.text, place.start, place.end, source.passage.hit.table_header))
+    cells = record_cells(source.passage.hit, place)
+    text = "\n".join(cells) or source.text[place.start : place.end]
+    head = source.passage.hit.table_header
+    said = without_phrases(text if cells else with_head(source.text, place.start, place.end, head))
     words = set(analyze(said, source.language))
     return Sentence(index, place, text, frozenset(words | together.terms(text, words) | lives.terms(text, words)))
 

@@ -39,8 +39,10 @@ def narrowed(row: str, asked: Collection[str], language: str, *, begins: bool) -
     cells = row.split(BETWEEN)
     if len(row) <= _WIDE or len(cells) < _FEWEST:
         return row
-    given = [_is_given(cell, asked, language) for cell in cells]
-    named = [0 if has else _words_of_name(cell, asked, language) for cell, has in zip(cells, given, strict=True)]
+    given = [_words_given(cell, asked, language) for cell in cells]
+    of_names = set(asked).difference(*(words for words in given if len(words) > 1))
+    names = [set() if has else _words_of_name(cell, language) for cell, has in zip(cells, given, strict=True)]
+    named = [len(words & of_names) for words in names]
     fits = [
         _ASKED if words else _MENTIONS if _mentions(cell, asked, language) else _OTHER
         for cell, words in zip(cells, named, strict=True)
@@ -49,7 +51,12 @@ def narrowed(row: str, asked: Collection[str], language: str, *, begins: bool) -
     if _ASKED not in fits[1:] and not mentioned:
         return row
     most = max(named[1:])
-    wanted = [place for place in range(1, len(cells)) if most < 2 or named[place] == most]
+    whole = [words for words in names if words and words <= of_names]
+    wanted = [
+        place
+        for place in range(1, len(cells))
+        if most < 2 or named[place] == most or (names[place] in whole and not any(names[place] < one for one in whole))
+    ]
     kept, length = {0}, len(cells[0])
     for place in sorted(wanted, key=lambda place: (fits[place], place)):
         length += len(cells[place])
@@ -58,20 +65,20 @@ def narrowed(row: str, asked: Collection[str], language: str, *, begins: bool) -
     return BETWEEN.join(_with_gaps(cells, sorted(kept)))
 
 
-def _words_of_name(cell: str, asked: Collection[str], language: str) -> int:
-    """Return how many words of the question the name of a cell has."""
+def _words_of_name(cell: str, language: str) -> set[str]:
+    """Return the words of the name of a cell."""
     name, colon, _ = cell.partition(": ")
-    return len(set(analyze(name, language)).intersection(asked)) if colon else 0
+    return set(analyze(name, language)) if colon else set()
 
 
-def _is_given(cell: str, asked: Collection[str], language: str) -> bool:
-    """Return whether the value of a cell is nothing but words of the question: what that says, not what it asks for.
+def _words_given(cell: str, asked: Collection[str], language: str) -> set[str]:
+    """Return the words of the value of a cell if a question has them all: that says it, and does not ask for it.
 
     Not a number: it may be in the question for something else.
     """
     name, colon, value = cell.partition(": ")
     words = set(analyze(value if colon else name, language))
-    return words.issubset(asked) and not all(map(str.isdecimal, words))
+    return words if words.issubset(asked) and not all(map(str.isdecimal, words)) else set()
 
 
 def _mentions(cell: str, asked: Collection[str], language: str) -> bool:
