@@ -148,6 +148,48 @@ async def test_fields_are_told_of_a_document_that_is_called_by_its_number(
     assert [path.rpartition("/")[2] for path in cited] == [f"mip-{number}.md"]
 
 
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("How many MIPs are withdrawn?", "documents with status = Withdrawn: 1 of 3 records"),
+        ("How many MIPs are there?", "documents: 3 records"),
+        ("How many documents are Final?", "documents with status = Final: 1 of 3 records"),
+        ("Which MIPs did Ben Hale write?", "documents with author = Ben Hale: 2 of 3 records"),
+        ("Which documents were written by Ben Hale?", "documents with author = Ben Hale: 2 of 3 records"),
+        ("How many MIPs are there for each status?", "by status: Draft: 1, Final: 1, Withdrawn: 1"),
+        ("Which statuses are there?", "by status: Draft: 1, Final: 1, Withdrawn: 1"),
+    ],
+)
+async def test_fields_of_all_documents_are_counted_and_listed(
+    kb: KnowledgeBase, proposals: Path, question: str, said: str
+) -> None:
+    await kb.ingest(proposals)
+    answer = await kb.ask(question)
+    assert answer.text.startswith("Worked out from all records")
+    assert said in answer.text
+    if question.startswith("Which MIPs"):
+        assert "mip: 7 | title: Oak for sluices" in answer.text
+        assert "mip: 31 | title: Night shifts" in answer.text
+        assert "Two wheels" not in answer.text.split("Extracts")[0]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How many wheels are withdrawn?",
+        "What is the highest MIP?",
+        "What is the total of all MIPs?",
+        "Which MIPs are withdrawn because of elm?",
+        "How many documents are there?",  # some have no fields
+    ],
+)
+async def test_what_fields_of_documents_do_not_surely_tell_is_not_worked_out(
+    kb: KnowledgeBase, proposals: Path, question: str
+) -> None:
+    await kb.ingest(proposals)
+    assert "Worked out" not in (await kb.ask(question)).text
+
+
 async def test_who_somebody_is_is_what_the_graph_says_of_them(kb: KnowledgeBase, notes: Path) -> None:
     await kb.ingest(notes)
     answer = await kb.ask("Who is Ada Lane?")

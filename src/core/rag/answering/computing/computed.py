@@ -15,6 +15,7 @@ from core.rag.answering.computing.question import Question
 from core.rag.answering.computing.seen import Seen, collection_named, look
 from core.rag.answering.computing.telling import told
 from core.rag.answering.types import COMPUTED
+from core.rag.dbhandler.knowledge.record_rows import DOCUMENTS
 from core.rag.errors import InvalidInputError, NotFoundError
 from core.rag.retrieval.hits import Hit
 from core.rag.retrieval.tables.tabulating import tabulate
@@ -115,12 +116,14 @@ async def _of_collection(
         found = _first_plan(asked, later, seen)
         if found is None and any(collection_named(one, name) for one in asked):
             found = await _none_of(client, seen, asked, later, spellings)
+        if name == DOCUMENTS and found is not None and not _is_of_documents(found):
+            return None
         line = await told(partial(tabulate, client, name), found, seen) if found is not None else ""
     except (InvalidInputError, NotFoundError):  # too many groups to tell, or deleted meanwhile: there is no answer then
         return None
     if not line:
         return None
-    sources = await _documents(client, name)
+    sources = await _documents(client, name) if name != DOCUMENTS else {}  # all of them are no source to read
     return Computed(_hit(line, seen, sources), frozenset(sources))
 
 
@@ -141,6 +144,17 @@ async def _none_of(
         return None
     found = _first_plan(asked, later, seen)
     return found if found is not None and found.kind in {"count", "list"} and not found.group_by else None
+
+
+def _is_of_documents(found: Plan) -> bool:
+    """Whether the fields of documents may tell this: which have a value, and how many.
+
+    Not how many documents there are, since some have no fields, nor sums, since numbers there are mostly of versions
+    and of places in a menu.
+    """
+    return found.kind in {"list", "distinct"} or (
+        found.kind == "count" and bool(found.conditions or found.group_by or found.unique)
+    )
 
 
 def _first_plan(asked: Sequence[Question], later: Sequence[Sequence[Question]], seen: Seen) -> Plan | None:

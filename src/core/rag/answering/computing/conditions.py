@@ -109,7 +109,7 @@ class Conditions(Naming):
     def _field_of(self, value: Value) -> str | None:
         """Return the field that a value is of: the only one that has it, or the one that is named beside it."""
         having = [name for name, seen in self._seen.fields.items() if value.spelled in seen.spelled]
-        if name := self._named_beside(value.span, lambda name, _: name in having):
+        if name := self._named_beside(value.span, lambda name, _: name in having, by=True):
             return name
         own = [name for name in having if "." not in name]
         if len(own) == 1 and not any(self._seen.fields[name].many for name in having):
@@ -120,10 +120,17 @@ class Conditions(Naming):
         bare = self._is_number(having[0]) and amount(value.spelled) is not None and not self.is_year(having[0])
         return None if bare else having[0]
 
-    def _named_beside(self, span: Span, fits: Callable[[str, SeenField], bool]) -> str | None:
-        """Return the field that is named before or behind a place, which is named for nothing else then."""
+    def _named_beside(self, span: Span, fits: Callable[[str, SeenField], bool], *, by: bool = False) -> str | None:
+        """Return the field that is named before or behind a place, which is named for nothing else then.
+
+        Args:
+            span: The place.
+            fits: Whether it may be a field.
+            by: Whether "by" may stand between: "written by Ada".
+        """
         for place, (named, name) in enumerate(self._free):
-            if fits(name, self._seen.fields[name]) and (self._adjoin(named, span) or self._adjoin(span, named)):
+            beside = self._adjoin(named, span) or self._adjoin(span, named) or (by and self._leads(named, span))
+            if beside and fits(name, self._seen.fields[name]):
                 del self._free[place]
                 return name
         return None

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Final
 
 from core.rag.answering.computing.seen import Seen
 from core.rag.dbhandler.kept import Kept
-from core.rag.dbhandler.knowledge.record_rows import DOCUMENTS
 from core.rag.dbhandler.knowledge.recording import COLLECTIONS
 from core.rag.schema import Label
 
@@ -20,7 +19,7 @@ _PEEKED_RECORDS: Final = 50
 
 
 async def counts(client: MemGraphClient) -> dict[str, int]:
-    """Return the collections with the number of their records; without that of the fields of documents."""
+    """Return the collections with the number of their records."""
     return await _counts.get(client, lambda: _collections(client))
 
 
@@ -34,7 +33,7 @@ async def samples(client: MemGraphClient) -> dict[str, Seen]:
 
 
 async def _collections(client: MemGraphClient) -> dict[str, int]:
-    return {name: count for name, count in (await client.collections()).items() if name != DOCUMENTS}
+    return await client.collections()
 
 
 async def _sampled(client: MemGraphClient) -> dict[str, Seen]:

@@ -85,7 +85,7 @@ class Naming:
             if not self._is_free(span):
                 continue
             self._take(span)
-            if kind == 0 or (kind == 1 and name == self._rows):
+            if kind == 0 or (kind != 2 and name == self._rows):
                 self._names.collection.append(span)
             elif kind in {-1, 1}:
                 self._names.fields.append((span, name))

@@ -15,6 +15,7 @@ from core.rag.answering.computing.conditions import Condition, Conditions, as_st
 from core.rag.answering.computing.cues import ASKING, BY, POINTING, Cue
 from core.rag.answering.computing.question import Question, Span, name_words
 from core.rag.answering.computing.seen import Seen, is_shortened
+from core.rag.dbhandler.knowledge.record_rows import DOCUMENTS
 
 Kind = Literal["count", "share", "distinct", "sum", "avg", "list", "top", "highest", "lowest", "most", "fewest"]
 
@@ -57,11 +58,13 @@ def plan(question: Question, seen: Seen) -> Plan | None:
     """Return what a question asks of a collection; ``None`` if it is not surely about its records."""
     reading = Reading(question, seen)
     found = reading.plan()
-    if found is not None:
+    series = {name for name, field in seen.fields.items() if seen.name == DOCUMENTS and field.is_number}
+    if found is not None and found.field not in series:
         return found
-    for name in dict.fromkeys(name for _, name in seen.named(question)):
+    for name in [found.field] if found else dict.fromkeys(name for _, name in seen.named(question)):
         field = seen.fields[name]
-        if not (field.is_number or field.is_date or field.is_yes_or_no):  # "which players have no points"
+        # "Which players have no points", "which PEPs are withdrawn", each of which has a number
+        if name in series or not (field.is_number or field.is_date or field.is_yes_or_no):
             found = Reading(question, seen, name).plan()
             is_clear = not reading.names_collection or (found is not None and found.kind in _OF_ALL)
             if found is not None and not found.unique and is_clear:

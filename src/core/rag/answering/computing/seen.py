@@ -35,6 +35,9 @@ _MEASURED: Final = frozenset({"max", "min", "maximum", "minimum", "avg", "averag
 #: Fields that say what the numbers of a record are in.
 _IN: Final = frozenset({"currency", "währung", "waehrung", "devise", "moneda", "unit", "uom", "einheit"})
 _CURRENCY: Final = regex("[$€£¥]")
+#: What those have done that a field names: "Which of them did Ada write?"
+_WRITTEN: Final = words_of("write wrote written geschrieben verfasst écrit écrits écrites escrito escritos")
+_DONE_BY: Final = {"author": _WRITTEN, "authors": _WRITTEN}
 #: What the name of a column has behind it: ``Area (km²)``.
 _IN_BRACKETS: Final = regex(r"(?:\s*(?:\([^()]*\)|\[[^\[\]]*\]))+\Z")
 #: What stands between several values in one cell.
@@ -224,7 +227,7 @@ def _short_names(name: str, *, yes_or_no: bool) -> set[str]:
     words = _own_words(bare)
     plain = _ASKS_YES_OR_NO.issuperset(words[:-1]) if yes_or_no else _MEASURED.isdisjoint(words[:-1])
     last = words[-1:] if plain else []
-    return {name, bare, name.rpartition(".")[2], " ".join(words), *last}
+    return {name, bare, name.rpartition(".")[2], " ".join(words), *last, *_DONE_BY.get(words[-1] if words else "", ())}
 
 
 def _own_words(name: str) -> list[str]:

@@ -8,6 +8,7 @@ from typing import Any, Final
 from core.rag.answering.computing.conditions import Condition
 from core.rag.answering.computing.planning import Plan
 from core.rag.answering.computing.seen import Seen
+from core.rag.dbhandler.knowledge.record_rows import DOCUMENTS
 from core.rag.retrieval.tables.asked import Asked
 from core.rag.retrieval.tables.table import RecordTable
 from core.rag.retrieval.tables.values import is_missing, same, shown
@@ -141,7 +142,10 @@ def _listed(plan: Plan, table: RecordTable, where: str, seen: Seen) -> str:
     """Tell the records that fulfil the conditions, or the first of them."""
     if not table.rows:
         return f"{where}: none of {seen.records} {_records(seen.records)}"
-    records = "; ".join(map(_record, table.rows))
+    # Of documents, their titles and numbers; of all others, each field that there is room for.
+    only = {"title", plan.unique} if seen.name == DOCUMENTS else set()
+    rows = [{name: row[name] for name in row if name in only} or row for row in table.rows]
+    records = "; ".join(map(_record, rows))
     if plan.kind == "top":
         return f"top {len(table.rows)} of {where} by {plan.field}: {records}"
     more = f"; and {table.total - len(table.rows)} more" if table.total > len(table.rows) else ""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from core.rag.answering.computing.known import counts, samples
 from core.rag.answering.extracts.showing import shown
+from core.rag.dbhandler.knowledge.record_rows import DOCUMENTS
 from core.rag.extraction.records import in_order
 
 if TYPE_CHECKING:
@@ -17,12 +18,13 @@ _FIELDS: Final = 8
 
 
 async def collections_told(client: MemGraphClient) -> str:
-    """Return the names of collections with the number and fields of their records; empty if there are none.
+    """Return the names of collections with the number and fields of their records; empty if there are none. What the
+    fields of documents say is no collection to people.
 
     Raises:
         StoreError: if the graph fails.
     """
-    found = await counts(client)
+    found = {name: count for name, count in (await counts(client)).items() if name != DOCUMENTS}
     if not found:
         return ""
     seen = await samples(client)
