@@ -100,7 +100,10 @@ async def test_answers_say_who_wrote_what(kb: KnowledgeBase, notes: Path, strate
     assert "written by" not in (await kb.ask("Does the ferry cross the bay twice?", strategy)).text
 
 
-PROPOSAL = "---\nmip: {number}\ntitle: {title}\nauthor: {author}\nstatus: {status}\n---\n\n## Motivation\n\n{text}\n"
+PROPOSAL = (
+    "---\nlayout: post\nmip: {number}\ntitle: {title}\nauthor: {author}\nstatus: {status}\n---\n\n"
+    "## Motivation\n\n{text}\n"
+)
 
 
 @pytest.fixture
@@ -180,6 +183,7 @@ async def test_fields_of_all_documents_are_counted_and_listed(
         "What is the highest MIP?",
         "What is the total of all MIPs?",
         "Which MIPs are withdrawn because of elm?",
+        "Which layouts are there?",  # all have the same
         "How many documents are there?",  # some have no fields
     ],
 )

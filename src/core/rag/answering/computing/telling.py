@@ -55,7 +55,9 @@ async def told(tabulate: Tabulate, plan: Plan, seen: Seen) -> str:
     if plan.kind in {"list", "top"}:
         return _listed(plan, table, where, seen)
     if plan.group_by:
-        return _groups(plan, table, where)
+        # "Which types are there?", where all pages have the type "docs", asks for something else.
+        alike = seen.name == DOCUMENTS and table.total < 2 and not plan.conditions
+        return _groups(plan, table, where) if not alike else ""
     value = table.rows[0][table.columns[0]] if table.rows else None
     if plan.kind == "share":
         percent = f"{100 * (value or 0) / seen.records:.3g} %"
