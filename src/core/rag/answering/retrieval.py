@@ -30,6 +30,7 @@ from core.rag.answering.types import Analysis, FoundEntity, FoundFact, Intent, K
 from core.rag.answering.understanding.asked_times import of_times_asked, times_asked
 from core.rag.answering.whole_records import whole_records
 from core.rag.errors import EmbeddingError, StoreError
+from core.rag.extraction.words import normalize_name
 from core.rag.retrieval.hits import Hit, SearchMode
 from core.rag.together import together
 
@@ -169,7 +170,10 @@ class _Retrieval:
         asked = await self._leg(
             "records", with_records(self._kb.client, [one for one in entities if one.id in named], told)
         )
-        hits += await self._leg("fields of documents", openings(self._kb.client, asked, hits))
+        in_full = [
+            one for one in asked if f" {normalize_name(one.name)} " in f" {normalize_name(self._analysis.query)} "
+        ]
+        hits += await self._leg("fields of documents", openings(self._kb.client, in_full, hits))
         entities = best_entities({one.id: one for one in (*entities, *others, *asked)}.values())
         if worked_out:  # beside which single rows say nothing
             hits = [hit for hit in hits if "row" not in hit.metadata and not any(one.has(hit) for one in worked_out)]
