@@ -177,6 +177,19 @@ async def test_fields_of_all_documents_are_counted_and_listed(
 
 
 @pytest.mark.parametrize(
+    ("question", "count"),
+    [("How many MIPs are there?", 3), ("How many MIPs are Draft?", 1), ("How many MIPs have a tag?", 0)],
+)
+async def test_documents_without_a_number_are_none_of_the_series(
+    kb: KnowledgeBase, proposals: Path, notes: Path, question: str, count: int
+) -> None:
+    assert notes == proposals
+    await kb.ingest(proposals)
+    told = (await kb.ask(question)).text.split("\n\n")[1]
+    assert (f": {count} of 5 records" in told) == bool(count), told
+
+
+@pytest.mark.parametrize(
     "question",
     [
         "How many wheels are withdrawn?",

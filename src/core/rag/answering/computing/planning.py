@@ -68,7 +68,9 @@ def plan(question: Question, seen: Seen) -> Plan | None:
             found = Reading(question, seen, name).plan()
             is_clear = not reading.names_collection or (found is not None and found.kind in _OF_ALL)
             if found is not None and not found.unique and is_clear:
-                return replace(found, unique=name)
+                # Other documents have no such number.
+                has_one = (Condition(name, "!=", (None,)),) if name in series and field.values < seen.records else ()
+                return replace(found, unique=name, conditions=(*found.conditions, *has_one))
     return None
 
 

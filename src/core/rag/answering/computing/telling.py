@@ -42,8 +42,9 @@ async def told(tabulate: Tabulate, plan: Plan, seen: Seen) -> str:
     table = await tabulate(_asked(plan))
     where = f"{seen.name}{_conditions(plan.conditions)}"
     of_one = plan.kind in {"highest", "lowest"} and not plan.group_by
+    of_some = of_one or plan.kind == "distinct" or seen.name == DOCUMENTS
     if plan.unique and not (
-        await _is_unique(tabulate, plan, plan.conditions if of_one or plan.kind == "distinct" else ())
+        await _is_unique(tabulate, plan, plan.conditions if of_some else ())
         or (of_one and await _sums_agree(tabulate, plan, table))
     ):
         return ""
