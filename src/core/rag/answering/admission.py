@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from core.rag.answering.first_chunks import first_chunks
 from core.rag.answering.types import FoundFact, Knowledge
 from core.rag.graph.sentences import Sentences
 from core.rag.retrieval.filters import parse_filter
@@ -37,12 +38,8 @@ class Admission:
         """Return the ids of those chunks, documents and records that pass."""
         passing = await self._chunks(ids.get(Label.CHUNK, ()))
         records = await self._client.documents_of_records(ids.get(Label.RECORD, ()))
-        rows = await self._client.read_for_ids(
-            "UNWIND $ids AS i MATCH (d:Document {id: i})<-[:CHUNK_OF]-(c:DocumentChunk) "
-            "WHERE c.chunk_index = 0 RETURN i AS id, c.id AS chunk",
-            sorted({*ids.get(Label.DOCUMENT, ()), *(row["document"] for row in records)}),
-        )
-        first = {row["chunk"]: row["id"] for row in rows}
+        wanted = sorted({*ids.get(Label.DOCUMENT, ()), *(row["document"] for row in records)})
+        first = {chunk: document for document, chunk in (await first_chunks(self._client, wanted)).items()}
         documents = {first[chunk] for chunk in await self._chunks(first)}
         return passing | documents | {row["id"] for row in records if row["document"] in documents}
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from core.rag.answering.first_chunks import first_chunks
 from core.rag.answering.types import FoundEntity
 from core.rag.dbhandler.documents.rows import from_json
 from core.rag.dbhandler.knowledge.record_rows import DOCUMENTS
@@ -56,18 +57,20 @@ async def with_records(
     documents = {(row["entity"], row["record"]): row["document"] for row in titled}
     known = {(row["entity"], row["record"]) for row in named}
     rows = [*named, *(row for row in titled if (row["entity"], row["record"]) not in known)]
-    said: dict[str, list[str]] = {}
-    whose: dict[str, list[str]] = {}
+    said: dict[str, list[tuple[str, str]]] = {}
     for row in (row for row in rows if row["record"] not in passages):
         fields = from_json(row["data"])
         line = record_line({key: value for key, value in fields.items() if key != row.get("field")})
         if line and len(lines := said.setdefault(row["entity"], [])) < _MOST:
-            lines.append(line if len(line) <= _LONGEST else f"{line[:_LONGEST].rsplit(' ', 1)[0]} …")
-            whose.setdefault(row["entity"], []).append(documents.get((row["entity"], row["record"]), ""))
-    told = {key: ("; ".join(lines), whose[key][0] if len(lines) == 1 else "") for key, lines in said.items()}
-    return [
-        replace(one, summary=told[one.id][0], document=told[one.id][1]) if one.id in told else one for one in entities
-    ]
+            line = line if len(line) <= _LONGEST else f"{line[:_LONGEST].rsplit(' ', 1)[0]} …"
+            lines.append((line, documents.get((row["entity"], row["record"]), "")))
+    return [_told(one, said[one.id]) if one.id in said else one for one in entities]
+
+
+def _told(entity: FoundEntity, lines: Sequence[tuple[str, str]]) -> FoundEntity:
+    """Return an entity with what records say of it: lines, each with the document whose fields it has."""
+    document = lines[0][1] if len(lines) == 1 else ""
+    return replace(entity, summary="; ".join(line for line, _ in lines), document=document)
 
 
 async def openings(client: MemGraphClient, entities: Iterable[FoundEntity], hits: Iterable[Hit]) -> list[Hit]:
@@ -81,10 +84,6 @@ async def openings(client: MemGraphClient, entities: Iterable[FoundEntity], hits
     """
     there = {hit.document_id for hit in hits if hit.fields}
     wanted = dict.fromkeys(one.document for one in entities if one.document and one.document not in there)
-    rows = await client.read_for_ids(
-        "UNWIND $ids AS i MATCH (d:Document {id: i})<-[:CHUNK_OF]-(c:DocumentChunk) WHERE c.chunk_index = 0 "
-        "AND d.namespace = $namespace RETURN i AS document, c.id AS chunk",
-        list(wanted)[:_MOST],
-    )
-    chunks = await client.chunks_by_id([row["chunk"] for row in rows])
-    return [Hit.of_chunk(chunks[row["chunk"]], 0.0, {}) for row in rows if row["chunk"] in chunks]
+    first = (await first_chunks(client, list(wanted)[:_MOST])).values()
+    chunks = await client.chunks_by_id(list(first))
+    return [Hit.of_chunk(chunks[chunk], 0.0, {}) for chunk in first if chunk in chunks]

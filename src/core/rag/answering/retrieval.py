@@ -170,9 +170,8 @@ class _Retrieval:
         asked = await self._leg(
             "records", with_records(self._kb.client, [one for one in entities if one.id in named], told)
         )
-        in_full = [
-            one for one in asked if f" {normalize_name(one.name)} " in f" {normalize_name(self._analysis.query)} "
-        ]
+        question = f" {normalize_name(self._analysis.query)} "
+        in_full = [one for one in asked if f" {normalize_name(one.name)} " in question]
         hits += await self._leg("fields of documents", openings(self._kb.client, in_full, hits))
         entities = best_entities({one.id: one for one in (*entities, *others, *asked)}.values())
         if worked_out:  # beside which single rows say nothing

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -196,20 +196,31 @@ def _said_later(
     best = next((number for number in order if states[number]), None)
     if best is None or meaning is None:
         return 0, None
-    vectors = list(chain.from_iterable(s.states if s.vectors is None else s.vectors for s in sessions))
-    if not isinstance(vectors[best], np.ndarray):
+    vector = _vector_of(sessions, best)
+    if vector is None:
         return 0, None
-    words = [turn[: int(n)] for s in sessions for turn, n in zip(s.turns, s.lengths.tolist(), strict=True)]
+    turns = list(chain.from_iterable(session.turns for session in sessions))
+    lengths = np.concatenate([session.lengths for session in sessions]).astype(int).tolist()
     speakers = list(chain.from_iterable(session.speakers for session in sessions))
+    said = turns[best][: lengths[best]]
     candidates = [
-        len(words[number]) >= FEWEST_WORDS
+        lengths[number] >= FEWEST_WORDS
         and speakers[number] == speakers[best]
         and times[number] > times[best]
-        and words[number] != words[best]
+        and turns[number][: lengths[number]] != said
         for number in range(len(times))
     ]
-    like_it, _ = _likenesses(sessions, replace(meaning, vector=vectors[best]))
+    like_it, _ = _likenesses(sessions, replace(meaning, vector=vector))
     return best, said_later(like_it, alike, np.array(candidates) & wanted & states)
+
+
+def _vector_of(sessions: Sequence[Session], number: int) -> Sequence[float] | None:
+    """Return the vector of one of the turns of all sessions; ``None`` if none of its session has one."""
+    for session in sessions:
+        if number < len(session.states):
+            return None if session.vectors is None else cast("Sequence[float]", session.vectors[number])
+        number -= len(session.states)
+    return None
 
 
 def _repeats(session: Session, asked: frozenset[str]) -> NDArray[np.bool_]:

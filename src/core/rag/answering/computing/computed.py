@@ -14,6 +14,7 @@ from core.rag.answering.computing.planning import Plan, plan
 from core.rag.answering.computing.question import Question
 from core.rag.answering.computing.seen import Seen, collection_named, look
 from core.rag.answering.computing.telling import told
+from core.rag.answering.first_chunks import first_chunks
 from core.rag.answering.types import COMPUTED
 from core.rag.dbhandler.knowledge.record_rows import DOCUMENTS
 from core.rag.errors import InvalidInputError, NotFoundError
@@ -183,9 +184,8 @@ async def _documents(client: MemGraphClient, collection: str) -> dict[str, tuple
         "UNWIND $ids AS i MATCH (d:Document {id: i})<-[:CHUNK_OF]-(c:DocumentChunk) WHERE d.namespace = $namespace "
     )
     ends = await client.read_for_ids(f"{chunks}RETURN i AS document, max(c.end_char) AS end", ids)
-    firsts = await client.read_for_ids(f"{chunks}AND c.chunk_index = 0 RETURN i AS document, c.id AS chunk", ids)
+    first = await first_chunks(client, ids)
     end = {row["document"]: row["end"] for row in ends}
-    first = {row["document"]: row["chunk"] for row in firsts}
     found = sorted((row["path"], row["id"], row["title"] or "") for row in rows if row["id"] in first)
     return {i: (path, title, first[i], end[i]) for path, i, title in found}
 

@@ -7,6 +7,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from core.rag.answering.drift.paths import Edge, Node, Path
+from core.rag.answering.first_chunks import first_chunks
 from core.rag.answering.types import FoundEntity, FoundFact, Knowledge
 from core.rag.retrieval.hits import Hit
 from core.rag.schema import EdgeType, Label
@@ -36,7 +37,7 @@ async def knowledge_of(client: MemGraphClient, paths: Sequence[Path], limit: int
     entities: dict[str, FoundEntity] = {}
     facts: dict[tuple[str, ...], FoundFact] = {}
     chunks: dict[str, float] = {}
-    opening = await _first_chunks(client, paths)
+    opening = await _openings(client, paths)
     for path in paths:
         names = {node.id: node.name for node in path.nodes}
         for node in path.nodes:
@@ -82,7 +83,7 @@ def replaced(entities: Sequence[FoundEntity], told: Sequence[FoundEntity]) -> li
     ]
 
 
-async def _first_chunks(client: MemGraphClient, paths: Sequence[Path]) -> dict[str, str]:
+async def _openings(client: MemGraphClient, paths: Sequence[Path]) -> dict[str, str]:
     """Return the first chunk of each document on a path that has none of its chunks."""
     passed = {
         node.id
@@ -91,12 +92,7 @@ async def _first_chunks(client: MemGraphClient, paths: Sequence[Path]) -> dict[s
         for node in path.nodes
         if node.label == Label.DOCUMENT
     }
-    rows = await client.read(
-        "UNWIND $ids AS i MATCH (d:Document {id: i})<-[:CHUNK_OF]-(c:DocumentChunk) WHERE c.chunk_index = 0 "
-        "RETURN i AS document, c.id AS chunk",
-        ids=sorted(passed),
-    )
-    return {row["document"]: row["chunk"] for row in rows}
+    return await first_chunks(client, sorted(passed))
 
 
 def _entity(node: Node, score: float) -> FoundEntity:

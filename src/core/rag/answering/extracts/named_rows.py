@@ -36,24 +36,23 @@ def named_rows(question: str, sources: Sequence[Source], sentences: Sequence[Sen
     """Return what the question names of each sentence that is a row, and of its table; of others, nothing."""
     hits = [sources[one.passage].passage.hit for one in sentences]
     rows = [_row(hit, one) for hit, one in zip(hits, sentences, strict=True)]
-    names = named_cells(question, [cells for _, cells in rows])
+    names = named_cells(question, [cells for _, cells, _ in rows])
     made: list[Row] = []
     beside: dict[tuple[str, str], list[frozenset[str]]] = defaultdict(list)
-    for one, hit, (head, cells), named in zip(sentences, hits, rows, names, strict=True):
+    for one, hit, (head, cells, is_record), named in zip(sentences, hits, rows, names, strict=True):
         table = beside[hit.document_id, head] if cells else []
         words = wanted.intersection(analyze(" ".join(named), sources[one.passage].language)) if named else set()
         if words:
             table.append(one.words & wanted)
-        first, of_record = (
-            bool(named) and cell_name(cells[0]) == named[0],
-            bool(cells) and bool(record_cells(hit, one.place)),
-        )
-        made.append(Row(frozenset(words), first, frozenset(words if of_record else ()), table))
+        first = bool(named) and cell_name(cells[0]) == named[0]
+        made.append(Row(frozenset(words), first, frozenset(words if is_record else ()), table))
     return made
 
 
-def _row(hit: Hit, sentence: Sentence) -> tuple[str, list[str]]:
-    """Return the head of a table and the cells of a row; of a record of a file its values, whose head is the file."""
+def _row(hit: Hit, sentence: Sentence) -> tuple[str, list[str], bool]:
+    """Return the head of a table and the cells of a row; of a record of a file its values, whose head is the file, and
+    that it is one.
+    """
     if cells := record_cells(hit, sentence.place):
-        return "", [cell.partition(": ")[2] for cell in cells]
-    return row_at(hit.content, sentence.place.start, hit.table_header)
+        return "", [cell.partition(": ")[2] for cell in cells], True
+    return *row_at(hit.content, sentence.place.start, hit.table_header), False
