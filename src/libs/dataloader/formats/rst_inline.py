@@ -71,16 +71,26 @@ class Inline:
             literals.append(f"`{' '.join(words.split())}`" if "\n" in words else f"`{words}`")
             return f"\x00{len(literals) - 1}\x00"
 
-        text = _LITERAL.sub(lambda match: keep(match[1]), text)
-        for match in _BARE.finditer(text):
-            self.collector.add(match[0].rstrip(".,;:!?)"))
-        text = _ROLE.sub(lambda match: self._role(match, keep), text)
-        text = _EMBEDDED.sub(self._embedded, text)
-        text = _NOTED.sub(lambda match: f"[{match[1]}]" if match[1] else "", text)
-        text = _REFERENCE.sub(self._reference, text)
-        text = _INTERPRETED.sub(r"\1", text)
-        text = _SUBSTITUTION.sub(r"\1", text)
-        text = text.replace("\\ ", "").replace("\\*", "*").replace("\\_", "_").replace("\\|", "|")
+        # Most paragraphs have hardly any markup; looking for each kind in all took two thirds of the time of reading.
+        if "`" in text:
+            text = _LITERAL.sub(lambda match: keep(match[1]), text)
+        if "://" in text:
+            for match in _BARE.finditer(text):
+                self.collector.add(match[0].rstrip(".,;:!?)"))
+        if "`" in text:
+            text = _ROLE.sub(lambda match: self._role(match, keep), text)
+            text = _EMBEDDED.sub(self._embedded, text)
+        if "_" in text:
+            text = _NOTED.sub(lambda match: f"[{match[1]}]" if match[1] else "", text)
+            text = _REFERENCE.sub(self._reference, text)
+        if "`" in text:
+            text = _INTERPRETED.sub(r"\1", text)
+        if "|" in text:
+            text = _SUBSTITUTION.sub(r"\1", text)
+        if "\\" in text:
+            text = text.replace("\\ ", "").replace("\\*", "*").replace("\\_", "_").replace("\\|", "|")
+        if not literals:
+            return text.rstrip()
         return re.sub("\x00(\\d+)\x00", lambda match: literals[int(match[1])], text).rstrip()
 
     def add_document(self, name: str, words: str) -> None:

@@ -24,11 +24,11 @@ _TIMED: Final = regex(
     rf"(?:[\[(]?{_TIME}[\])]?[ \t]{{0,8}}\\?$|\([^()\n]{{0,14}}{_TIME}[^()\n]{{0,6}}\):(?=\s))",
     re.MULTILINE,
 )
-#: "Ida: words", "**Ida:** words"; "HAMLET." above the words.
+#: "Ida: words", "**Ida:** words"; "HAMLET." above the words. Most lines are done with at once: they have no colon.
 _CALLED: Final = regex(
-    rf"^[ \t]{{0,16}}(?:\*\*|__|_)?{_NAME}(?:\*\*|__|_)?:(?:\*\*|__|_)?(?=\s)"
+    rf"^(?:(?=[^:\n]{{1,99}}:)[ \t]{{0,16}}(?:\*\*|__|_)?{_NAME}(?:\*\*|__|_)?:(?:\*\*|__|_)?(?=\s)"
     r"|(?:\A|(?<=\n\n))[ \t]{0,40}(?P<capitals>(?![IVXLC]+\b)[^\W\d_a-z][^\Wa-z]{1,19}(?:[ ][^\Wa-z]{1,19}){0,3})"
-    r"[.:]?(?:[ \t]{1,4}\[[^\n\]]{1,60}\])?[ \t]{0,4}\\?$(?!\n[ \t]*$)",
+    r"[.:]?(?:[ \t]{1,4}\[[^\n\]]{1,60}\])?[ \t]{0,4}\\?$(?!\n[ \t]*$))",
     re.MULTILINE,
 )
 _BLOCK: Final = regex(r"(?:\A|\n[ \t]*\n)(?=[ \t]*\S)")
