@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import importlib
+import pickle
 import re
 
 import pytest
@@ -21,6 +23,12 @@ def test_it_does_what_a_compiled_one_does() -> None:
     assert found is not None
     assert found.re == compiled
     assert (lazy.pattern, lazy.flags, lazy.groupindex) == (compiled.pattern, compiled.flags, compiled.groupindex)
+
+
+def test_it_may_be_copied_and_sent_to_another_process() -> None:
+    lazy = regex("ebb", re.IGNORECASE)
+    for copied in (copy.deepcopy(lazy), pickle.loads(pickle.dumps(lazy))):
+        assert copied.findall("The Ebb, the ebb") == ["Ebb", "ebb"]
 
 
 def test_it_may_be_of_bytes() -> None:

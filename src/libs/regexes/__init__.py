@@ -24,6 +24,9 @@ class _Regex:
             setattr(self, used, getattr(compiled, used))
         return getattr(compiled, name)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return regex, (self._source, self._flags)
+
     def __repr__(self) -> str:
         return f"regex({self._source!r}, {self._flags!r})"
 

@@ -41,7 +41,7 @@ class Purpose:
 
 def _purpose(asks: str, names: str) -> Purpose:
     named = rf"\W*(?:\d[\d.]*\s+)?(?:{names})(?:\s(?:for|of|to|für|zu[mr]?|pour|de|para|per)\b.*)?\W*"
-    return Purpose(re.compile(asks, re.IGNORECASE), re.compile(named))
+    return Purpose(regex(asks, re.IGNORECASE), regex(named))
 
 
 #: Between the names of a section that has several.
