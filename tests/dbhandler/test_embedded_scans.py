@@ -7,13 +7,17 @@ several taken in turns, so that a busy machine changes nothing.
 
 from __future__ import annotations
 
+import ast
 import asyncio
+import re
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import core.rag.dbhandler
 from core.rag.dbhandler.embedded.store import EmbeddedStore
 from core.rag.dbhandler.store import Transaction
 
@@ -136,6 +140,46 @@ async def test_a_statement_does_not_slow_down_as_the_graph_grows(
 
 async def test_the_measurement_tells_a_statement_that_scans(stores: tuple[EmbeddedStore, EmbeddedStore]) -> None:
     assert await slowdown(stores, SCANNING, float("inf")) > 2 * FACTOR
+
+
+def found_and_tested(statement: str) -> bool:
+    """Whether a statement looks for a node by an id that is a parameter, and tests another property of it.
+
+    The engine then looks at each node with the label for the other one. It does not where the id comes from UNWIND.
+    """
+    begun = re.match(r"\s*MATCH \((\w+):[^{]*\{+id: \$\w+\}+\)", statement)
+    return begun is not None and re.search(rf"WHERE {begun[1]}\.", statement) is not None
+
+
+def statements_of(module: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(module.read_text())):
+        if isinstance(node, ast.JoinedStr):
+            yield "".join(str(part.value) for part in node.values if isinstance(part, ast.Constant))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+
+
+def test_no_node_is_found_by_its_id_and_tested_at_once() -> None:
+    (folder,) = core.rag.dbhandler.__path__
+    # Those of servers are for other engines.
+    modules = [module for module in Path(folder).rglob("*.py") if "bolt" not in module.parts]
+    assert [one for module in modules for one in statements_of(module) if found_and_tested(one)] == []
+
+
+@pytest.mark.parametrize(
+    "begin", ["MATCH (c:DocumentChunk {id: $id})", "UNWIND [$id] AS i MATCH (c:DocumentChunk {id: i})"]
+)
+async def test_the_test_of_a_node_that_was_found_is_told_from_a_scan(
+    stores: tuple[EmbeddedStore, EmbeddedStore], begin: str
+) -> None:
+    statement = f"{begin} WHERE c.namespace = 'none' RETURN c.id AS id"
+    best = [float("inf"), float("inf")]
+    for number in range(30):
+        for position in ((0, 1), (1, 0))[number % 2]:
+            start = time.process_time()
+            assert await stores[position].run(statement, {"id": "c7"}) == []
+            best[position] = min(best[position], time.process_time() - start)
+    assert found_and_tested(statement) == (best[1] > 2 * best[0])
 
 
 async def test_a_path_does_not_scan_for_its_ends(stores: tuple[EmbeddedStore, EmbeddedStore]) -> None:

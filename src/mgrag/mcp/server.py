@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import functools
 import inspect
@@ -11,6 +12,7 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import anyio
 from pydantic import ValidationError
 
 from core.rag.errors import MGRagError, MissingDependencyError, StreamCutError
@@ -80,7 +82,7 @@ class Server(MCPServer[None]):
         # On Windows nobody can wait for a pipe without a thread.
         lines: Any = input_lines() if sys.platform != "win32" else None
         options = self._lowlevel_server.create_initialization_options()
-        waiting, gone = Waiting(), False
+        waiting, gone, told_to_end = Waiting(), False, False
         try:
             async with (
                 while_somebody_reads(1, waiting),
@@ -90,8 +92,15 @@ class Server(MCPServer[None]):
                 await self._lowlevel_server.run(messages, replies, options)
         except* BrokenPipeError:
             gone = True
+        except* anyio.BrokenResourceError:
+            # Messages come in faster than they are answered, and one was being handed on to what has ended by then.
+            if not (task := asyncio.current_task()) or not task.cancelling():
+                raise
+            told_to_end = True
         if gone:
             raise BrokenPipeError("The client is gone.")
+        if told_to_end:
+            raise asyncio.CancelledError
 
     async def run_exchange(self, body: bytes, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request of streamable HTTP; what it began ends with it, also if its caller goes away.

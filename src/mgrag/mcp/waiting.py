@@ -75,7 +75,7 @@ async def until_answered(
             await waiting.none()
 
     async def take() -> None:
-        async with outgoing:
+        async with outgoing, pass_out:  # at its end both, or who has an answer would wait for somebody to take it
             async for item in pass_out:
                 await outgoing.send(item)
                 waiting.went(item)

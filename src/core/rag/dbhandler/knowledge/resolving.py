@@ -151,7 +151,7 @@ class ResolutionOperations(ClientBase):
 
         async def work(tx: Transaction) -> int:
             rows = await tx.run(
-                "MATCH (a:Entity {id: $id})-[s:SAME_AS]-(b:Entity) WHERE a.namespace = $namespace "
+                "UNWIND [$id] AS i MATCH (a:Entity {id: i})-[s:SAME_AS]-(b:Entity) WHERE a.namespace = $namespace "
                 "RETURN DISTINCT b.id AS id",
                 {"id": entity, "namespace": self._namespace},
             )
@@ -183,7 +183,8 @@ class ResolutionOperations(ClientBase):
 
 async def _disconnect(tx: Transaction, a: str, b: str, namespace: str) -> None:
     await tx.run(
-        "MATCH (a:Entity {id: $a})-[s:SAME_AS]-(b:Entity {id: $b}) WHERE a.namespace = $namespace DELETE s",
+        "UNWIND [$a] AS i MATCH (a:Entity {id: i})-[s:SAME_AS]-(b:Entity {id: $b}) WHERE a.namespace = $namespace "
+        "DELETE s",
         {"a": a, "b": b, "namespace": namespace},
     )
 

@@ -15,7 +15,7 @@ from core.rag.dbhandler.messages.users import rating_key
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.schema import Label
 
-_USER = "MATCH (u:User {id: $id}) WHERE u.namespace = $namespace"
+_USER = "UNWIND [$id] AS i MATCH (u:User {id: i}) WHERE u.namespace = $namespace"
 
 
 class ErasureOperations(RecollectionOperations):
@@ -28,7 +28,8 @@ class ErasureOperations(RecollectionOperations):
             ``id, user_id, timestamp, last_said_at, summary`` of each.
         """
         return await self.read(
-            "MATCH (c:Conversation {id: $id})<-[:PART_OF]-(m:Interaction) WHERE c.namespace = $namespace "
+            "UNWIND [$id] AS i MATCH (c:Conversation {id: i})<-[:PART_OF]-(m:Interaction) "
+            "WHERE c.namespace = $namespace "
             "RETURN m.id AS id, m.user_id AS user_id, m.timestamp AS timestamp, m.last_said_at AS last_said_at, "
             "m.summary AS summary",
             id=node,
@@ -76,12 +77,12 @@ class ErasureOperations(RecollectionOperations):
         """
         target = await self.create_or_get_user(external_id)
         ratings = await self.read(
-            "MATCH (u:User {id: $id})-[r:RATED]->(c:DocumentChunk) WHERE u.namespace = $namespace "
+            "UNWIND [$id] AS i MATCH (u:User {id: i})-[r:RATED]->(c:DocumentChunk) WHERE u.namespace = $namespace "
             "RETURN c.id AS chunk, r.key AS key, r.value AS value, r.query AS query, r.rated_at AS rated_at",
             id=node,
         )
         views = await self.read(
-            "MATCH (u:User {id: $id})-[r:VIEWED]->(d:Document) WHERE u.namespace = $namespace "
+            "UNWIND [$id] AS i MATCH (u:User {id: i})-[r:VIEWED]->(d:Document) WHERE u.namespace = $namespace "
             "RETURN d.id AS document, r.count AS count, r.first_at AS first_at, r.last_at AS last_at",
             id=node,
         )

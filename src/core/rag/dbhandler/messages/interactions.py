@@ -75,12 +75,13 @@ async def lock_conversation(tx: Transaction, conversation: str, namespace: str, 
     """
     where = {"id": conversation, "namespace": namespace}
     await tx.run(
-        "MATCH (c:Conversation {id: $id}) WHERE c.namespace = $namespace "
+        "UNWIND [$id] AS i MATCH (c:Conversation {id: i}) WHERE c.namespace = $namespace "
         "SET c.revision = $revision, c.updated_at = $now",
         {**where, "revision": uuid.uuid4().hex, "now": now},
     )
     rows = await tx.run(
-        "MATCH (c:Conversation {id: $id}) WHERE c.namespace = $namespace RETURN c.session_id AS session_id, "
+        "UNWIND [$id] AS i MATCH (c:Conversation {id: i}) WHERE c.namespace = $namespace "
+        "RETURN c.session_id AS session_id, "
         "coalesce(c.sequence, 0) AS sequence, coalesce(c.last_id, '') AS last_id, "
         "coalesce(c.message_count, 0) AS message_count",
         where,

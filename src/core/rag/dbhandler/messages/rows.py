@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from core.rag.analysis import analyze, index_terms, letters, query_terms
@@ -134,7 +134,7 @@ def keywords(text: str) -> list[str]:
         if len(word) < _SHORTEST_KEYWORD or word in seen:
             continue
         seen.add(word)
-        if not counted.isdisjoint(_stems(word)):
+        if not (counted.isdisjoint(analyze(word)) and counted.isdisjoint(_stems(word))):
             found.append(word)
             if len(found) == MAX_KEYWORDS:
                 break
@@ -146,8 +146,10 @@ def _any_word() -> re.Pattern[str]:
     return re.compile(rf"{letters()}(?:[-'’]{letters()})*")
 
 
+@lru_cache(maxsize=4096)
 def _stems(word: str) -> Sequence[str]:
-    return [*analyze(word), *query_terms(word)]
+    """Return the stems of a word in any language; the same words come again and again."""
+    return query_terms(word)
 
 
 def found_message(row: Row) -> dict[str, Any]:
