@@ -116,6 +116,27 @@ async def test_all_rows_of_a_table_are_asked(tmp_path: Path) -> None:
         )
 
 
+async def test_a_large_table_is_given_in_pages() -> None:
+    async with serving("embedded::memory:") as agent:
+        logs = [{"id": number, "text": f"line {number}: {'all is well, ' * 50}"} for number in range(120)]
+        stored = (await agent("add_records", collection="logs", records=logs))["ids"]
+        asked = {"collection": "logs", "order_by": "id", "filters": "id>=10", "limit": 80}
+        first = await agent("query_records", **asked)
+        assert len(json.dumps(first)) < 25_000
+        assert first["total"] == 110
+        assert first["next_start"] == len(first["rows"]) == len(first["ids"])
+        rows, ids, start = first["rows"], first["ids"], first["next_start"]
+        while start:
+            page = await agent("query_records", **asked, start=start)
+            rows, ids, start = rows + page["rows"], ids + page["ids"], page["next_start"]
+        assert rows == logs[10:]
+        assert ids == stored[10:]
+        await agent("add_records", collection="books", records=[{"title": "Long", "text": "word " * 20_000}])
+        (book,) = (await agent("query_records", collection="books"))["rows"]
+        assert book["title"] == "Long"
+        assert book["text"].startswith("word word") and len(book["text"]) < 20_000
+
+
 async def test_an_agent_keeps_a_table() -> None:
     async with serving("embedded::memory:") as agent:
         bills = [{"id": 1, "shop": "Quay Bakery", "amount": 12}, {"id": 2, "shop": "Quay Bakery", "amount": 30}]

@@ -55,6 +55,16 @@ async def test_what_was_said_later_about_the_same_comes_next(before: str, after:
         assert [memory.content for memory in await kb.recall(query=question, user_id="ada", limit=1)] == [before]
 
 
+@pytest.mark.parametrize("again", ["Lately I only drink rooibos tea.", "Lately I only drink green tea."])
+async def test_of_changes_in_a_row_the_last_comes_next(again: str) -> None:
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        turns = ("My favourite tea is Earl Grey.", "Lately I only drink green tea.", again)
+        earlier, _, last = await said(kb, *(("ada", text) for text in turns), between=10)
+        first, second = (await kb.recall(query="What is my favourite tea?", user_id="ada", limit=5))[:2]
+        assert (first.id, second.id) == (earlier, last)
+        assert second.because == RecallReason("later", earlier)
+
+
 async def test_it_is_the_same_person_who_says_it_later_and_in_the_period_that_is_asked_for() -> None:
     before, after, question = CHANGES[0]
     async with KnowledgeBase.open("embedded::memory:") as kb:

@@ -729,3 +729,14 @@ async def test_memories_with_a_tag_are_found_among_very_many(
         await kb.remember(f"s{number}", "user", f"Tea {number} with tea and more tea.")
     await kb.remember("last", "user", "A pot of tea.", tags=["wish"])
     assert [memory.content for memory in await kb.recall(query="tea", tags=["wish"])] == ["A pot of tea."]
+
+
+async def test_tags_in_one_text_are_several() -> None:
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        both = await kb.remember("monday", "user", "The ferry to Harrow leaves at nine.", ["Travel", "work"])
+        one = await kb.remember("monday", "user", "The kiln is cold on Fridays.", ["work"])
+        written = await kb.remember("monday", "user", "The toll is four pounds.", ["work, travel"])
+        assert {memory.id for memory in await kb.recall(tags=["travel, work"])} == {both, written}
+        assert {memory.id for memory in await kb.recall(tags=["work"])} == {both, one, written}
+        assert {memory.id for memory in await kb.recall(query="What of the ferry?", tags=["work,travel"])} >= {both}
+        assert await kb.recall(tags=["work, garden"]) == []

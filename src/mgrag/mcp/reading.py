@@ -12,6 +12,7 @@ from mgrag.mcp.arguments import LEFT_OUT, ONE_OR_SEVERAL
 from mgrag.mcp.edges import named
 from mgrag.mcp.lease import Usable
 from mgrag.mcp.remembered import PAGE_CHARS, told
+from mgrag.mcp.tables import page_of
 from mgrag.pages import documents_page
 from mgrag.places import without_place
 
@@ -211,11 +212,13 @@ class ReadingTools:
             list[str] | None, ONE_OR_SEVERAL, Field(description="Columns to sort by; '-salary': the largest first.")
         ] = None,
         limit: Annotated[int, Field(ge=1, le=200, description="At most this many rows.")] = 20,
+        start: Annotated[int, Field(ge=0, le=100_000, description="The next_start of the previous page.")] = 0,
     ) -> dict[str, Any]:
         """Answer a question about tables exactly: how many, which, the largest, sums and averages, in groups.
 
         Searching finds only the nearest rows; this looks at all of them. "records" is how many match, "total" how many
-        rows there are, and "left_out" how many values of a measure were no numbers.
+        rows there are, and "left_out" how many values of a measure were no numbers. Up to 20,000 characters of rows are
+        given at a time; pass "next_start" as start for more, or name fewer fields.
         """
         async with self._lease.use() as kb:
             found = await kb.tabulate(
@@ -225,9 +228,9 @@ class ReadingTools:
                 measures=measures,
                 fields=fields,
                 order_by=order_by,
-                limit=limit,
+                limit=start + limit,
             )
-        return found.to_dict()
+        return page_of(found, start)
 
     async def find_entities(
         self,

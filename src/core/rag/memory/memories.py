@@ -163,7 +163,7 @@ class Memories:
             limit: Maximum number to return, 1 to 1,000.
             user_id: Only what this user said, including messages without a speaker in this user's sessions. Without a
                 session and a user, the whole namespace is searched.
-            tags: Only memories that have all of these tags, in upper or lower case.
+            tags: Only memories that have all of these tags, in upper or lower case; ``"a, b"`` is the same as both.
             since: Only what was said at this time or later; a time without a time zone is local time, a date its
                 midnight, a year or month its first day. Of a memory that was said several times, the first and the last
                 time count.

@@ -196,9 +196,6 @@ def _said_later(
     best = next((number for number in order if states[number]), None)
     if best is None or meaning is None:
         return 0, None
-    vector = _vector_of(sessions, best)
-    if vector is None:
-        return 0, None
     turns = list(chain.from_iterable(session.turns for session in sessions))
     lengths = np.concatenate([session.lengths for session in sessions]).astype(int).tolist()
     speakers = list(chain.from_iterable(session.speakers for session in sessions))
@@ -210,8 +207,12 @@ def _said_later(
         and turns[number][: lengths[number]] != said
         for number in range(len(times))
     ]
-    like_it, _ = _likenesses(sessions, replace(meaning, vector=vector))
-    return best, said_later(like_it, alike, np.array(candidates) & wanted & states)
+
+    def like(number: int) -> Vector:
+        vector = _vector_of(sessions, number)
+        return np.zeros(len(times)) if vector is None else _likenesses(sessions, replace(meaning, vector=vector))[0]
+
+    return best, said_later(like(best), alike, np.array(candidates) & wanted & states, times, like)
 
 
 def _vector_of(sessions: Sequence[Session], number: int) -> Sequence[float] | None:

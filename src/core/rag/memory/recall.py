@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Final
@@ -237,12 +237,12 @@ async def latest(
     Args:
         client: The graph.
         scope: The sessions, by ``node_id``; ``None``: all.
-        tags: Only what has all of these tags.
+        tags: Only what has all of these tags; of one with commas, all parts.
         period: Only what was said then.
         person: Only what this user said; ``None``: what anybody said.
         metadata: Only what passes.
     """
-    wanted = frozenset(map(str.casefold, tags))
+    wanted = _apart(tags)
     nodes = None if scope is None else [row["node_id"] for row in scope]
     said = await client.said_in(nodes, metadata=bool(metadata))
     times = {row["id"]: period.last_said(row["timestamp"], last_said(row)) for row in said}
@@ -250,11 +250,16 @@ async def latest(
         row
         for row in said
         if times[row["id"]]
-        and wanted.issubset(map(str.casefold, row["tags"] or ()))
+        and wanted <= _apart(row["tags"] or ())
         and person in (None, speaker_of(row, row["owner"]))
         and metadata.matches(row)
     ]
     return sorted(found, key=lambda row: (times[row["id"]], row["id"]), reverse=True)
+
+
+def _apart(tags: Iterable[str]) -> frozenset[str]:
+    """Return tags for comparison: "work, travel" is two, as models and people write several in one text."""
+    return frozenset(part for tag in tags for part in (one.strip() for one in tag.casefold().split(",")) if part)
 
 
 async def said_once(
