@@ -211,17 +211,17 @@ class Memories:
                 "The query is empty: give one, or say whose memories, with which tags or metadata, or of which time."
             )
         person = None if user_id is None else await self._person(user_id)
-        searched, among, listed = scope, None, []
-        if tags or wanted_metadata or not asked:
+        searched, among = scope, None
+        if asked and (tags or wanted_metadata):
             said = await latest(self._client, scope, tags, period, person, wanted_metadata)
-            listed = [Ranked(row["id"], None) for row in said]
             searched, among = list({row["node_id"]: row for row in said}.values()), frozenset(row["id"] for row in said)
         meaning = await self._meaning(query) if asked else None
         recaller = await recaller_of(self._client)
 
         async def ranked(wanted: int) -> list[Ranked]:
             if not asked:
-                return listed[:wanted]
+                said = await latest(self._client, scope, tags, period, person, wanted_metadata, wanted)
+                return [Ranked(row["id"], None) for row in said[:wanted]]
             return await recaller.recall(self._client, query, meaning, wanted, searched, period, among)
 
         now = utc_now() if touch else ""

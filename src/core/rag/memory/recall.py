@@ -231,6 +231,7 @@ async def latest(
     period: Period,
     person: str | None,
     metadata: Filter,
+    wanted: int | None = None,
 ) -> list[Row]:
     """List what was said, the latest first, as rows of :meth:`MemGraphClient.said_in`.
 
@@ -241,20 +242,31 @@ async def latest(
         period: Only what was said then.
         person: Only what this user said; ``None``: what anybody said.
         metadata: Only what passes.
+        wanted: So many are enough, if there are more; ``None``: all.
     """
-    wanted = _apart(tags)
+    tagged = _apart(tags)
     nodes = None if scope is None else [row["node_id"] for row in scope]
-    said = await client.said_in(nodes, metadata=bool(metadata))
-    times = {row["id"]: period.last_said(row["timestamp"], last_said(row)) for row in said}
-    found = [
-        row
-        for row in said
-        if times[row["id"]]
-        and wanted <= _apart(row["tags"] or ())
-        and person in (None, speaker_of(row, row["owner"]))
-        and metadata.matches(row)
-    ]
-    return sorted(found, key=lambda row: (times[row["id"]], row["id"]), reverse=True)
+    newest = None if wanted is None else max(_FIRST_LOOK, 4 * wanted)
+    while True:
+        said = await client.said_in(nodes, metadata=bool(metadata), newest=newest)
+        times = {row["id"]: period.last_said(row["timestamp"], last_said(row)) for row in said}
+        found = [
+            row
+            for row in said
+            if times[row["id"]]
+            and (not tagged or tagged <= _apart(row["tags"] or ()))
+            and person in (None, speaker_of(row, row["owner"]))
+            and metadata.matches(row)
+        ]
+        found.sort(key=lambda row: (times[row["id"]], row["id"]), reverse=True)
+        if newest is None or wanted is None or len(said) < newest:
+            return found
+        # All others were said last at this time, or before it.
+        oldest = min(map(last_said, said))
+        certain = [row for row in found if times[row["id"]] > oldest]
+        if len(certain) >= wanted or oldest < period.since:
+            return certain
+        newest *= 7
 
 
 def _apart(tags: Iterable[str]) -> frozenset[str]:

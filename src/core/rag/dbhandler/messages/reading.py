@@ -59,11 +59,18 @@ class MessageReading(UserOperations):
         """
         limit = check_limit(limit, 1)
         offset = check_number("offset", offset, 0)
-        rows = await self.conversations_of(user_id)
-        rows.sort(key=lambda row: (row["updated_at"], row["id"]), reverse=True)
-        if after:
-            time, _, last = check_text("after", after).partition(" ")
-            rows = [row for row in rows if (row["updated_at"], row["id"]) < (moment(time), last)]
+        time, _, last = check_text("after", after).partition(" ")
+        mark = (moment(time), last) if after else None
+        newest = offset + limit + 1
+        while True:
+            there = await self.conversations_of(user_id, newest, mark[0] if mark else "")
+            rows = [row for row in there if mark is None or (row["updated_at"], row["id"]) < mark]
+            rows.sort(key=lambda row: (row["updated_at"], row["id"]), reverse=True)
+            if len(there) == newest:  # of those that changed when the last one did, there may be more
+                rows = [row for row in rows if row["updated_at"] > there[-1]["updated_at"]]
+            if len(there) < newest or len(rows) >= offset + limit:
+                break
+            newest *= 4
         rows = rows[offset : offset + limit]
         beginnings = await self._beginnings([row["node_id"] for row in rows if not row["title"]])
         return [{**{key: row[key] for key in _PUBLIC}, "beginning": beginnings.get(row["node_id"], "")} for row in rows]
@@ -137,17 +144,26 @@ class MessageReading(UserOperations):
         )
         return sorted(rows, key=lambda row: row["sequence"])
 
-    async def conversations_of(self, user_id: str | None = None) -> list[Row]:
-        """Return all conversations, or those of a user, with ``node_id``, ``revision`` and ``last_id``; not sorted."""
-        if user_id is None:
-            return await self.read(
-                f"MATCH (c:Conversation) WHERE c.namespace = $namespace RETURN {CONVERSATION_COLUMNS}"
-            )
-        user = await self.find_user(user_id)
-        if user is None:
+    async def conversations_of(
+        self, user_id: str | None = None, newest: int | None = None, until: str = ""
+    ) -> list[Row]:
+        """Return conversations with ``node_id``, ``revision`` and ``last_id``; not sorted.
+
+        Args:
+            user_id: Those of this user; ``None``: of anybody.
+            newest: Only so many of them, those that changed last, in this order; ``None``: all.
+            until: Only those that have not changed since this time; empty: all.
+        """
+        user = None if user_id is None else await self.find_user(user_id)
+        if user_id is not None and user is None:
             return []
+        of_user = "(u:User {id: $user})-[:STARTED]->"
         return await self.read(
-            f"MATCH (u:User {{id: $id}})-[:STARTED]->(c:Conversation) RETURN {CONVERSATION_COLUMNS}", id=user["id"]
+            f"MATCH {'' if user is None else of_user}(c:Conversation) WHERE c.namespace = $namespace "
+            f"{'AND c.updated_at <= $until ' if until else ''}RETURN {CONVERSATION_COLUMNS}"
+            f"{'' if newest is None else f' ORDER BY updated_at DESC LIMIT {check_limit(newest, 1)}'}",
+            user="" if user is None else user["id"],
+            until=until,
         )
 
     async def conversations_with(self, user_id: str) -> list[Row]:

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from core.rag.arguments import check_flags, check_kind, check_texts
+from core.rag.arguments import check_flags, check_kind, check_limit, check_texts
 from core.rag.dbhandler.batches import batches, run_for_ids
 from core.rag.dbhandler.messages.interactions import (
     InteractionRow,
@@ -79,12 +79,15 @@ class RecollectionOperations(RememberingOperations):
             ids=check_texts("nodes", nodes),
         )
 
-    async def said_in(self, nodes: Sequence[str] | None, *, metadata: bool = False) -> list[Row]:
+    async def said_in(
+        self, nodes: Sequence[str] | None, *, metadata: bool = False, newest: int | None = None
+    ) -> list[Row]:
         """Return what tells which messages are wanted, without their texts.
 
         Args:
             nodes: Ids of the nodes of the conversations; ``None``: of all.
             metadata: Whether their metadata are wanted, too.
+            newest: Only so many of them, those that were said last; ``None``: all.
 
         Returns:
             ``id, tags, timestamp, last_said_at, user_id`` and if wanted ``metadata`` (JSON), and of their conversations
@@ -93,9 +96,11 @@ class RecollectionOperations(RememberingOperations):
         check_flags(metadata=metadata)
         everywhere = "MATCH (c:Conversation) WHERE c.namespace = $namespace MATCH (c)"
         begin = everywhere if nodes is None else "UNWIND $ids AS i MATCH (c:Conversation {id: i})"
+        said = "WITH c, m, coalesce(m.last_said_at, m.timestamp) AS said ORDER BY said DESC LIMIT "
         return await self.read(
             f"{begin}<-[:PART_OF]-(m:Interaction) "
             "WHERE c.namespace = $namespace AND coalesce(m.compacted_into, '') = '' "
+            f"{'' if newest is None else f'{said}{check_limit(newest, 1)} '}"
             "RETURN m.id AS id, m.tags AS tags, m.timestamp AS timestamp, m.last_said_at AS last_said_at, "
             "m.user_id AS user_id, c.user_id AS owner, c.id AS node_id, "
             f"c.revision AS revision, c.message_count AS message_count{', m.metadata AS metadata' if metadata else ''}",
