@@ -740,3 +740,16 @@ async def test_tags_in_one_text_are_several() -> None:
         assert {memory.id for memory in await kb.recall(tags=["work"])} == {both, one, written}
         assert {memory.id for memory in await kb.recall(query="What of the ferry?", tags=["work,travel"])} >= {both}
         assert await kb.recall(tags=["work, garden"]) == []
+
+
+async def test_a_list_is_exact_where_very_much_was_said_at_the_same_time() -> None:
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        said: list[tuple[str, str]] = []
+        for session, day in (("first", "2026-03-02"), ("second", "2026-03-01")):
+            notes = [{"role": "user", "content": f"{session} {n}", "timestamp": day} for n in range(150)]
+            said += [(day, stored) for stored in await kb.remember_all(session, notes, user_id="ada")]
+        wanted = [stored for _, stored in sorted(said, reverse=True)]
+        for limit in (1, 5, 149, 150, 151, 400):
+            assert [memory.id for memory in await kb.recall(user_id="ada", limit=limit)] == wanted[:limit]
+        early = await kb.recall(before="2026-03-02", limit=7)
+        assert [memory.id for memory in early] == wanted[150:157]
