@@ -125,7 +125,8 @@ async def test_blocks_of_code_are_shown_as_such_below_what_introduces_them(
             ["  - Step: Oil | Who: Ada", "  - Step: Wait | Who: Tom"],
         ),
         ("\n".join(f"- item {n}" for n in range(9)), [*(f"  - item {n}" for n in range(8)), "  …"]),
-        ("\nThe first one is oil.\n\n- no item", []),
+        ("\n> The first one is oil.\n\n- no item", []),
+        ("\n## Oil\n\nIt burns.", []),
         ("", []),
     ],
 )
@@ -134,6 +135,35 @@ async def test_lists_and_tables_that_a_sentence_announces_are_shown_below_it(bel
     passage = Passage(1, Hit("1", "d", "d.md", "", "", text, 0, 0, len(text), 1.0))
     answer, _ = await extract("How is the mill started?", "factual", [passage], None)
     assert answer.splitlines()[2:] == ["- **The mill is started in these steps:** [1]", *shown]
+
+
+@pytest.mark.parametrize(
+    ("question", "items"),
+    [
+        ("How do I start the mill?", ["- Start the mill: `mill start !now` [1]"]),
+        ("mill stop --soon", ["- Stop the mill in a moment: `mill stop --soon` [1]"]),
+        ("How do I oil the wheel?", ["- Oil the wheel: With gravel: `mill oil --gravel` [1]"]),
+    ],
+)
+async def test_the_line_or_sentence_that_is_announced_is_shown_with_what_announces_it(
+    question: str, items: list[str]
+) -> None:
+    text = (
+        "- Start the mill:\n\n`mill start !now`\n\n- Stop the mill in a moment:\n\n`mill stop --soon`\n\n"
+        "- Oil the wheel:\n\nWith gravel:\n\n```sh\nmill oil --gravel\n```\n"
+    )
+    passage = Passage(1, Hit("1", "d", "d.md", "", "", text, 0, 0, len(text), 1.0))
+    answer, _ = await extract(question, "factual", [passage], None)
+    assert answer.splitlines()[2 : 2 + len(items)] == items
+
+
+async def test_a_later_sentence_of_a_message_comes_with_who_wrote_it() -> None:
+    text = (
+        "# general\n\n## March 2024\n\nAda Lane (2024-03-01 09:00): Good morning! The weir leaks again.\n\n"
+        "Bo (2024-03-01 09:04): Oh no."
+    )
+    answer, _ = await extract("Who wrote that the weir leaks?", "factual", [_passage(1, text, "general")], None)
+    assert "Ada Lane (2024-03-01 09:00): The weir leaks again. [1]" in answer
 
 
 async def test_an_item_of_an_announced_list_is_shown_once() -> None:

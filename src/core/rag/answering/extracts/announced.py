@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -16,6 +17,14 @@ _STOPS = ".!?;,。！？"
 _ITEM = regex(r"([ \t]*)(?:[-*+•·‣▪]|(\d{1,3}[.)]))[ \t]+(?=\S)")
 #: What may come between: nothing, or a tag alone, as Markdown has around a list that is shown in columns.
 _BETWEEN = regex(r"\s*(?:<[^<>\n]*>\s*)?")
+#: A paragraph below a line (group 1): no item, row, heading, block of code, quotation, rule, image or tag.
+_PARAGRAPH = regex(
+    r"[ \t]*\n\s*(?![-*+•·‣▪][ \t]|\d{1,3}[.)][ \t]|[|<>]|#{1,6}[ \t]|`{3}|[-*_=]{3}|!\[)"
+    r"(\S.*?)[ \t]*(?=\n[ \t]*\n|\Z)",
+    re.DOTALL,
+)
+#: A line of code.
+_CODE = regex(r"(`+)[^`\n]+\1[ \t]*$", re.MULTILINE)
 #: Of a list as far as it is looked at for one of them.
 _MOST_ITEMS = 100
 
@@ -79,6 +88,30 @@ def lead_in(text: str, start: int) -> tuple[int, int] | None:
     if announcing and any(item.start == start for item in items_behind(text, announcing[-1][1], _MOST_ITEMS)):
         return announcing[-1]
     return None
+
+
+def sentence_below(text: str, end: int) -> tuple[int, int] | None:
+    """Return the place of the sentence that begins the paragraph below one that ends at a place and announces it.
+
+    ``None`` if that announces nothing, or something else: a list, a table, a block of code, a quotation, a heading.
+    """
+    below = _PARAGRAPH.match(text, end) if announces(text, end) else None
+    if below is None:
+        return None
+    spans = sentence_spans(below[1], titles=True)
+    code = _CODE.match(text, below.start(1), below.end(1))  # whatever marks it has
+    return code.span() if code is not None else (below.start(1) + spans[0][0], below.start(1) + spans[0][1])
+
+
+def sentence_above(text: str, start: int) -> tuple[int, int] | None:
+    """Return the place of the sentence that announces the one that begins at a place; ``None`` if none does."""
+    above = text[:start].rstrip()
+    below = sentence_below(text, len(above))
+    if below is None or below[0] != start:
+        return None
+    first = above.rfind("\n\n") + 1
+    spans = sentence_spans(above[first:], titles=True)
+    return first + spans[-1][0], first + spans[-1][1]
 
 
 def _is_topic(text: str, end: int) -> bool:

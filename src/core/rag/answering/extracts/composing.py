@@ -11,7 +11,16 @@ from core.rag.answering.checking.citations import citation
 from core.rag.answering.extracts.blocks import Block, Shown, block_at, show
 from core.rag.answering.extracts.choosing import choose, worth
 from core.rag.answering.extracts.code_spans import Span, comment_on
-from core.rag.answering.extracts.items import code_behind, goes_on, introduction, list_behind, said_by, under
+from core.rag.answering.extracts.items import (
+    code_behind,
+    goes_on,
+    introduction,
+    list_behind,
+    said_by,
+    sentences_behind,
+    speaker,
+    under,
+)
 from core.rag.answering.extracts.quoted import without_quoted
 from core.rag.answering.extracts.scoring import Sentence, scored
 from core.rag.answering.extracts.showing import LONGEST_EXTRACT, shown
@@ -44,6 +53,7 @@ class _Said:
         worth: How good it is.
         numbers: The passages that have it.
         block: The code that is shown with it.
+        end: Where the sentence ends that it announces and is shown with; 0 if there is none.
     """
 
     text: str
@@ -51,6 +61,7 @@ class _Said:
     worth: float
     numbers: dict[int, None]
     block: Block | None = None
+    end: int = 0
 
 
 async def extract(
@@ -137,7 +148,8 @@ def _runs(passage: Passage, taken: Sequence[Sentence], asked: Collection[str]) -
         last = runs[-1][-1] if runs else None
         block = block_at(text, one.place.start) if not is_code(passage.hit.path) else None
         said = said_by(passage, one.place, asked) if block is None else ""
-        if last is not None and (said in last.listed if block is None else last.block == block):
+        is_shown = last is not None and (said in last.listed if block is None else last.block == block)
+        if last is not None and (is_shown or one.place.start < last.end):
             last.worth = max(last.worth, worth(one))
             continue
         code = show(text, block, one.place.start) if block is not None else Shown("", "")
@@ -157,18 +169,23 @@ def _runs(passage: Passage, taken: Sequence[Sentence], asked: Collection[str]) -
             name = introduced.rstrip() or (f"{of}:" if of else "")
             runs.append([_Said(name, code.below, worth(one), {passage.number: None}, block)])
             continue
-        if block is None and (block := code_behind(text, one.place)) is not None:
+        below = sentences_behind(passage, one.place) if block is None else []
+        announcing = below[-1] if below else one.place
+        more = [said_by(passage, place, asked) for place in below]
+        if block is None and (block := code_behind(text, announcing)) is not None:
             code = show(text, block)
-            said = f"{said} {code.inline}".rstrip()
+            more.append(code.inline)
         whole = introduced + said
-        listed = code.below or list_behind(passage, one.place)
-        shown_as = _Said(whole, listed, worth(one), {passage.number: None}, block)
+        listed = code.below or list_behind(passage, announcing)
+        end = announcing.end if below else 0
+        shown_as = _Said(" ".join([whole, *more]).rstrip(), listed, worth(one), {passage.number: None}, block, end)
         run = runs[-1] if follows else []
         if run and not run[-1].listed and sum(len(one.text) for one in (*run, shown_as)) <= LONGEST_EXTRACT:
             run.append(shown_as)
         else:
-            of = one.subject
-            shown_as.text = whole if introduced else under(of, whole, passage, one.place, asked_for=one.asked_for)
+            whole = f"{speaker(passage, one.place)}{whole}"
+            named = whole if introduced else under(one.subject, whole, passage, one.place, asked_for=one.asked_for)
+            shown_as.text = " ".join([named, *more]).rstrip()
             runs.append([shown_as])
     return runs
 

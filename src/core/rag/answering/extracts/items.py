@@ -6,7 +6,14 @@ import re
 from collections.abc import Collection
 
 from core.rag.analysis.language import detect_language
-from core.rag.answering.extracts.announced import announces, items_behind, items_within, lead_in
+from core.rag.answering.extracts.announced import (
+    announces,
+    items_behind,
+    items_within,
+    lead_in,
+    sentence_above,
+    sentence_below,
+)
 from core.rag.answering.extracts.blocks import Block, Shown, block_behind, show
 from core.rag.answering.extracts.code_spans import Span, comment_on, defined_above
 from core.rag.answering.extracts.headed import end_above_list
@@ -25,6 +32,11 @@ from libs.regexes import regex
 #: Items of a list, or rows of a table, that a sentence announces.
 _MOST_ITEMS = 8
 _LONGEST_ITEM = 200
+#: Sentences, one announced by the other ("Bad example:").
+_MOST_BEHIND = 2
+#: Who wrote a message, and when, at its beginning; and how far that is looked for.
+_MESSAGE = regex(r"^[^\W\d_][^\n:]{0,80} \(\d{4}-\d\d-\d\d \d\d:\d\d\):(?=\s)", re.MULTILINE)
+_LONGEST_MESSAGE = 3000
 #: A statement up to this length does not always say what it is about.
 _SHORT = 100
 #: The line that opens a block of code, where the block has not gone on when the text ends.
@@ -95,6 +107,16 @@ def under(subject: str, said: str, passage: Passage, place: Span, *, asked_for: 
     return f"{subject.rstrip(': ')}: {said.removeprefix('… ')}"
 
 
+def speaker(passage: Passage, place: Span) -> str:
+    """Return who wrote the message, and when, that a sentence is a later part of, as conversations tell it; or ""."""
+    text = passage.hit.content
+    begun = list(_MESSAGE.finditer(text, max(0, place.start - _LONGEST_MESSAGE), place.start))
+    before = text[begun[-1].end() : place.start] if begun else ""
+    if not before.strip() or "\n#" in before or is_code(passage.hit.path) or is_in_block(text, place.start):
+        return ""
+    return f"{begun[-1][0]} "
+
+
 def goes_on(passage: Passage, before: Span, place: Span) -> bool:
     """Return whether a sentence follows another one in the same paragraph, or is the code that it is about.
 
@@ -120,7 +142,7 @@ def goes_on(passage: Passage, before: Span, place: Span) -> bool:
 def introduction(passage: Passage, place: Span, others: set[int]) -> str:
     """Return the sentence before a list if an item of it is shown that is no sentence: "The note has to include:".
 
-    Likewise the one before a block of code of which the beginning is shown.
+    Likewise the one before a block of code of which the beginning is shown, or before a line that it announces.
 
     Args:
         passage: The passage.
@@ -134,7 +156,8 @@ def introduction(passage: Passage, place: Span, others: set[int]) -> str:
     if is_in_block(text, place.start):
         before = _before_code(text, place.start)
     else:
-        before = lead_in(text, place.start) if STATES.search(text, place.start, place.end) is None else None
+        stands = is_code(passage.hit.path) or STATES.search(text, place.start, place.end) is not None
+        before = None if stands else lead_in(text, place.start) or sentence_above(text, place.start)
     said = f"{shown(text[slice(*before)], passage, before[0])} " if before and before[0] not in others else ""
     return said if len(said) <= _LONGEST_ITEM else ""
 
@@ -143,6 +166,17 @@ def code_behind(text: str, place: Span) -> Block | None:
     """Return the block of code that a sentence introduces ("Run:"); ``None`` if it introduces none."""
     introduces = announces(text, place.end) or _SHOWS.search(text, place.start, place.end)
     return block_behind(text, place.end) if introduces and not is_in_block(text, place.start) else None
+
+
+def sentences_behind(passage: Passage, place: Span) -> list[Span]:
+    """Return what a sentence announces if it begins the next paragraph, such as a line of code; and what that does."""
+    text, found = passage.hit.content, [place]
+    while len(found) <= _MOST_BEHIND and not is_code(passage.hit.path):
+        below = sentence_below(text, found[-1].end)
+        if below is None or is_row(text, below[0], passage.hit.table_header):
+            break
+        found.append(Span(*below, said=True))
+    return found[1:]
 
 
 def list_behind(passage: Passage, place: Span, *, headed: bool = False) -> str:
