@@ -54,3 +54,24 @@ async def test_a_list_of_persons_that_is_broken_changes_nothing(tmp_path: Path) 
     for content in ("[{", '{"id": "U1"}', ""):
         (folder / "users.json").write_text(content)
         assert "U1 (2024" in (await load(folder)).documents[f"{folder}/{DAY}"].content
+
+
+async def test_what_stands_below_a_message_is_read_and_who_comes_and_goes_is_told_together(tmp_path: Path) -> None:
+    told = {"type": "message", "ts": "1709283600.0", "user": "U1"}
+    link = {"title": "The mill &amp; its wheel", "text": "How it was rebuilt.", "fallback": "The mill"}
+    messages = [
+        {**told, "subtype": "channel_join", "text": "<@U1> has joined the channel"},
+        {**told, "subtype": "channel_join", "text": "<@U2> has joined the channel", "user": "U2"},
+        {**told, "text": "Look: <https://mill.example/a>", "attachments": [link, {"fallback": "a picture"}]},
+        {**told, "text": "", "files": [{"name": "plan.pdf", "title": "Plan of the weir"}]},
+        {**told, "text": "", "attachments": [{"fallback": "Build 7 failed"}]},
+        {**told, "text": "", "attachments": []},
+    ]
+    folder = tree(tmp_path, {"users.json": json.dumps(PERSONS), DAY: json.dumps(messages)})
+    text = (await load(folder)).documents[f"{folder}/{DAY}"].content
+    assert text.split("\n\n", 2)[2] == (
+        "Ada Lovelace, Grace Hopper (2024-03-01 09:00): joined the channel\n\n"
+        "Ada Lovelace (2024-03-01 09:00): Look: https://mill.example/a\nThe mill & its wheel: How it was rebuilt.\n\n"
+        "Ada Lovelace (2024-03-01 09:00): File: Plan of the weir\n\n"
+        "Ada Lovelace (2024-03-01 09:00): Build 7 failed\n"
+    )

@@ -27,6 +27,13 @@ _MONTHS = (
 )
 #: The parts of an export of an account of Telegram that have conversations.
 _ACCOUNT = ("chats", "left_chats")
+#: What Slack notes itself when persons come and go.
+_COMES = {
+    "channel_join": "joined the channel",
+    "channel_leave": "left the channel",
+    "group_join": "joined the channel",
+    "group_leave": "left the channel",
+}
 _ROLES = {"user": "User", "human": "User", "assistant": "Assistant", "tool": "Tool"}
 
 
@@ -200,27 +207,40 @@ def _slack(data: list[dict[str, Any]], file: FileData, collector: LinkCollector)
         collector.add(unescape(target), unescape(words or ""))
         return words or target.removeprefix("mailto:")
 
-    messages = [
-        Message(
-            _moment(item["ts"]),
-            names.get(str(item.get("user")), "") or _first(item, "username", "user", "bot_id") or "Unknown",
-            unescape(_SLACK_MARK.sub(mark, text)),
-        )
-        for item in data
-        if _is_slack(item) and (text := item["text"] if item["text"].strip() else _posted(item)).strip()
-    ]
+    messages: list[Message] = []
+    came = None  # who joins or leaves one after another is told together
+    for item in data:
+        if not _is_slack(item):
+            continue
+        who = names.get(str(item.get("user")), "") or _first(item, "username", "user", "bot_id") or "Unknown"
+        when, subtype = _moment(item["ts"]), _COMES.get(str(item.get("subtype")))
+        if subtype is not None and subtype == came:
+            messages[-1] = messages[-1]._replace(who=f"{messages[-1].who}, {who}")
+        elif subtype is not None:
+            messages.append(Message(when, who, subtype))
+        elif text := _with_posted(item).strip():
+            messages.append(Message(when, who, unescape(_SLACK_MARK.sub(mark, text))))
+        else:
+            continue
+        came = subtype
     folder, name = posixpath.split(file.path.replace("\\", "/"))
     return Chat(" ".join(filter(None, (posixpath.basename(folder), posixpath.splitext(name)[0]))), messages)
 
 
-def _posted(item: Mapping[str, Any]) -> str:
-    """Return what a program posted beside an empty text."""
-    told = (
-        "\n".join(filter(None, (_first(part, name) for name in ("pretext", "title", "text"))))
-        or _first(part, "fallback")
-        for part in _dicts(item.get("attachments"))
-    )
-    return "\n".join(filter(None, told))
+def _with_posted(item: Mapping[str, Any]) -> str:
+    """Return the text of a message with what stands below it: what its links lead to, files, what a program posted."""
+    said = [item["text"].strip()]
+    for part in _dicts(item.get("attachments")):
+        told = [text.strip() for name in ("pretext", "title", "text") if (text := _first(part, name))]
+        if not told and not said[0]:
+            told = [_first(part, "fallback") or ""]
+        # Texts of other sites have been escaped twice.
+        new = [unescape(text) for text in told if unescape(text) not in unescape("\n".join(said))]
+        said.append(": ".join(new))
+    for part in (*_dicts(item.get("files")), *_dicts([item.get("file")])):
+        name = _first(part, "title", "name")
+        said.append(f"File: {name}" if name and name not in said[0] else "")
+    return "\n".join(filter(None, said))
 
 
 def _of_people(data: Mapping[str, Any]) -> Chat | None:
