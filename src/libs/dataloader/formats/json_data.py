@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache, partial
 from typing import Any
 
+from libs.dataloader.epochs import with_times
 from libs.dataloader.formats.base import Content, FileData, TextBuilder, escaped
 from libs.dataloader.formats.canvas import read_canvas
 from libs.dataloader.formats.chats import read_chats
@@ -75,7 +76,7 @@ def read(file: FileData, kind: Format) -> Content:
 
 
 def _loads(text: str) -> Any:
-    """Parse JSON, with texts in place of the trees of editors.
+    """Parse JSON, with texts in place of the trees of editors, and times in place of their numbers.
 
     Numbers are as they are written that are none in JSON or anywhere else: ``NaN``, ``1e999``.
     """
@@ -84,7 +85,11 @@ def _loads(text: str) -> Any:
 
 @cache
 def _decoder() -> json.JSONDecoder:
-    return json.JSONDecoder(object_hook=texts_for_trees, parse_constant=str, parse_float=_number)
+    return json.JSONDecoder(object_hook=_as_read, parse_constant=str, parse_float=_number)
+
+
+def _as_read(node: dict[str, Any]) -> Any:
+    return texts_for_trees(with_times(node))
 
 
 def _number(text: str) -> float | str:
