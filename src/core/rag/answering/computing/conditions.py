@@ -10,7 +10,7 @@ from typing import Any, Final
 from core.rag.answering.computing.cues import ALL_OF, LACKING, NEGATING, words_of
 from core.rag.answering.computing.naming import Naming, Value
 from core.rag.answering.computing.question import Compared, Span, name_words, senses
-from core.rag.answering.computing.seen import YES_OR_NO, SeenField
+from core.rag.answering.computing.seen import YES_OR_NO, SeenField, is_shortened
 from core.rag.extraction.amounts import amount, plain_number
 from libs.regexes import regex
 
@@ -176,7 +176,10 @@ class Conditions(Naming):
         for name, seen in self._seen.fields.items():
             event = _event(name)
             for told in self._question.named(" ".join(event)) if seen.is_date else ():
-                if self._is_free(told) and (self._adjoin(told, span) or self._adjoin(span, told)):
+                # "Due in June" is no ``amount_due``.
+                parts = [one for one in self._free if one[0] == told and is_shortened(one[1], told)]
+                if (parts or self._is_free(told)) and (self._adjoin(told, span) or self._adjoin(span, told)):
+                    self._free = [one for one in self._free if one not in parts]
                     self._take(told)
                     return name
         return self._of_records(_OTHER_TIMES | _BEGINNINGS if whole else _OTHER_TIMES)

@@ -196,6 +196,8 @@ class Seen:
             seen.dates += DATE.fullmatch(text) is not None
             seen.truths += spelled in YES_OR_NO
             seen.currencies.update(_CURRENCY.findall(text))
+        if spellings is not None and spelled not in spellings and "_" in spelled:  # ``past_due``
+            spelled = " ".join(spelled.split("_"))
         if spellings is None or spelled in spellings:
             seen.spelled.setdefault(spelled, set()).add(text)
         elif isinstance(value, str) and len(parts := _SEVERAL.split(spelled)) > 1:

@@ -6,7 +6,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
 from core.rag.answering.computing.conditions import Condition
+from core.rag.answering.computing.cues import words_of
 from core.rag.answering.computing.planning import Plan
+from core.rag.answering.computing.question import name_words
 from core.rag.answering.computing.seen import Seen
 from core.rag.dbhandler.knowledge.record_rows import DOCUMENTS
 from core.rag.retrieval.tables.asked import Asked
@@ -23,6 +25,8 @@ _LISTED: Final = 10
 _TIED: Final = 3
 _FIELDS: Final = 8
 _LONGEST: Final = 100
+#: What fields are called that tell records apart, to people first.
+_APART: Final = (words_of("name title subject label"), words_of("number nr no key id code"))
 _MEASURES: Final = {"highest": "max", "lowest": "min", "most": "count", "fewest": "count", "share": "count"}
 _CALLED: Final = {"sum": "sum of", "avg": "average", "distinct": "different values of"}
 
@@ -136,7 +140,7 @@ def _extreme(plan: Plan, table: RecordTable, where: str) -> str:
         return ""
     value = rows[0][plan.field]
     tied = [row for row in rows if same(row[plan.field]) == same(value)]
-    records = "; ".join(map(_record, tied[:_TIED]))
+    records = "; ".join(_record(row, plan) for row in tied[:_TIED])
     more = "; and others" if len(tied) > _TIED else ""
     return f"{plan.kind} {plan.field} in {where}: {shown(value)} ({records}{more})"
 
@@ -148,18 +152,28 @@ def _listed(plan: Plan, table: RecordTable, where: str, seen: Seen) -> str:
     # Of documents, their titles and numbers; of all others, each field that there is room for.
     only = {"title", plan.unique} if seen.name == DOCUMENTS else set()
     rows = [{name: row[name] for name in row if name in only} or row for row in table.rows]
-    records = "; ".join(map(_record, rows))
+    records = "; ".join(_record(row, plan) for row in rows)
     if plan.kind == "top":
         return f"top {len(table.rows)} of {where} by {plan.field}: {records}"
     more = f"; and {table.total - len(table.rows)} more" if table.total > len(table.rows) else ""
     return f"{where}: {table.records} of {seen.records} {_records(seen.records)} ({records}{more})"
 
 
-def _record(row: Mapping[str, Any]) -> str:
+def _record(row: Mapping[str, Any], plan: Plan) -> str:
+    """Tell the fields of a record; of more than there is room for, those that say which it is and what was asked."""
     told = [
         (name, value) for name, value in row.items() if not is_missing(value) and not isinstance(value, dict | list)
     ]
+    if len(told) > _FIELDS:
+        asked = {plan.unique, plan.field, *(one.field for one in plan.conditions)}
+        told.sort(key=lambda one: (_telling(one[0]), one[0] not in asked))
     return " | ".join(f"{name}: {shown(value)[:_LONGEST]}" for name, value in told[:_FIELDS])
+
+
+def _telling(name: str) -> int:
+    """Return the place of the kind of field that tells records apart, by the last word of its name."""
+    last = name_words(name)[-1:]
+    return next((place for place, words in enumerate(_APART) if not words.isdisjoint(last)), len(_APART))
 
 
 def _groups(plan: Plan, table: RecordTable, where: str) -> str:
