@@ -354,3 +354,14 @@ async def test_values_and_dates_as_services_write_them_are_asked_for_in_words() 
         ):
             found = await lines(kb, question)
             assert found[:1] == ([line] if line else []), question
+
+
+async def test_a_day_without_its_year_is_one_of_the_only_year_that_records_have() -> None:
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        for time, level in (("03T08:00:00Z", "error"), ("03T09:00:00Z", "info"), ("04", "error")):
+            await kb.insert("mill.log", {"time": f"2026-05-{time}", "level": level})
+        told = ["mill.log with level = error and time in 2026-05-03: 1 of 3 records"]
+        assert await lines(kb, "How many errors did mill log on May 3?") == told
+        assert await lines(kb, "How many errors happened in mill.log on the 3rd of May?") == told
+        await kb.insert("mill.log", {"time": "2025-05-03", "level": "error"})
+        assert await lines(kb, "How many errors did mill log on May 3?") == []

@@ -55,15 +55,30 @@ def dates_in(text: str) -> Iterator[tuple[int | None, int, int | None]]:
 
     Of what may be 5 June or 6 May (5/6/2024), both.
     """
-    if _LIKELY.search(text) is None:
-        return
-    for pattern in _PATTERNS:
+    for _, date in _found(text):
+        yield date
+
+
+def days_of_any_year(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield where a text names a day without its year, and the day: ``05-15``.
+
+    Example:
+        >>> list(days_of_any_year("Who came on May 3, and who on 4 May 2024?"))
+        [(12, 17, '05-03')]
+    """
+    for (start, end), (year, month, day) in _found(text):
+        if day and not year:
+            yield start, end, f"{month:02}-{day:02}"
+
+
+def _found(text: str) -> Iterator[tuple[tuple[int, int], tuple[int | None, int, int | None]]]:
+    for pattern in _PATTERNS if _LIKELY.search(text) is not None else ():
         for found in pattern.finditer(text):
             parts = found.groupdict()
             name, day, year = parts["month"].lower(), parts.get("day"), parts.get("year")
             month = int(name) if name.isdigit() else NUMBERS[name]
             if 1 <= month <= 12 and (day is None or 1 <= int(day) <= 31):
-                yield int(year) if year else None, month, int(day) if day else None
+                yield found.span(), (int(year) if year else None, month, int(day) if day else None)
 
 
 @lru_cache(maxsize=4096)

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from core.rag.answering.computing.cues import ALL_OF, LACKING, NEGATING, words_of
 from core.rag.answering.computing.naming import Naming, Value
-from core.rag.answering.computing.question import Compared, Span, name_words, senses
+from core.rag.answering.computing.question import ANY_YEAR, Compared, Span, name_words, senses
 from core.rag.answering.computing.seen import YES_OR_NO, SeenField, is_shortened
 from core.rag.extraction.amounts import amount, plain_number
 from libs.regexes import regex
@@ -72,7 +72,13 @@ class Conditions(Naming):
             name = self._field_compared(compared)
             if name is None:
                 return None
-            conditions += [Condition(name, sign, (bound,)) for sign, bound in compared.tests]
+            for sign, bound in compared.tests:
+                if isinstance(bound, str) and bound.startswith(ANY_YEAR):
+                    years = self._seen.fields[name].years
+                    if len(years) != 1:  # May 3 of any of them
+                        return None
+                    bound = f"{min(years)}-{bound.removeprefix(ANY_YEAR)}"
+                conditions.append(Condition(name, sign, (bound,)))
         conditions += self._years()
         tested = [(one.field, "" if one.field in values else one.sign[0]) for one in conditions]
         equal = {one.field for one in conditions if one.sign in {"=", "in"}}

@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Final
 
 from core.rag.analysis import analyze
+from core.rag.analysis.dates import days_of_any_year
 from core.rag.answering.computing.cues import ASKING, COMPARISONS, MONEY, OF_TIME, Comparison, Cue, Language, languages
 from core.rag.answering.understanding.asked_times import FIRST, LAST, AskedTime, periods_asked
 from core.rag.extraction.amounts import amount, plain_number
@@ -32,6 +33,8 @@ _MERE_YEARS: Final = regex(r"[12]\d{3}(?:(?P<word>\D*[^\W\d]\D*)?\W*[12]\d{3})?"
 _YEARS: Final = range(1900, 2100)
 #: Fewest letters of a word that may be the plural of another one.
 _PLURAL_LETTERS: Final = 4
+#: Stands for the year of a day that has none, as in ISO 8601: the year of the records, if they have only one.
+ANY_YEAR: Final = "--"
 #: Characters of a day and a month in ISO 8601.
 _DAY: Final = 10
 _MONTH: Final = 7
@@ -241,7 +244,11 @@ def _number(text: str, language: Language) -> int | float | None:
 
 def _times(text: str, places: list[tuple[int, int]]) -> Iterator[Compared]:
     """Yield the times that are no mere years: these are numbers, too."""
-    for time in periods_asked(text):
+    named = periods_asked(text)
+    for start, end, day in days_of_any_year(text):
+        if not any(time.place < end and start < time.stop for time in named):
+            yield Compared((("in", f"{ANY_YEAR}{day}"),), _span((start, end), places), of_time=True)
+    for time in named:
         years = [int(year) for year in _YEAR.findall(text, time.place, time.stop)]
         mere = _MERE_YEARS.fullmatch(text, time.place, time.stop)
         if mere and (mere["word"] or len(years) == 1 or any(year not in _YEARS for year in years)):

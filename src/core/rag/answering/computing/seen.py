@@ -62,6 +62,7 @@ class SeenField:
         values: How many of its values were looked at for what they are.
         numbers: How many of these are numbers.
         dates: How many of these are dates.
+        years: Those of its dates.
         truths: How many of these are yes or no.
         yes: Those that are yes, as they are in records.
         nothing: Those that say that there is none, as they are in records.
@@ -75,6 +76,7 @@ class SeenField:
     values: int = 0
     numbers: int = 0
     dates: int = 0
+    years: set[str] = field(default_factory=set)
     truths: int = 0
     yes: set[str] = field(default_factory=set)
     nothing: set[str] = field(default_factory=set)
@@ -196,6 +198,8 @@ class Seen:
             seen.dates += DATE.fullmatch(text) is not None
             seen.truths += spelled in YES_OR_NO
             seen.currencies.update(_CURRENCY.findall(text))
+        if seen.dates and text[4:5] == "-" and text[:4].isdecimal():
+            seen.years.add(text[:4])
         if spellings is not None and spelled not in spellings and "_" in spelled:  # ``past_due``
             spelled = " ".join(spelled.split("_"))
         if spellings is None or spelled in spellings:
