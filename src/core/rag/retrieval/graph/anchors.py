@@ -41,6 +41,7 @@ def anchors(
     named: Iterable[Entity],
     near: Callable[[str], float],
     commonness: Callable[[str], float] = lambda _name: 0.0,
+    small: Callable[[str], bool] = lambda _name: False,
 ) -> dict[str, tuple[float, str]]:
     """Return the anchors with their strengths, strongest first, at most ``MAX_PASSAGES``.
 
@@ -50,6 +51,8 @@ def anchors(
         near: Returns the similarity of a passage to the question: of a long named document, the nearest chunk is
             probably meant, the others less.
         commonness: Returns the share of the chunks that have a name as a word, whether it is a mention or not.
+        small: Returns whether the question writes a name small. A single word may be just that ("wait until it is
+            stopped", where a command "wait" has a page): then its specificity counts by its square.
 
     Returns:
         By passage, its strength from 0 to 1 (the specificity of its name, divided by the square roots of the number of
@@ -63,7 +66,8 @@ def anchors(
         having = max(entity.titled, len(documents))
         if not documents or having > MAX_BEARERS:
             continue
-        strength = around.specificity(entity.id, commonness(entity.name)) / math.sqrt(having)
+        specific = around.specificity(entity.id, commonness(entity.name))
+        strength = specific ** (2 if " " not in entity.name and small(entity.name) else 1) / math.sqrt(having)
         for passages in documents.values():
             passages.sort(key=lambda passage: (-near(passage), passage))
             for rank, passage in enumerate(passages, 1):

@@ -14,6 +14,8 @@ The more specific the name, the more is told by it: who asks for a film wants th
 specific name goes. A bridge that is the only support counts by half at most, and less (by the square) where its name is
 frequent: in a corpus about one disease, sentences everywhere lead to the document that begins with it. So does a name
 that the question writes with a capital, by a fifth at most (and the fourth power): what mentions it is likelier meant.
+What is written small may be a mere word that is also a title ("until"): a bridge over such a name has to add a third of
+the question or so, and as an anchor, it counts by the square.
 """
 
 from __future__ import annotations
@@ -21,10 +23,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from core.rag.retrieval.graph.bridging import Way
+from core.rag.retrieval.graph.question import is_small
 from core.rag.retrieval.graph.ranked import Ranked
 
 #: Minimum score of a bridge to a document.
 BRIDGED: Final = 0.05
+#: What share of the question one has to add if its sentence writes the name small: then it may be any word ("until").
+GAINED: Final = 0.3
 #: The maximum share of the graph if only bridges support it.
 BRIDGED_SHARE: Final = 0.5
 #: The same if only a rare name supports it that the question writes and no passage is about.
@@ -41,10 +47,16 @@ def graph_share(ranked: Ranked, *, auto: bool = True) -> float:
         auto: Only as much as the question calls for; otherwise at least ``LEAST_SHARE`` where names lead anywhere.
     """
     named = max(_sure(ranked), default=0.0)
-    over = {way.entity for way in ranked.ways.values() if way.about and way.gain > 0.0 and way.score >= BRIDGED}
+    over = {way.entity for way in ranked.ways.values() if _adds(ranked, way) and way.score >= BRIDGED}
     bridged = max(map(ranked.around.specificity, over), default=0.0)
     share = max(named, min(bridged**2, BRIDGED_SHARE), WRITTEN_SHARE * ranked.written**4)
     return share if auto or not _leads(ranked) else max(share, LEAST_SHARE)
+
+
+def _adds(ranked: Ranked, way: Way) -> bool:
+    """Return whether a bridge leads to what a passage is about, and adds enough of the question for how it is named."""
+    small = way.about and way.gain > 0.0 and is_small(ranked.around.entities[way.entity].name, way.sentence)
+    return way.about and way.gain > (GAINED if small else 0.0)
 
 
 def _sure(ranked: Ranked) -> list[float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Final
 
 from core.rag.analysis import analyze
@@ -12,7 +12,14 @@ from core.rag.retrieval.graph.crossing import Crossing
 from core.rag.retrieval.graph.neighbourhood import Entity, Neighbourhood
 from core.rag.retrieval.graph.order import in_order, sides
 from core.rag.retrieval.graph.pagerank import pagerank
-from core.rag.retrieval.graph.question import Question, but_for_accents, is_written, named_in, possible_names
+from core.rag.retrieval.graph.question import (
+    Question,
+    but_for_accents,
+    is_small,
+    is_written,
+    named_in,
+    possible_names,
+)
 from core.rag.retrieval.graph.ranked import Found, Ranked
 from core.rag.retrieval.graph.reading import GraphReader, Text, all_of
 from core.rag.together import together
@@ -75,7 +82,8 @@ class GraphRanking:
             if other in aliases
         }
         commonness = cache(lambda name: shares.get(name) or question.commonness(name))
-        asked = anchors(around, named, lambda passage: found.scores.get(passage, 0.0), commonness)
+        small = partial(is_small, text=question.text)
+        asked = anchors(around, named, lambda passage: found.scores.get(passage, 0.0), commonness, small)
         texts, _ = await together(self._reader.texts(asked), self._reader.widen(around, {*base, *asked}, mentioned))
         best = base[:_BEGINNINGS]
         written = {entity.id for entity in named if entity in others or is_written(entity.name, question.text)}
