@@ -108,6 +108,12 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """One process more than there are processors: tests wait for threads, disks and others a fourth of their time."""
+    return (os.cpu_count() or 1) + 1
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Do not import all files for the few that start servers of their own: they name the mark themselves."""
     if config.option.markexpr == "java" and collection_path.name.startswith("test_"):

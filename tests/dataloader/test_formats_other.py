@@ -553,7 +553,7 @@ def test_what_was_pasted_into_a_conversation_or_posted_by_programs_is_read() -> 
         },
     ]
     assert convert("export/general/2024-03-01.json", json.dumps(slack)).content == (
-        "# general 2024-03-01\n\n## March 2024\n\nsensor (2024-03-01 09:00): Level @here\nGate 2\nToo high.\n\n"
+        "# general 2024-03-01\n\n## March 2024\n\nsensor (2024-03-01 09:00): Level @here\nGate 2: Too high.\n\n"
         "sensor (2024-03-01 09:01): Fine.\n"
     )
 

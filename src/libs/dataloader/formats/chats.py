@@ -231,12 +231,12 @@ def _with_posted(item: Mapping[str, Any]) -> str:
     """Return the text of a message with what stands below it: what its links lead to, files, what a program posted."""
     said = [item["text"].strip()]
     for part in _dicts(item.get("attachments")):
-        told = [text.strip() for name in ("pretext", "title", "text") if (text := _first(part, name))]
-        if not told and not said[0]:
-            told = [_first(part, "fallback") or ""]
+        above, *told = (unescape(_first(part, name) or "").strip() for name in ("pretext", "title", "text"))
+        if not (above or any(told) or said[0]):
+            above = unescape(_first(part, "fallback") or "")
         # Texts of other sites have been escaped twice.
-        new = [unescape(text) for text in told if unescape(text) not in unescape("\n".join(said))]
-        said.append(": ".join(new))
+        there = unescape("\n".join(said))
+        said += [above, ": ".join(text for text in told if text and text not in there)]
     for part in (*_dicts(item.get("files")), *_dicts([item.get("file")])):
         name = _first(part, "title", "name")
         said.append(f"File: {name}" if name and name not in said[0] else "")
