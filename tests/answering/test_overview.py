@@ -91,6 +91,18 @@ async def test_an_overview_has_the_beginnings_of_documents_on_every_subject(kb: 
         assert item == f"- {TEXTS[citation.path][2:].replace('\n\n', ': ')} [{citation.number}]"
 
 
+async def test_headings_that_documents_have_in_common_are_no_topics(engine: Engine) -> None:
+    decisions = {
+        "gate.md": "# The gate\n\n## 1. Context\n\nAda Lane paints it. Context matters.\n\n## 2. Decision\n\nOil it.",
+        "wheel.md": "# The wheel\n\n## 1. Context\n\nAda Lane oils the wheel.\n\n## 2. Decision\n\nStop it.",
+        "stones.md": "# Stones\n\n## 1. Context\n\nThey are as Ada Lane left them.\n\n## 2. Decision\n\nDress them.",
+    }
+    async with engine.knowledge() as kb:
+        await kb.ingest([Document(path=path, content=text, format="markdown") for path, text in decisions.items()])
+        answer = await kb.ask("What is this about?")
+    assert answer.text.startswith("There are 3 documents. Several of them mention, most often first: Ada Lane.\n")
+
+
 async def test_a_filter_holds_for_an_overview(kb: KnowledgeBase) -> None:
     answer = await kb.ask("Summarize everything", filters="path:bread/")
     assert answer.text.startswith(

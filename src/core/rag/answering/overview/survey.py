@@ -11,6 +11,7 @@ from itertools import islice
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
+from core.rag.analysis import without_number
 from core.rag.answering.admission import Admission
 from core.rag.answering.extracts.showing import shown
 from core.rag.answering.graph_index.index import FACT_COLUMNS, fact_of
@@ -20,6 +21,8 @@ from core.rag.answering.types import FoundEntity, FoundFact
 from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.knowledge.validity import valid_at
 from core.rag.extraction.source_code import is_code
+from core.rag.extraction.words import normalize_name
+from core.rag.headings import headings_of
 from core.rag.schema import Label
 from libs.regexes import regex
 
@@ -69,12 +72,14 @@ class _Seen:
         chunks: Ids of its first chunks.
         size: Characters of the first one.
         names: What these mention.
+        headings: What stands above them, as names are normalised.
     """
 
     path: str
     chunks: list[str] = field(default_factory=list)
     size: int = 0
     names: set[str] = field(default_factory=set)
+    headings: set[str] = field(default_factory=set)
 
     @property
     def is_code(self) -> bool:
@@ -108,8 +113,17 @@ async def survey(client: MemGraphClient, most: int, filters: str | Mapping[str, 
     # Identifiers of programs are no topics, where there are texts.
     texts = [one for one in documents if not one.is_code]
     shared = Counter(name for one in texts or documents for name in one.names)
+    # What mostly is a heading ("Context") is of the form that the documents have, and no topic of theirs.
+    called = {name: normalize_name(entity.name) for name, entity in found.items() if shared[name] > 1}
+    formal = Counter(name for one in texts or documents for name in one.names if called.get(name) in one.headings)
     names = sorted(
-        (entity for entity in found.values() if shared[entity.id] > 1 and not _SAYS_LITTLE.fullmatch(entity.name)),
+        (
+            entity
+            for entity in found.values()
+            if shared[entity.id] > 1
+            and 2 * formal[entity.id] <= shared[entity.id]
+            and not _SAYS_LITTLE.fullmatch(entity.name)
+        ),
         key=lambda entity: (-shared[entity.id], -entity.mention_count, entity.name),
     )[:NAMES]
     for entity in names:
@@ -135,7 +149,8 @@ async def _documents(client: MemGraphClient, filters: str | Mapping[str, Any] | 
     """Return how many documents there are, and up to ``MAX_DOCUMENTS`` of them by path."""
     rows = await client.read(
         "MATCH (c:DocumentChunk) WHERE c.namespace = $namespace AND c.chunk_index < 2 RETURN c.id AS id, "
-        "c.parent_id AS document, c.path AS path, c.chunk_index AS place, c.end_char - c.start_char AS size"
+        "c.parent_id AS document, c.path AS path, c.chunk_index AS place, c.end_char - c.start_char AS size, "
+        "c.heading AS heading"
     )
     # Ids are hashes: those of the first ones are drawn by lot, and always the same.
     rows.sort(key=lambda row: (str(row["document"]), row["place"]))
@@ -146,6 +161,7 @@ async def _documents(client: MemGraphClient, filters: str | Mapping[str, Any] | 
         one = seen.setdefault(row["document"], _Seen(row["path"] or ""))
         one.size = one.size if one.chunks else int(row["size"] or 0)
         one.chunks.append(row["id"])
+        one.headings.update(normalize_name(without_number(name)) for name in headings_of(row["heading"] or ""))
     drawn = islice(seen.values(), MAX_DOCUMENTS)
     return len(seen), sorted(drawn, key=lambda one: (one.path, one.chunks))
 
