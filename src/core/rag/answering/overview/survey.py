@@ -72,7 +72,7 @@ class _Seen:
         chunks: Ids of its first chunks.
         size: Characters of the first one.
         names: What these mention.
-        headings: What stands above them, as names are normalised.
+        headings: The heading paths of these.
     """
 
     path: str
@@ -85,6 +85,10 @@ class _Seen:
     def is_code(self) -> bool:
         """Whether it is source code."""
         return is_code(self.path)
+
+    def headed(self) -> set[str]:
+        """Return its headings, as names are normalised."""
+        return {normalize_name(without_number(name)) for path in self.headings for name in headings_of(path)}
 
     @property
     def beginning(self) -> list[str]:
@@ -115,7 +119,10 @@ async def survey(client: MemGraphClient, most: int, filters: str | Mapping[str, 
     shared = Counter(name for one in texts or documents for name in one.names)
     # What mostly is a heading ("Context") is of the form that the documents have, and no topic of theirs.
     called = {name: normalize_name(entity.name) for name, entity in found.items() if shared[name] > 1}
-    formal = Counter(name for one in texts or documents for name in one.names if called.get(name) in one.headings)
+    formal: Counter[str] = Counter()
+    for one in texts or documents:
+        headed = one.headed()
+        formal.update(name for name in one.names if called.get(name) in headed)
     names = sorted(
         (
             entity
@@ -161,7 +168,7 @@ async def _documents(client: MemGraphClient, filters: str | Mapping[str, Any] | 
         one = seen.setdefault(row["document"], _Seen(row["path"] or ""))
         one.size = one.size if one.chunks else int(row["size"] or 0)
         one.chunks.append(row["id"])
-        one.headings.update(normalize_name(without_number(name)) for name in headings_of(row["heading"] or ""))
+        one.headings.add(row["heading"] or "")
     drawn = islice(seen.values(), MAX_DOCUMENTS)
     return len(seen), sorted(drawn, key=lambda one: (one.path, one.chunks))
 
