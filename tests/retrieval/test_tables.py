@@ -15,6 +15,7 @@ from core.rag import KnowledgeBase
 from core.rag.errors import FilterError, InvalidInputError, NotFoundError
 from core.rag.extraction.amounts import amount, plain_number
 from core.rag.retrieval.tables.asked import Asked
+from core.rag.retrieval.tables.dates import written_as
 from core.rag.retrieval.tables.tabulating import Tabulation
 from tests.dbhandler.kit import Engine
 
@@ -253,7 +254,7 @@ def test_groups_equal_a_plain_count(records: list[dict[str, Any]]) -> None:
     asked = Asked.parse(
         fields=(), filters=None, group_by="g", measures=["count", "sum:v", "count:v"], order_by="g", limit=100
     )
-    tabulation = Tabulation("c", asked)
+    tabulation = Tabulation("c", asked, written_as(records))
     tabulation.take({"id": str(number), "data": record} for number, record in enumerate(records))
     table = tabulation.table()
     expected: dict[str | None, list[Any]] = defaultdict(lambda: [0, None, 0])

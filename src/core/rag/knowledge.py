@@ -125,9 +125,12 @@ class Knowledge:
             collection: Its name, as :meth:`collections` lists it; rows of ``staff.csv`` are in ``staff``.
             filters: Only records that match: ``'team=Backend salary>=60000 (city:Paris or city:Berlin)'``, in the
                 grammar of :mod:`core.rag.retrieval.filters` with the fields of the records. A number also compares
-                with what people write (``$1,200``, ``12 %``), a year also with dates (``start>=2020``).
+                with what people write (``$1,200``, ``12 %``), a date in ISO 8601, its year or its month also with
+                dates that are written otherwise (``start>=2020-03``; :mod:`core.rag.retrieval.tables.dates`).
             group_by: Fields; records with the same values are one row. A record with several values in a field, as
-                a list or as ``oak, elm`` in ``tags``, belongs to several.
+                a list or as ``oak, elm`` in ``tags``, belongs to several. ``created:month`` has one row for each month
+                of the dates in ``created``, as they are written; so have ``year``, ``quarter``, ``week`` (ISO 8601),
+                ``day`` and ``hour``.
             measures: ``count``, or ``count``, ``distinct``, ``sum``, ``avg``, ``min`` and ``max`` with a field, such
                 as ``avg:salary``; for each group, or for all records together. With ``group_by`` alone: ``count``.
             fields: Columns of single records; without them, all that they have.

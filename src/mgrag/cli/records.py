@@ -31,7 +31,12 @@ def records(
     ] = None,
     group_by: Annotated[
         list[str] | None,
-        typer.Option("--group-by", "-g", metavar="FIELD", help="One row for each value of this field; repeatable."),
+        typer.Option(
+            "--group-by",
+            "-g",
+            metavar="FIELD",
+            help="One row for each value of this field, or for each month of dates: created:month; repeatable.",
+        ),
     ] = None,
     measure: Annotated[
         list[str] | None,

@@ -19,7 +19,11 @@ class TableQuestion(Body):
     """What is asked of the records of a collection. A single text counts as a list of one."""
 
     filters: Filters | None = Field(default=None, description="Only records that match: 'team=Sales salary>60000'.")
-    group_by: OneOrSeveral = Field(default=None, description="One row for each value of these fields.")
+    group_by: OneOrSeveral = Field(
+        default=None,
+        description="One row for each value of these fields, or for each year, quarter, month, week, day or hour of"
+        " dates: created:month.",
+    )
     measures: OneOrSeveral = Field(
         default=None, description="count, or count, distinct, sum, avg, min or max with a field: avg:salary."
     )

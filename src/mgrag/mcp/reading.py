@@ -195,7 +195,12 @@ class ReadingTools:
             ),
         ] = LEFT_OUT,
         group_by: Annotated[
-            list[str] | None, ONE_OR_SEVERAL, Field(description="One row for each value of these fields.")
+            list[str] | None,
+            ONE_OR_SEVERAL,
+            Field(
+                description="One row for each value of these fields. Dates by year, quarter, month, week, day or hour:"
+                " 'created:month'."
+            ),
         ] = None,
         measures: Annotated[
             list[str] | None,

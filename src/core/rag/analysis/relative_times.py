@@ -35,17 +35,18 @@ _COUNT: Final = rf"(?P<count>\d{{1,3}}|{'|'.join(_COUNTS)})"
 #: Patterns of years, months and weeks, by how many of them have passed since. ("The last year of the war" is none.)
 _PASSED: Final = {
     0: (
-        r"this (?:(?P<year>year)|(?P<month>month)|(?P<week>week))",
-        r"diese[smnr]? (?:(?P<year>jahr(?:es)?)|(?P<month>monat(?:e?s)?)|(?P<week>woche))",
-        r"(?:(?P<year>cette année)|(?P<month>ce mois)|(?P<week>cette semaine))",
-        r"(?:(?P<year>este año)|(?P<month>este mes)|(?P<week>esta semana))",
+        r"this (?:(?P<year>year)|(?P<quarter>quarter)|(?P<month>month)|(?P<week>week))",
+        r"diese[smnr]? (?:(?P<year>jahr(?:es)?)|(?P<quarter>quartals?)|(?P<month>monat(?:e?s)?)|(?P<week>woche))",
+        r"(?:(?P<year>cette année)|(?P<quarter>ce trimestre)|(?P<month>ce mois)|(?P<week>cette semaine))",
+        r"(?:(?P<year>este año)|(?P<quarter>este trimestre)|(?P<month>este mes)|(?P<week>esta semana))",
     ),
     1: (
-        r"last (?:(?P<year>year)|(?P<month>month)|(?P<week>week))(?! of\b)",
-        r"(?:letzt|vorig|vergangen)e[smnr]? (?:(?P<year>jahr(?:es)?)|(?P<month>monat(?:e?s)?)|(?P<week>woche))"
+        r"last (?:(?P<year>year)|(?P<quarter>quarter)|(?P<month>month)|(?P<week>week))(?! of\b)",
+        r"(?:letzt|vorig|vergangen)e[smnr]? "
+        r"(?:(?P<year>jahr(?:es)?)|(?P<quarter>quartals?)|(?P<month>monat(?:e?s)?)|(?P<week>woche))"
         r"(?! (?:de[sr]|vor)\b)",
-        r"(?:(?P<year>année|an)|(?P<month>mois)|(?P<week>semaine)) (?:dernier|dernière|passée?)",
-        r"(?:(?P<year>año)|(?P<month>mes)|(?P<week>semana)) pasad[oa]",
+        r"(?:(?P<year>année|an)|(?P<quarter>trimestre)|(?P<month>mois)|(?P<week>semaine)) (?:dernier|dernière|passée?)",
+        r"(?:(?P<year>año)|(?P<quarter>trimestre)|(?P<month>mes)|(?P<week>semana)) pasad[oa]",
     ),
 }
 _AGO: Final = (
@@ -53,6 +54,13 @@ _AGO: Final = (
     rf"vor {_COUNT} (?:(?P<year>jahr(?:en)?)|(?P<month>monat(?:en)?)|(?P<week>wochen?)|(?P<day>tag(?:en)?))",
     rf"il y a {_COUNT} (?:(?P<year>ans?|années?)|(?P<month>mois)|(?P<week>semaines?)|(?P<day>jours?))",
     rf"hace {_COUNT} (?:(?P<year>años?)|(?P<month>mes(?:es)?)|(?P<week>semanas?)|(?P<day>días?))",
+)
+#: Some time until now, in days or more.
+_LATELY: Final = (
+    rf"(?:last|past|previous) {_COUNT} (?:(?P<year>years)|(?P<month>months)|(?P<week>weeks)|(?P<day>days))(?! of\b)",
+    rf"(?:letzt|vergangen)en {_COUNT} (?:(?P<year>jahren?)|(?P<month>monaten?)|(?P<week>wochen)|(?P<day>tagen?))",
+    rf"{_COUNT} derni(?:ers|ères) (?:(?P<year>ans|années)|(?P<month>mois)|(?P<week>semaines)|(?P<day>jours))",
+    rf"últim[oa]s {_COUNT} (?:(?P<year>años)|(?P<month>meses)|(?P<week>semanas)|(?P<day>días))",
 )
 _DAYS: Final = {
     day: passed
@@ -75,6 +83,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 _PHRASES: Final = [
     (passed, _compiled(pattern)) for passed, patterns in ((None, _AGO), *_PASSED.items()) for pattern in patterns
 ]
+_UNTIL_NOW: Final = [_compiled(pattern) for pattern in _LATELY]
 _DAY: Final = _compiled(f"(?:{'|'.join(sorted(_DAYS, key=len, reverse=True))})")
 #: A month behind a preposition, and without a year or day behind it.
 _MONTH: Final = _compiled(
@@ -85,13 +94,17 @@ _MONTH: Final = _compiled(
 def relative_times(question: str, now: datetime) -> Iterator[tuple[int, str, tuple[datetime, datetime]]]:
     """Yield the times that a question names as seen from now: place, text, and start and end (exclusive).
 
-    Whole years, months, weeks (from Monday) or days: "two years ago" is the whole year. A month without a year is the
-    last one of the name that has begun.
+    Whole years, quarters, months, weeks (from Monday) or days: "two years ago" is the whole year. A month without a
+    year is the last one of the name that has begun. "The last 30 days" are today and those before it.
     """
     for passed, phrase in _PHRASES:
         for match in phrase.finditer(question):
             count = _number(match["count"]) if passed is None else passed
             if (span := _span(match.lastgroup or "", count, now)) is not None:
+                yield match.start(), match[0], span
+    for phrase in _UNTIL_NOW:
+        for match in phrase.finditer(question):
+            if (span := _until_now(match.lastgroup or "", _number(match["count"]), now)) is not None:
                 yield match.start(), match[0], span
     for match in _DAY.finditer(question):
         if match[0].lower() == _HERE and detect_language(question.split()) != "french":
@@ -117,9 +130,24 @@ def _span(unit: str, passed: int, now: datetime) -> tuple[datetime, datetime] | 
             return start, start.replace(year=start.year + 1)
         if unit == "month":
             return _month(today, passed), _month(today, passed - 1)
+        if unit == "quarter":
+            first = _month(today, 3 * passed + (today.month - 1) % 3)
+            return first, _month(first, -3)
         days = 7 if unit == "week" else 1
         start = today - timedelta(days=days * passed + (today.weekday() if unit == "week" else 0))
         return start, start + timedelta(days=days)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _until_now(unit: str, count: int, now: datetime) -> tuple[datetime, datetime] | None:
+    """Return some days, weeks, months or years up to the end of today; ``None`` if they begin before all dates."""
+    tomorrow = now.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
+    try:
+        if unit in {"day", "week"}:
+            return tomorrow - timedelta(days=count * (7 if unit == "week" else 1)), tomorrow
+        first = _month(tomorrow, 12 * count if unit == "year" else count)
+        return first + timedelta(days=tomorrow.day - 1), tomorrow  # of a shorter month, some days later
     except (ValueError, OverflowError):
         return None
 

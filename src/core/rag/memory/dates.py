@@ -13,6 +13,7 @@ from core.rag.analysis.relative_times import relative_times
 
 #: In English, as the first ones of the list are.
 _WORDS: Final = tuple(MONTHS)[:12]
+_MONTH_DAYS: Final = 30.4
 
 
 @lru_cache(maxsize=4096)
@@ -45,8 +46,10 @@ def days_named(question: str, now: datetime) -> list[str]:
                 words.append(_week(start.date()))
             case 365 | 366:
                 words.append(str(start.year))
-            case _:
-                words += _month_words(start.date())
+            case days:  # a month, or the three of a quarter
+                for month in range(max(1, round(days / _MONTH_DAYS))):
+                    year, number = divmod(start.month - 1 + month, 12)
+                    words += _month_words(date(start.year + year, number + 1, 1))
     return list(dict.fromkeys(words))
 
 

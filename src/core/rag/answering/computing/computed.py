@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from core.rag.answering.computing.cues import ASKING
+from core.rag.answering.computing.cues import ASKING, USUAL
 from core.rag.answering.computing.following import following
 from core.rag.answering.computing.known import MOST_PEEKED, counts, samples
 from core.rag.answering.computing.planning import Plan, plan
@@ -95,7 +95,7 @@ async def _candidates(
     asked = [one for one in asked if any(found.cue in ASKING for found in one.cues)]
     if named or not asked or len(collections) > MOST_PEEKED:  # of those that are not looked at, another may be meant
         return
-    counted = any(found.cue in ASKING - {"which"} for one in asked for found in one.cues)
+    counted = any(found.cue in ASKING - USUAL for one in asked for found in one.cues)
     several = {spelled for one in asked for spelled in one.singulars()} if counted else set()
     for name, seen in (await samples(client)).items():
         if counted or collections.get(name, 0) <= _MOST_LISTED:
@@ -148,12 +148,12 @@ async def _none_of(
 
 
 def _is_of_documents(found: Plan) -> bool:
-    """Whether the fields of documents may tell this: which have a value, and how many.
+    """Whether the fields of documents may tell this: which have a value, and how many, and which are the latest.
 
     Not how many documents there are, since some have no fields, nor sums, since numbers there are mostly of versions
     and of places in a menu.
     """
-    return found.kind in {"list", "distinct"} or (
+    return found.kind in {"list", "distinct", "most", "fewest", "latest", "earliest"} or (
         found.kind == "count" and bool(found.conditions or found.group_by or found.unique)
     )
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
 from core.rag.answering.computing.cues import ALL_OF, LACKING, NEGATING, words_of
 from core.rag.answering.computing.naming import Naming, Value
-from core.rag.answering.computing.question import ANY_YEAR, Compared, Span, name_words, senses
+from core.rag.answering.computing.question import ANY_YEAR, YEAR, Compared, Span, name_words, senses
 from core.rag.answering.computing.seen import YES_OR_NO, SeenField, is_shortened
 from core.rag.extraction.amounts import amount, plain_number
-from libs.regexes import regex
 
-_YEARS: Final = (["year"], ["jahr"], ["année"], ["annee"], ["año"])
 #: Fields with dates that are not when something was, but since or until when it is.
 _OTHER_TIMES: Final = words_of(
     "birth born birthday birthdate dob due expiry expires expiration valid until end updated modified geburtsdatum "
@@ -24,7 +21,6 @@ _OTHER_TIMES: Final = words_of(
 _BEGINNINGS: Final = words_of("since hire hired join joined start started founded entry seit depuis desde")
 #: What the name of a date has besides what happened then: ``hire_date``, ``created_at``.
 _OF_DATES: Final = words_of("date day at on time timestamp year datum tag jahr jour année annee fecha año")
-_YEAR: Final = regex(r"[12]\d{3}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +140,7 @@ class Conditions(Naming):
     def _field_compared(self, compared: Compared) -> str | None:
         """Return the field that is compared: that of a time, one that is named beside it, or the only one of money."""
         bounds = [bound for _, bound in compared.tests]
-        if compared.of_time and all(isinstance(bound, str) or _YEAR.fullmatch(str(bound)) for bound in bounds):
+        if compared.of_time and all(isinstance(bound, str) or YEAR.fullmatch(str(bound)) for bound in bounds):
             whole = len(bounds) > 1 or compared.tests[0][0] in {"=", "in"}
             if name := self._field_of_time(compared.span, whole=whole):
                 return name
@@ -163,7 +159,7 @@ class Conditions(Naming):
     def _years(self) -> Iterator[Condition]:
         """Yield conditions of years that are no values."""
         for place, word in enumerate(self._question.words):
-            if place not in self._taken and _YEAR.fullmatch(word):
+            if place not in self._taken and YEAR.fullmatch(word):
                 name = self._field_of_time(Span(place, place + 1), whole=True)
                 if name is not None:
                     self._taken.add(place)
@@ -180,7 +176,7 @@ class Conditions(Naming):
         if name := self._named_beside(span, lambda name, seen: seen.is_date or self.is_year(name)):
             return name
         for name, seen in self._seen.fields.items():
-            event = _event(name)
+            event = event_of(name)
             for told in self._question.named(" ".join(event)) if seen.is_date else ():
                 # "Due in June" is no ``amount_due``.
                 parts = [one for one in self._free if one[0] == told and is_shortened(one[1], told)]
@@ -194,11 +190,12 @@ class Conditions(Naming):
         """Return the field with the times of the records, unless it is of other times.
 
         It is the only one with dates, or called year; of several, the one that is called so and nothing else, or by the
-        name of the collection (``invoice_date``).
+        name of the collection (``invoice_date``), else the one that says when they were created.
         """
         found = [name for name, seen in self._seen.fields.items() if seen.is_date or self.is_year(name)]
         if len(found) > 1:
-            found = [name for name in found if all(map(self._is_of_collection, _event(name)))]
+            own = [name for name in found if all(map(self._is_of_collection, event_of(name)))]
+            found = own or [name for name in found if event_of(name) == ["created"]]
         return found[0] if len(found) == 1 and others.isdisjoint(name_words(found[0])) else None
 
     def _is_of_collection(self, word: str) -> bool:
@@ -206,12 +203,8 @@ class Conditions(Naming):
         wanted = senses(word, language)
         return any(not wanted.isdisjoint(senses(one, language)) for one in name_words(self._seen.name))
 
-    def is_year(self, name: str) -> bool:
-        """Return whether a field has years."""
-        return self._is_number(name) and name_words(name)[-1:] in _YEARS
 
-
-def _event(name: str) -> list[str]:
+def event_of(name: str) -> list[str]:
     """Return the words of the name of a date without those of dates: of ``hire_date`` the first."""
     return [word for word in name_words(name.rpartition(".")[2]) if word not in _OF_DATES]
 

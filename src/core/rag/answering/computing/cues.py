@@ -25,12 +25,19 @@ Cue = Literal[
     "fewer",
     "higher",
     "lower",
+    "latest",
+    "earliest",
+    "frequent",
+    "rare",
     "distinct",
     "per",
     "which",
 ]
 #: What a question has to have one of, unless it compares.
 ASKING: Final[frozenset[Cue]] = frozenset(get_args(Cue)) - {"distinct", "per"}
+IN_TIME: Final[frozenset[Cue]] = frozenset({"latest", "earliest"})
+#: Of these, what many questions about something else have: so less is looked through for them.
+USUAL: Final[frozenset[Cue]] = IN_TIME | {"which"}
 
 #: ``in``: in a month, or on a day.
 Comparison = Literal[">=", ">", "<=", "<", "=", "in"]
@@ -80,6 +87,10 @@ _CUES: Final[Mapping[str, Mapping[Cue, str]]] = {
         "sum": r"in total|totals?(?: of)?|sum(?: of)?|altogether|combined",
         "much": r"how much",
         "average": r"on average|(?:the )?(?:average|mean) number of|average|avg|the mean(?= \w)",
+        "frequent": r"(?:the )?most (?:often|frequent(?:ly)?|common(?:ly)?)",
+        "rare": r"(?:the )?(?:least (?:often|frequent(?:ly)?|common(?:ly)?)|rarest)",
+        "latest": r"(?:latest|newest|most recent(?:ly)?|last)(?: \d{1,2})?",
+        "earliest": r"(?:earliest|oldest|first)(?: \d{1,2})?",
         "most": r"most|(?:highest|largest|biggest|greatest) (?:number|amount) of",
         "fewest": r"(?:lowest|smallest|least|fewest) (?:number|amount) of|fewest|least",
         "more": r"more",
@@ -100,6 +111,10 @@ _CUES: Final[Mapping[str, Mapping[Cue, str]]] = {
         "sum": r"insgesamt|(?:die )?summe(?: der| von)?|gesamte?[rsnm]?|zusammen",
         "much": r"wie ?viel",
         "average": r"im durchschnitt|im schnitt|im mittel|durchschnitt(?:liche?[rsnm]?)?|mittlere[rsnm]?",
+        "frequent": r"am (?:häufigsten|öftesten)|häufigste[rsnm]?",
+        "rare": r"am seltensten|seltenste[rsnm]?",
+        "latest": r"(?:letzte|neueste|jüngste|aktuellste)[rsnm]?(?: \d{1,2})?|zuletzt",
+        "earliest": r"(?:erste|früheste|älteste)[rsnm]?(?: \d{1,2})?|zuerst",
         "most": r"(?:die |am )?meisten|(?:die )?(?:höchste|größte) (?:anzahl|zahl)(?: an| von| der)?",
         "more": r"mehr",
         "fewer": r"weniger",
@@ -118,6 +133,10 @@ _CUES: Final[Mapping[str, Mapping[Cue, str]]] = {
         "top": r"top \d{1,3}",
         "sum": r"au total|total(?:e|es|aux)?|(?:la )?somme",
         "average": r"en moyenne|moyen(?:ne)?s?",
+        "frequent": r"le plus souvent|plus (?:fréquente?s?|courante?s?)",
+        "rare": r"le moins souvent|moins (?:fréquente?s?|courante?s?)|plus rares?",
+        "latest": r"(?:\d{1,2} )?(?:dernière?s?|derniers?)|plus récente?s?",
+        "earliest": r"(?:\d{1,2} )?(?:première?s?|premiers?)|plus ancien(?:ne)?s?",
         "most": r"le plus (?:grand nombre )?(?:de\b|d(?=['’]))",
         "fewest": r"le (?:moins|plus petit nombre) (?:de\b|d(?=['’]))",
         "more": r"plus (?:de\b|d(?=['’]))",
@@ -134,6 +153,10 @@ _CUES: Final[Mapping[str, Mapping[Cue, str]]] = {
         "top": r"top \d{1,3}",
         "sum": r"en total|total(?:es)?|(?:la )?suma",
         "average": r"en promedio|promedio|medi[oa]",
+        "frequent": r"(?:con )?más (?:frecuen(?:te|cia)s?|com(?:ún|unes)|a menudo)",
+        "rare": r"menos (?:frecuentes?|com(?:ún|unes))",
+        "latest": r"últim[oa]s?(?: \d{1,2})?|más (?:recientes?|nuev[oa]s?)",
+        "earliest": r"primer(?:[oa]s?)?(?: \d{1,2})?|más antigu[oa]s?",
         "highest": r"más (?:alt[oa]s?|grandes?|elevad[oa]s?)|máxim[oa]s?|mayor(?:es)?(?! n[uú]mero)",
         "lowest": r"más (?:baj[oa]s?|pequeñ[oa]s?)|mínim[oa]s?|menor(?:es)?(?! n[uú]mero)",
         "most": r"más|mayor n[uú]mero de",
@@ -225,6 +248,22 @@ _FILLERS: Final = {
         "trabaja fila filas registro registros lista muéstrame"
     ),
 }
+#: What times are grouped by behind "per" or "which", as tables do (``retrieval.tables.dates.UNITS``).
+_UNITS: Final = {
+    "year": "year years jahr jahre jahren année an año años",
+    "quarter": "quarter quarters quartal quartale trimestre trimestres",
+    "month": "month months monat monate mois mes meses",
+    "week": "week weeks woche wochen semaine semaines semana semanas",
+    "day": "day days tag tage jour jours día días",
+    "hour": "hour hours stunde stunden heure heures hora horas",
+}
+UNITS: Final = {word: unit for unit, words in _UNITS.items() for word in words.split()}
+INTERROGATIVES: Final = words_of(
+    "which what welche welcher welches welchem welchen quel quelle quels quelles qué cuál cuáles"
+)
+WHEN: Final = words_of("when wann quand cuándo")
+#: What stands before the year in which something was.
+IN: Final = words_of("in during im en durant")
 #: Words of each language that say nothing about which records are meant. What negates, and other verbs than these, do.
 FILLERS: Final = {language: frozenset(words.split()) for language, words in _FILLERS.items()}
 

@@ -22,6 +22,7 @@ from core.rag.errors import InvalidInputError
 from core.rag.extraction.amounts import amount
 from core.rag.retrieval.hits import Hit
 from core.rag.retrieval.tables.asked import Asked
+from core.rag.retrieval.tables.dates import written_as
 from core.rag.retrieval.tables.table import RecordTable
 from core.rag.retrieval.tables.tabulating import Tabulation
 from core.rag.retrieval.tables.values import is_missing, shown
@@ -123,8 +124,8 @@ def _asks(
     name = next(iter(table.nearest), hit.title)
     of = f" of {hit.title or hit.path}" if name != hit.title else ""
     called = dict.fromkeys(filter(None, (table.caption, *table.headings, hit.title)))
-    seen = Seen(f'the table "{name}"{of}', called=tuple(called))
     records = records_of(table)
+    seen = Seen(f'the table "{name}"{of}', called=tuple(called), written=written_as(records))
     seen.take(records, spellings)
     for question in asked:
         if (plan := planned(question, later, seen)) is not None:
@@ -182,7 +183,7 @@ async def _told(found: _Found) -> str:
 
     async def tabulate(asked: Asked) -> RecordTable:
         nonlocal matching
-        tabulation = Tabulation(found.seen.name, asked)
+        tabulation = Tabulation(found.seen.name, asked, found.seen.written)
         tabulation.take(records)
         table = tabulation.table()
         matching = min(matching, table.records)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from core.rag.answering.computing.seen import Seen
 from core.rag.dbhandler.kept import Kept
 from core.rag.dbhandler.knowledge.recording import COLLECTIONS
+from core.rag.retrieval.tables.dates import written_as
 from core.rag.schema import Label
 
 if TYPE_CHECKING:
@@ -40,8 +41,9 @@ async def _sampled(client: MemGraphClient) -> dict[str, Seen]:
     found: dict[str, Seen] = {}
     for name in list(await counts(client))[:MOST_PEEKED]:
         records = await client.list_records(name, limit=_PEEKED_RECORDS)
-        found[name] = Seen(name)
-        found[name].take((record["data"] for record in records), None)
+        data = [record["data"] for record in records]
+        found[name] = Seen(name, written=written_as(data))
+        found[name].take(data, None)
     return found
 
 

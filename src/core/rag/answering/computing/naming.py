@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from core.rag.answering.computing.cues import ALL_OF, ASKER, ASKING, BY, FILLERS, JOINING, MEANING, PERSONS
-from core.rag.answering.computing.question import Question, Span, name_words
+from core.rag.answering.computing.cues import ALL_OF, ASKER, ASKING, BY, FILLERS, IN, IN_TIME, JOINING, MEANING, PERSONS
+from core.rag.answering.computing.question import YEAR, Question, Span, name_words
 from core.rag.answering.computing.seen import Seen
 
 #: What has a count in it ("number of") if no name stands before it, and what stands before "me".
 _NUMBER_OF: Final = frozenset({"number", "count", "anzahl", "nombre", "número", "numero"})
+_YEARS: Final = (["year"], ["jahr"], ["année"], ["annee"], ["año"])
 _TELL: Final = frozenset({"tell", "give", "show", "list", "let"})
 
 
@@ -57,6 +58,13 @@ class Naming:
             self._cues = [one for one in self._cues if one.cue not in ASKING or one.span not in names]
         #: Where a value stands in the plural.
         self._several: set[Span] = set()
+        values = [span for spans in self._spelled().values() for span in spans]
+        # "In last call" where that is a status, "first class".
+        self._cues = [
+            one
+            for one in self._cues
+            if one.cue not in IN_TIME or not any(one.span == span or one.span.is_within(span) for span in values)
+        ]
         #: What is no value, as a code such as 2024-03 may be.
         self._compared = [one for one in question.comparisons if not self._is_code(one.span)]
         #: Fields that are named for nothing else yet.
@@ -80,7 +88,7 @@ class Naming:
         for span, name in self._seen.named(self._question):
             found.append((-len(span), -1 if self._is_number(name) else 1, span, name))
         for spelled, places in self._spelled().items():
-            found += [(-len(span), 2, span, spelled) for span in places if not self._is_only_filling(span, spelled)]
+            found += [(-len(span), 2, span, spelled) for span in places if self._means_value(span, spelled)]
         for _, kind, span, name in sorted(found, key=lambda one: (one[0], one[1], one[2].start, len(one[3]))):
             if not self._is_free(span):
                 continue
@@ -108,6 +116,23 @@ class Naming:
                 found[spelled] = [*found.get(spelled, ()), *several]
                 self._several.update(several)
         return found
+
+    def _means_value(self, span: Span, spelled: str) -> bool:
+        """Whether what stands in the question as a value does in a record is one there, and no mere word or year."""
+        return not self._is_only_filling(span, spelled) and not self._is_mere_year(span, spelled)
+
+    def _is_mere_year(self, span: Span, spelled: str) -> bool:
+        """Whether "in 2021" is a year, though the number of some record is 2021, too."""
+        before = self._question.words[span.start - 1] if span.start else ""
+        having = [name for name, one in self._seen.fields.items() if spelled in one.spelled]
+        return before in IN and YEAR.fullmatch(spelled) is not None and not any(map(self._tells_years, having))
+
+    def _tells_years(self, name: str) -> bool:
+        return not self._is_number(name) or self.is_year(name)
+
+    def is_year(self, name: str) -> bool:
+        """Return whether a field has years."""
+        return self._is_number(name) and name_words(name)[-1:] in _YEARS
 
     def _is_only_filling(self, span: Span, spelled: str) -> bool:
         """Whether what looks like a value is a word such as "us", unless it is written as the value is (US)."""
@@ -212,4 +237,4 @@ class Naming:
         )
 
     def _is_number(self, name: str) -> bool:
-        return self._seen.fields[name].is_number
+        return name in self._seen.fields and self._seen.fields[name].is_number

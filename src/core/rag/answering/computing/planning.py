@@ -11,20 +11,43 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from core.rag.answering.computing.conditions import Condition, Conditions, as_stored
+from core.rag.answering.computing.conditions import Condition, as_stored
 from core.rag.answering.computing.cues import ASKING, BY, POINTING, Cue
+from core.rag.answering.computing.in_time import InTime
 from core.rag.answering.computing.question import Question, Span, name_words
-from core.rag.answering.computing.seen import Seen, is_shortened
+from core.rag.answering.computing.seen import Seen, SeenField, is_shortened
 from core.rag.dbhandler.knowledge.record_rows import DOCUMENTS
 
-Kind = Literal["count", "share", "distinct", "sum", "avg", "list", "top", "highest", "lowest", "most", "fewest"]
+Kind = Literal[
+    "count",
+    "share",
+    "distinct",
+    "sum",
+    "avg",
+    "list",
+    "top",
+    "highest",
+    "lowest",
+    "most",
+    "fewest",
+    "latest",
+    "earliest",
+]
 
 _AGGREGATES: Final[dict[Cue, Kind]] = {"sum": "sum", "average": "avg"}
 _EXTREMES: Final[dict[Cue, Kind]] = {"highest": "highest", "lowest": "lowest"}
 #: What may be asked of what each record of a named collection is called: "the total revenue of all firms in the list".
 _OF_ALL: Final = frozenset({"sum", "avg", "highest", "lowest"})
 _RANKS: Final[dict[Cue, Kind]] = {"most": "most", "fewest": "fewest"}
+_FREQUENT: Final[dict[Cue, Kind]] = {"frequent": "most", "rare": "fewest"}
+_IN_TIME: Final[dict[Cue, Kind]] = {"latest": "latest", "earliest": "earliest"}
 _OF_SOME: Final[dict[Cue, Kind]] = {"more": "most", "fewer": "fewest", "higher": "highest", "lower": "lowest"}
+
+
+#: How many "the latest orders" are.
+_SOME: Final = 5
+#: What needs no numbers.
+_COUNTED: Final = frozenset({"distinct", "count", "share", "list", "latest", "earliest"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +57,11 @@ class Plan:
     Attributes:
         kind: ``count``, alone or as a ``share`` of all; ``distinct`` values, ``sum``, ``avg``, ``highest`` or
             ``lowest`` of ``field``; with ``group_by``, for each of its values; ``most`` or ``fewest``: the value of
-            ``group_by`` with most records.
+            ``group_by`` with most records; the ``latest`` or ``earliest`` records by ``field``.
         field: The field that is measured; empty for a count.
-        group_by: The field to group by; may be empty.
+        group_by: The field to group by, or the one with dates and what these are grouped by; may be empty.
         conditions: Only records that fulfil all of them.
-        limit: How many records ``top`` wants.
+        limit: How many records ``top`` wants, or ``latest`` and ``earliest``; 0: one, and those that tie with it.
         unique: A field of which each record has to have a value of its own, else the question has two readings: "Which
             team has the most cups?" may ask for a sum or for one record, and "Which teams have no cups?" for teams or
             for records. The ``highest`` and ``lowest`` are told also if both readings have the same answer.
@@ -59,9 +82,15 @@ def plan(question: Question, seen: Seen) -> Plan | None:
     reading = Reading(question, seen)
     found = reading.plan()
     series = {name for name, field in seen.fields.items() if seen.name == DOCUMENTS and field.is_number}
+    named = dict.fromkeys(name for _, name in seen.named(question))
     if found is not None and found.field not in series:
-        return found
-    for name in [found.field] if found else dict.fromkeys(name for _, name in seen.named(question)):
+        of_series = [name for name in named if name in series and found.kind in _IN_TIME]
+        if not of_series:
+            return found
+        named = dict.fromkeys(of_series)
+    elif found is not None:
+        named = dict.fromkeys([found.field])
+    for name in named:
         field = seen.fields[name]
         # "Which players have no points", "which PEPs are withdrawn", each of which has a number
         if name in series or not (field.is_number or field.is_date or field.is_yes_or_no):
@@ -74,7 +103,7 @@ def plan(question: Question, seen: Seen) -> Plan | None:
     return None
 
 
-class Reading(Conditions):
+class Reading(InTime):
     """A question about the records of a collection."""
 
     def plan(self) -> Plan | None:
@@ -84,6 +113,8 @@ class Reading(Conditions):
             return None
         self._free = list(self._names.fields)
         conditions = self.conditions()
+        self._find_units()
+        self._find_order()
         if conditions is None or not self._is_covered():
             return None
         grouped = self._grouped()
@@ -98,7 +129,7 @@ class Reading(Conditions):
         if self._crosses_items(found):
             return None
         fixed = {one.field for one in found.conditions if one.sign == "=" and len(one.values) == 1} | {found.group_by}
-        added = found.field if found.kind not in {"distinct", "count", "share", "list"} else ""
+        added = found.field if found.kind not in _COUNTED else ""
         return found if not added or self._seen.compares(added, fixed) else None
 
     # What of them.
@@ -129,7 +160,7 @@ class Reading(Conditions):
     def _truths(self) -> list[Condition] | None:
         """Return the conditions that are the name of a field alone, which says yes ("active"); none: nothing is yes."""
         asked = [] if any(one.cue == "distinct" for one in self._cues) else self._free
-        names = [name for _, name in asked if self._seen.fields[name].is_yes_or_no]
+        names = [name for _, name in asked if name in self._seen.fields and self._seen.fields[name].is_yes_or_no]
         self._free = [(span, name) for span, name in self._free if name not in names]
         yes = {name: tuple(as_stored(self._seen.fields[name].yes)) for name in names}
         return [Condition(name, "=", values) for name, values in yes.items()] if all(yes.values()) else None
@@ -175,6 +206,10 @@ class Reading(Conditions):
                 return self._of_one_field(_AGGREGATES[cue], conditions, group)
             if cue in _EXTREMES:
                 return self._extreme(cue, conditions, group)
+            if cue in _IN_TIME and not group:
+                return self._in_time(cue, conditions)
+            if cue in _FREQUENT and not group and len(self._free) == 1:  # "the most common status"
+                return Plan(_FREQUENT[cue], "", self._free[0][1], conditions)
             if cue in _OF_SOME and not group:
                 return self._of_some(_OF_SOME[cue], conditions)
             return self._ranked(cue, conditions) if cue in _RANKS and not group else None
@@ -190,10 +225,17 @@ class Reading(Conditions):
         if len(self._free) != 1 or not any(one.cue == "which" for one in self._question.cues):
             return False
         span, name = self._free[0]
-        field, last = self._seen.fields[name], self._question.words[span.stop - 1]
-        several = any(last.endswith(ending) for ending, _ in self._question.language.plurals)
+        field = self._seen.fields.get(name, SeenField())
         # "Which city is it?" goes on with something else.
-        return several and not (field.is_number or field.is_date) and POINTING.isdisjoint(self._question.words)
+        return (
+            self._is_plural(span)
+            and not (field.is_number or field.is_date)
+            and POINTING.isdisjoint(self._question.words)
+        )
+
+    def _is_plural(self, span: Span) -> bool:
+        last = self._question.words[span.stop - 1]
+        return any(last.endswith(ending) for ending, _ in self._question.language.plurals)
 
     def _shared(self, conditions: tuple[Condition, ...], group: str) -> Plan | None:
         """Return "what percentage of customers are in Ulm"; of two conditions, one may be what the share is of."""
@@ -263,6 +305,18 @@ class Reading(Conditions):
             if before.stop > mark.start or mark.stop > behind.start:
                 return None
         return Plan(_EXTREMES[cue], measured[0], group, conditions, unique=unique)
+
+    def _in_time(self, cue: Cue, conditions: tuple[Condition, ...]) -> Plan | None:
+        """Return "the latest order", "the latest price of Acme", or "the last 5 orders"."""
+        if not self._order or len(self._free) > 1:
+            return None
+        if not (self._names.collection or self._is_order_named or self._free):
+            return None
+        mark = next(one.span for one in self._cues if one.cue == cue)
+        numbers = [int(word) for word in self._question.words[mark.start : mark.stop] if word.isdecimal()]
+        several = any(self._leads(mark, span) and self._is_plural(span) for span in self._names.collection)
+        limit = next(iter(numbers), _SOME if several else 0)
+        return Plan(_IN_TIME[cue], self._order, "", conditions, limit=limit)
 
     def _top(self, conditions: tuple[Condition, ...], field: str) -> Plan | None:
         """Return "the top 5 customers by revenue"."""

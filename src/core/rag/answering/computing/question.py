@@ -27,7 +27,7 @@ _BEHIND: Final = regex(r"(?:[-\u2212+#@&*/^~<>]|[.,:](?=\d))+")
 #: Points between thousands, or before decimals.
 _EITHER: Final = regex(r"[-\u2212]?\d{1,3}[.,]\d{3}")
 _WORD: Final = regex(r"[^\W_]+")
-_YEAR: Final = regex(r"[12]\d{3}", re.ASCII)
+YEAR: Final = regex(r"[12]\d{3}", re.ASCII)
 _MERE_YEARS: Final = regex(r"[12]\d{3}(?:(?P<word>\D*[^\W\d]\D*)?\W*[12]\d{3})?", re.ASCII)
 #: Of two numbers these are years, unless their field is named, or they are amounts ("between 2019 and 2022").
 _YEARS: Final = range(1900, 2100)
@@ -249,7 +249,7 @@ def _times(text: str, places: list[tuple[int, int]]) -> Iterator[Compared]:
         if not any(time.place < end and start < time.stop for time in named):
             yield Compared((("in", f"{ANY_YEAR}{day}"),), _span((start, end), places), of_time=True)
     for time in named:
-        years = [int(year) for year in _YEAR.findall(text, time.place, time.stop)]
+        years = [int(year) for year in YEAR.findall(text, time.place, time.stop)]
         mere = _MERE_YEARS.fullmatch(text, time.place, time.stop)
         if mere and (mere["word"] or len(years) == 1 or any(year not in _YEARS for year in years)):
             continue

@@ -10,8 +10,9 @@ from core.rag.answering.computing.cues import words_of
 from core.rag.answering.computing.question import Question, Span, name_words
 from core.rag.extraction.amounts import amount
 from core.rag.extraction.records import items_of
-from core.rag.retrieval.tables.reading import read_records
-from core.rag.retrieval.tables.values import DATE, fields_of, is_missing, shown
+from core.rag.retrieval.tables.dates import Dates
+from core.rag.retrieval.tables.reading import read_dated
+from core.rag.retrieval.tables.values import fields_of, is_missing, shown
 from libs.regexes import regex
 
 if TYPE_CHECKING:
@@ -121,12 +122,14 @@ class Seen:
         records: How many there are.
         fields: Its fields by name.
         called: What a question may call it by, if that is not its name: the headings above a table.
+        written: How its records write dates.
     """
 
     name: str
     records: int = 0
     fields: dict[str, SeenField] = field(default_factory=dict)
     called: tuple[str, ...] = ()
+    written: Dates = field(default_factory=Dates)
 
     @property
     def names(self) -> list[str]:
@@ -179,8 +182,7 @@ class Seen:
         ]
         return len(self.fields[name].currencies) < 2 and all(len(one.some) < 2 for one in units)
 
-    @staticmethod
-    def _take(seen: SeenField, value: Any, spellings: Collection[str] | None) -> None:
+    def _take(self, seen: SeenField, value: Any, spellings: Collection[str] | None) -> None:
         text = shown(value)
         if len(text) > _LONGEST:
             seen.values += seen.truths == seen.values  # so it is not yes or no
@@ -195,11 +197,11 @@ class Seen:
         if seen.values < _SAMPLED:
             seen.values += 1
             seen.numbers += amount(value) is not None
-            seen.dates += DATE.fullmatch(text) is not None
+            seen.dates += self.written.iso(text) is not None
             seen.truths += spelled in YES_OR_NO
             seen.currencies.update(_CURRENCY.findall(text))
-        if seen.dates and text[4:5] == "-" and text[:4].isdecimal():
-            seen.years.add(text[:4])
+        if seen.dates and (iso := self.written.iso(text)):
+            seen.years.add(iso[:4])
         if spellings is not None and spelled not in spellings and "_" in spelled:  # ``past_due``
             spelled = " ".join(spelled.split("_"))
         if spellings is None or spelled in spellings:
@@ -211,8 +213,10 @@ class Seen:
         """Yield where a question names a field, and which: in full, without what it leads through and the unit, or by
         the last word of that, if only one field has it."""
         by_name: dict[str, set[str]] = {}
+        # Beside ``temp_max``, ``temp_min`` is no time in minutes.
+        units = _UNITS - ({"min"} if any(name_words(name)[-1:] == ["max"] for name in self.fields) else frozenset())
         for field_name, found in self.fields.items():
-            for short in _short_names(field_name, yes_or_no=found.is_yes_or_no):
+            for short in _short_names(field_name, units, yes_or_no=found.is_yes_or_no):
                 by_name.setdefault(short, set()).add(field_name)
         for short, names in by_name.items():
             if len(names) == 1 or short in names:
@@ -223,22 +227,22 @@ def _items(field: str, value: Any) -> list[Any]:
     return items_of(field, value) if isinstance(value, str) else [value]
 
 
-def _short_names(name: str, *, yes_or_no: bool) -> set[str]:
+def _short_names(name: str, units: frozenset[str], *, yes_or_no: bool) -> set[str]:
     """Return how a question may call a field: ``order.amount_eur`` also ``amount_eur``, ``amount eur``, ``amount``.
 
     What is yes or no is not called by its last word, which ``never_active`` denies, but ``is_active`` is; nor is
     ``max_load``.
     """
     bare = _IN_BRACKETS.sub("", name) or name
-    words = _own_words(bare)
+    words = _own_words(bare, units)
     plain = _ASKS_YES_OR_NO.issuperset(words[:-1]) if yes_or_no else _MEASURED.isdisjoint(words[:-1])
     last = words[-1:] if plain else []
     return {name, bare, name.rpartition(".")[2], " ".join(words), *last, *_DONE_BY.get(words[-1] if words else "", ())}
 
 
-def _own_words(name: str) -> list[str]:
+def _own_words(name: str, units: frozenset[str] = _UNITS) -> list[str]:
     words = name_words(name.rpartition(".")[2])
-    while len(words) > 1 and words[-1] in _UNITS:
+    while len(words) > 1 and words[-1] in units:
         words.pop()
     return words
 
@@ -275,7 +279,8 @@ async def look(client: MemGraphClient, collection: str, spellings: Collection[st
     Raises:
         NotFoundError: if there is no such collection (any more).
     """
-    seen = Seen(collection)
-    async for part in read_records(client, collection):
+    written, parts = await read_dated(client, collection)
+    seen = Seen(collection, written=written)
+    async for part in parts:
         seen.take((record["data"] for record in part), spellings)
     return seen

@@ -11,7 +11,7 @@ from core.rag.answering.computing.planning import Plan
 from core.rag.answering.computing.question import name_words
 from core.rag.answering.computing.seen import Seen
 from core.rag.dbhandler.knowledge.record_rows import DOCUMENTS
-from core.rag.retrieval.tables.asked import Asked
+from core.rag.retrieval.tables.asked import Asked, Group
 from core.rag.retrieval.tables.table import RecordTable
 from core.rag.retrieval.tables.values import is_missing, same, shown
 
@@ -27,6 +27,10 @@ _FIELDS: Final = 8
 _LONGEST: Final = 100
 #: What fields are called that tell records apart, to people first.
 _APART: Final = (words_of("name title subject label"), words_of("number nr no key id code"))
+#: Months of three years are told, but no more of a line than that.
+_TIMES: Final = 36
+_OF_ONE: Final = frozenset({"highest", "lowest", "latest", "earliest"})
+_LEAST_FIRST: Final = frozenset({"lowest", "fewest", "earliest"})
 _MEASURES: Final = {"highest": "max", "lowest": "min", "most": "count", "fewest": "count", "share": "count"}
 _CALLED: Final = {"sum": "sum of", "avg": "average", "distinct": "different values of"}
 
@@ -45,7 +49,7 @@ async def told(tabulate: Tabulate, plan: Plan, seen: Seen) -> str:
     """
     table = await tabulate(_asked(plan))
     where = f"{seen.name}{_conditions(plan.conditions)}"
-    of_one = plan.kind in {"highest", "lowest"} and not plan.group_by
+    of_one = plan.kind in _OF_ONE and not plan.group_by and not plan.limit
     of_some = of_one or plan.kind == "distinct" or seen.name == DOCUMENTS
     if plan.unique and not (
         await _is_unique(tabulate, plan, plan.conditions if of_some else ())
@@ -53,11 +57,11 @@ async def told(tabulate: Tabulate, plan: Plan, seen: Seen) -> str:
     ):
         return ""
     if of_one:
-        return _extreme(plan, table, where) if table.records > 1 or not plan.conditions else ""
+        return _extreme(plan, table, where, seen) if table.records > 1 or not plan.conditions else ""
     are_there = all(one.sign == "=" and None not in one.values for one in plan.conditions)
     if plan.kind == "list" and table.records == 1 and are_there:
         return ""  # a passage has that record, as it is written
-    if plan.kind in {"list", "top"}:
+    if plan.kind == "list" or plan.limit:
         return _listed(plan, table, where, seen)
     if plan.group_by:
         # "Which types are there?", where all pages have the type "docs", asks for something else.
@@ -94,12 +98,14 @@ async def _sums_agree(tabulate: Tabulate, plan: Plan, table: RecordTable) -> boo
 
 def _asked(plan: Plan) -> Asked:
     rank = plan.first or plan.kind
-    least_first = "" if rank in {"lowest", "fewest"} else "-"
+    least_first = "" if rank in _LEAST_FIRST else "-"
     measures, limit = [_measure(plan)], _TIED + 1 if _is_ranked(plan) else _GROUPS
     order = [f"{least_first}{measures[0]}", plan.group_by] if plan.group_by else []
-    if not plan.group_by and rank in {"list", "top", "highest", "lowest"}:  # single records
+    if _is_over_time(plan):  # from the first month to the last
+        order, limit = [plan.group_by], _TIMES
+    if not plan.group_by and rank in {"list", "top", *_OF_ONE}:  # single records
         measures, order = [], [f"{least_first}{plan.field or plan.conditions[-1].field}"]
-        limit = {"list": _LISTED, "top": min(plan.limit, _GROUPS)}.get(rank, _TIED + 1)
+        limit = min(plan.limit, _GROUPS) if plan.limit else _LISTED if rank == "list" else _TIED + 1
     tests = [{one.field: _test(one)} for one in plan.conditions]
     return Asked.parse(
         fields=None,
@@ -123,6 +129,11 @@ def _is_ranked(plan: Plan) -> bool:
     return plan.first is not None or plan.kind in {"most", "fewest"}
 
 
+def _is_over_time(plan: Plan) -> bool:
+    """Whether the groups are months or other times, all of which are asked for."""
+    return bool(Group.parse(plan.group_by).unit) and not _is_ranked(plan)
+
+
 def _measure(plan: Plan) -> str:
     kind = _MEASURES.get(plan.kind, plan.kind)
     return kind if kind == "count" else f"{kind}:{plan.field}"
@@ -133,14 +144,14 @@ def _conditions(conditions: tuple[Condition, ...]) -> str:
     return f" with {' and '.join(parts)}" if parts else ""
 
 
-def _extreme(plan: Plan, table: RecordTable, where: str) -> str:
+def _extreme(plan: Plan, table: RecordTable, where: str, seen: Seen) -> str:
     """Tell the highest or lowest value, and the records that have it."""
     rows = [row for row in table.rows if not is_missing(row.get(plan.field))]
     if not rows:
         return ""
     value = rows[0][plan.field]
     tied = [row for row in rows if same(row[plan.field]) == same(value)]
-    records = "; ".join(_record(row, plan) for row in tied[:_TIED])
+    records = "; ".join(_record(row, plan) for row in _shortened(tied[:_TIED], plan, seen))
     more = "; and others" if len(tied) > _TIED else ""
     return f"{plan.kind} {plan.field} in {where}: {shown(value)} ({records}{more})"
 
@@ -149,14 +160,18 @@ def _listed(plan: Plan, table: RecordTable, where: str, seen: Seen) -> str:
     """Tell the records that fulfil the conditions, or the first of them."""
     if not table.rows:
         return f"{where}: none of {seen.records} {_records(seen.records)}"
-    # Of documents, their titles and numbers; of all others, each field that there is room for.
-    only = {"title", plan.unique} if seen.name == DOCUMENTS else set()
-    rows = [{name: row[name] for name in row if name in only} or row for row in table.rows]
-    records = "; ".join(_record(row, plan) for row in rows)
-    if plan.kind == "top":
-        return f"top {len(table.rows)} of {where} by {plan.field}: {records}"
+    records = "; ".join(_record(row, plan) for row in _shortened(table.rows, plan, seen))
+    if plan.limit:
+        return f"{plan.kind} {len(table.rows)} of {where} by {plan.field}: {records}"
     more = f"; and {table.total - len(table.rows)} more" if table.total > len(table.rows) else ""
     return f"{where}: {table.records} of {seen.records} {_records(seen.records)} ({records}{more})"
+
+
+def _shortened(rows: list[dict[str, Any]], plan: Plan, seen: Seen) -> list[dict[str, Any]]:
+    """Return the rows with what is told of them: of documents, titles, numbers, and what was asked; of all others, each
+    field that there is room for."""
+    only = {"title", plan.unique, plan.field} if seen.name == DOCUMENTS else set()
+    return [{name: row[name] for name in row if name in only} or row for row in rows]
 
 
 def _record(row: Mapping[str, Any], plan: Plan) -> str:

@@ -10,6 +10,7 @@ from core.rag.arguments import check_limit, check_texts
 from core.rag.errors import InvalidInputError
 from core.rag.retrieval.filter_tree import METADATA
 from core.rag.retrieval.filters import Filter, parse_filter
+from core.rag.retrieval.tables.dates import UNITS
 from core.rag.retrieval.tables.measures import Measure
 
 #: Maximum number of names in an argument, and of characters in each.
@@ -26,12 +27,33 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True)
+class Group:
+    """What rows are grouped by.
+
+    Attributes:
+        name: As it was asked for, which is also the name of its column.
+        field: The field.
+        unit: What its dates are grouped by, one of :data:`core.rag.retrieval.tables.dates.UNITS`; empty: its values.
+    """
+
+    name: str
+    field: str
+    unit: str = ""
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Parse ``FIELD`` or ``FIELD:UNIT``."""
+        field, _, unit = (part.strip() for part in text.rpartition(":"))
+        return cls(text, field, unit.lower()) if field and unit.lower() in UNITS else cls(text, text)
+
+
+@dataclass(frozen=True, slots=True)
 class Asked:
     """What is asked of the records of a collection; see :meth:`core.rag.KnowledgeBase.tabulate`."""
 
     fields: tuple[str, ...]
     filters: Filter
-    group_by: tuple[str, ...]
+    group_by: tuple[Group, ...]
     measures: tuple[Measure, ...]
     order_by: tuple[Order, ...]
     limit: int
@@ -68,7 +90,8 @@ class Asked:
                     f"Rows cannot be sorted by {order.column[:100]!r}, only by one of {', '.join(columns)}"
                     " (with - before it, the largest come first)."
                 )
-        asked = cls(chosen, parse_filter(filters, of_records=True), groups, taken, orders, check_limit(limit, 1))
+        found = parse_filter(filters, of_records=True)
+        asked = cls(chosen, found, tuple(map(Group.parse, groups)), taken, orders, check_limit(limit, 1))
         if any(len(name) > MAX_NAME_CHARS for name in asked.named()):
             raise InvalidInputError(f"The name of a field has more than {MAX_NAME_CHARS} characters.")
         return asked
@@ -86,7 +109,8 @@ class Asked:
         """Return all fields that are named."""
         measured = [measure.field for measure in self.measures if measure.field]
         ordered = [] if self.in_groups else [order.column for order in self.order_by]
-        return tuple(dict.fromkeys([*self.fields, *self.filtered(), *self.group_by, *measured, *ordered]))
+        grouped = [group.name for group in self.group_by]
+        return tuple(dict.fromkeys([*self.fields, *self.filtered(), *grouped, *measured, *ordered]))
 
 
 def _names(argument: str, given: str | Iterable[str] | None) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from typing import Any, Final, Protocol, Self
 
 from core.rag.errors import InvalidInputError
 from core.rag.extraction.amounts import amount, plain_number
+from core.rag.retrieval.tables.dates import Dates
 from core.rag.retrieval.tables.values import in_order, same
 
 _HOW: Final = "A measure is count, or one of count, distinct, sum, avg, min and max with a field: avg:price."
@@ -58,9 +59,13 @@ class Measure:
             raise InvalidInputError(f"{text[:100]!r} is no measure. {_HOW}")
         return cls(f"{kind}:{field}" if field else kind, kind, field)
 
-    def taker(self) -> Taker:
-        """Return what takes the values of one group; without a field, it is given something for each record."""
-        return _TAKERS[self.kind]()
+    def taker(self, dates: Dates) -> Taker:
+        """Return what takes the values of one group; without a field, it is given something for each record.
+
+        Args:
+            dates: How the records write dates.
+        """
+        return _TAKERS[self.kind](dates)
 
 
 class _Count:
@@ -116,8 +121,9 @@ class _Average(_Sum):
 class _End:
     """The first or the last; of texts if most values are texts, such as dates."""
 
-    def __init__(self, choose: Callable[..., Any]) -> None:
+    def __init__(self, choose: Callable[..., Any], dates: Dates) -> None:
         self._choose = choose
+        self._dates = dates
         self._number: Decimal | None = None
         self._text: Any = None
         self._numbers = 0
@@ -131,11 +137,14 @@ class _End:
         for value in values:
             number = amount(value)
             if number is None:
-                self._text = value if not self._texts else self._choose(self._text, value, key=in_order)
+                self._text = value if not self._texts else self._choose(self._text, value, key=self._in_order)
                 self._texts += 1
             else:
                 self._number = number if self._number is None else self._choose(self._number, number)
                 self._numbers += 1
+
+    def _in_order(self, value: Any) -> tuple[int, Decimal, str]:
+        return in_order(value, self._dates.iso)
 
     def result(self) -> Any:
         if self._number is None or self._texts > self._numbers:
@@ -143,11 +152,11 @@ class _End:
         return plain_number(self._number)
 
 
-_TAKERS: Final[dict[str, Callable[[], Taker]]] = {
-    "count": _Count,
-    "distinct": _Distinct,
-    "sum": _Sum,
-    "avg": _Average,
-    "min": lambda: _End(min),
-    "max": lambda: _End(max),
+_TAKERS: Final[dict[str, Callable[[Dates], Taker]]] = {
+    "count": lambda _: _Count(),
+    "distinct": lambda _: _Distinct(),
+    "sum": lambda _: _Sum(),
+    "avg": lambda _: _Average(),
+    "min": lambda dates: _End(min, dates),
+    "max": lambda dates: _End(max, dates),
 }

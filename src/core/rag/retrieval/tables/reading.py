@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import difflib
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from itertools import batched
 from typing import TYPE_CHECKING, Any, Final
 
 from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.documents.rows import from_json
 from core.rag.errors import NotFoundError
+from core.rag.retrieval.tables.dates import Dates
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 _PART: Final = 2_000
 #: Number of records that are given at once, before others have their turn: a wide one takes a millisecond to look at.
 _GIVEN: Final = 100
+#: Number of records that tell how dates are written.
+_LOOKED_AT: Final = 500
 
 
 async def read_records(client: MemGraphClient, collection: str) -> AsyncIterator[list[dict[str, Any]]]:
@@ -35,6 +38,34 @@ async def read_records(client: MemGraphClient, collection: str) -> AsyncIterator
         for some in batched((found.pop(identifier) for identifier in part if identifier in found), _GIVEN):
             yield [{"id": row["id"], "data": from_json(row["data"])} for row in some]
             await asyncio.sleep(0)
+
+
+async def read_dated(
+    client: MemGraphClient, collection: str
+) -> tuple[Dates, AsyncIterator[Sequence[Mapping[str, Any]]]]:
+    """Return how the records of a collection write dates, and what yields them, as :func:`read_records`.
+
+    The first ones are looked through for that; all, until one tells, if a date may be of two months.
+
+    Raises:
+        NotFoundError: if there is no such collection; names those that there are.
+    """
+    dates, first, number = Dates(), list[Sequence[Mapping[str, Any]]](), 0
+    parts = read_records(client, collection)
+    async for part in parts:
+        first.append(part)
+        dates.take(record["data"] for record in part)
+        number += len(part)
+        if number >= _LOOKED_AT and not dates.is_waiting:
+            break
+
+    async def all_parts() -> AsyncIterator[Sequence[Mapping[str, Any]]]:
+        while first:
+            yield first.pop(0)
+        async for part in parts:
+            yield part
+
+    return dates, all_parts()
 
 
 def unknown_field(collection: str, field: str, there: Iterable[str]) -> str:

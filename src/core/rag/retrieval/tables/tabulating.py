@@ -13,13 +13,13 @@ from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
 from core.rag.errors import InvalidInputError
-from core.rag.extraction.amounts import amount, plain_number
-from core.rag.retrieval.tables.asked import Asked, Order
+from core.rag.retrieval.tables.asked import Asked, Group, Order
+from core.rag.retrieval.tables.dates import UNITS, Dates
+from core.rag.retrieval.tables.matching import RecordFilter
 from core.rag.retrieval.tables.measures import Taker
-from core.rag.retrieval.tables.reading import read_records, unknown_field
+from core.rag.retrieval.tables.reading import read_dated, unknown_field
 from core.rag.retrieval.tables.table import RecordTable
 from core.rag.retrieval.tables.values import (
-    DATE,
     MAX_PARTS,
     apart,
     fields_of,
@@ -45,8 +45,9 @@ _ONE: Final = (1,)
 
 async def tabulate(client: MemGraphClient, collection: str, asked: Asked) -> RecordTable:
     """Work out a table; see :meth:`core.rag.KnowledgeBase.tabulate`."""
-    tabulation = Tabulation(collection, asked)
-    async for part in read_records(client, collection):
+    dates, parts = await read_dated(client, collection)
+    tabulation = Tabulation(collection, asked, dates)
+    async for part in parts:
         tabulation.take(part)
     return tabulation.table()
 
@@ -57,13 +58,13 @@ class Tabulation:
     Args:
         collection: Its name.
         asked: What is asked.
+        dates: How its records write dates.
     """
 
-    def __init__(self, collection: str, asked: Asked) -> None:
+    def __init__(self, collection: str, asked: Asked, dates: Dates) -> None:
         self._collection = collection
-        self._filters = asked.filters
-        self._filtered = asked.filtered()
-        self._rows: _Groups | _Records = _Groups(asked) if asked.in_groups else _Records(asked)
+        self._filter = RecordFilter(asked.filters, dates)
+        self._rows: _Groups | _Records = _Groups(asked, dates) if asked.in_groups else _Records(asked, dates)
         self._unmet = set(asked.named())
         self._there: set[str] = set()
         self._matching = 0
@@ -73,9 +74,9 @@ class Tabulation:
         for record in records:
             data = record["data"]
             if self._unmet:
-                self._unmet -= {field for field in self._unmet if values_of(data, field) is not None}
+                self._unmet -= {name for name in self._unmet if _is_there(data, name)}
                 self._there.update(name for name, _ in fields_of(data))
-            if not self._filtered or self._filters.matches({"metadata": _compared(data, self._filtered)}):
+            if self._filter.matches(data):
                 self._matching += 1
                 self._rows.take(record)
 
@@ -86,15 +87,20 @@ class Tabulation:
             InvalidInputError: if no record has a field that is named.
         """
         if self._unmet:
-            raise InvalidInputError(unknown_field(self._collection, min(self._unmet), self._there))
+            name = min(self._unmet)
+            field, colon, unit = name.rpartition(":")
+            if colon and field in self._there:
+                raise InvalidInputError(f"{unit[:100]!r} is none of what dates are grouped by: {', '.join(UNITS)}.")
+            raise InvalidInputError(unknown_field(self._collection, name, self._there))
         return self._rows.table(self._collection, self._matching)
 
 
 class _Records:
     """Rows that are records: the best so far."""
 
-    def __init__(self, asked: Asked) -> None:
+    def __init__(self, asked: Asked, dates: Dates) -> None:
         self._asked = asked
+        self._dates = dates
         self._best: list[Mapping[str, Any]] = []
 
     def take(self, record: Mapping[str, Any]) -> None:
@@ -114,23 +120,27 @@ class _Records:
 
     def _in_order(self) -> list[Mapping[str, Any]]:
         asked = self._asked
-        return _sorted(self._best, asked.order_by, lambda record, field: _cell(record["data"], field))[: asked.limit]
+        return _sorted(self._best, asked.order_by, self._dates, lambda record, field: _cell(record["data"], field))[
+            : asked.limit
+        ]
 
 
 class _Groups:
     """Rows that are groups of records, with their measures."""
 
-    def __init__(self, asked: Asked) -> None:
+    def __init__(self, asked: Asked, dates: Dates) -> None:
         self._asked = asked
+        self._dates = dates
+        self._fields = [group.field for group in asked.group_by]
         self._groups: dict[_GroupKey, tuple[tuple[Any, ...], list[Taker]]] = {}
 
     def take(self, record: Mapping[str, Any]) -> None:
         asked = self._asked
         parts_of: dict[_GroupKey, tuple[tuple[Any, ...], list[dict[str, Any]]]] = {}
         number = 0
-        for part in apart(record["data"], asked.group_by):
+        for part in apart(record["data"], self._fields):
             # A record with several values in a field belongs to the group of each.
-            grouped = [values_of(part, field, items=True) or (None,) for field in asked.group_by]
+            grouped = [self._values(part, group) or (None,) for group in asked.group_by]
             number += prod(map(len, grouped))
             if number > MAX_PARTS:
                 raise too_many_parts()
@@ -141,22 +151,31 @@ class _Groups:
                 found = [value for part in parts for value in values_of(part, measure.field, items=True) or ()]
                 taker.take(found if measure.field else _ONE)
 
+    def _values(self, data: dict[str, Any], group: Group) -> Sequence[Any] | None:
+        """Return what a record belongs to of what is grouped by."""
+        whole = values_of(data, group.name, items=True)
+        if not group.unit or whole is not None:  # a field may be called like one and its unit
+            return whole
+        dates = filter(None, map(self._dates.iso, values_of(data, group.field) or ()))
+        return [unit for unit in map(UNITS[group.unit], dates) if unit is not None]
+
     def _takers(self, key: _GroupKey, values: tuple[Any, ...]) -> list[Taker]:
         if key not in self._groups:
             if len(self._groups) == MAX_GROUPS:
                 raise InvalidInputError(
                     f"There are more than {MAX_GROUPS:,} groups: group by fields with fewer values, or filter."
                 )
-            self._groups[key] = (values, [measure.taker() for measure in self._asked.measures])
+            self._groups[key] = (values, [measure.taker(self._dates) for measure in self._asked.measures])
         return self._groups[key][1]
 
     def table(self, collection: str, matching: int) -> RecordTable:
         asked = self._asked
         if not self._groups and not asked.group_by:
-            self._groups[()] = ((), [measure.taker() for measure in asked.measures])
+            self._groups[()] = ((), [measure.taker(self._dates) for measure in asked.measures])
         names = [measure.name for measure in asked.measures]
+        groups = [group.name for group in asked.group_by]
         rows = [
-            dict(zip(asked.group_by, values, strict=True))
+            dict(zip(groups, values, strict=True))
             | {name: taker.result() for name, taker in zip(names, takers, strict=True)}
             for values, takers in self._groups.values()
         ]
@@ -164,11 +183,11 @@ class _Groups:
             name: sum(takers[number].left_out for _, takers in self._groups.values())
             for number, name in enumerate(names)
         }
-        order = asked.order_by or tuple(Order(field, descending=False) for field in asked.group_by)
+        order = asked.order_by or tuple(Order(field, descending=False) for field in groups)
         return RecordTable(
             collection,
-            [*asked.group_by, *names],
-            _sorted(rows, order, lambda row, column: row[column])[: asked.limit],
+            [*groups, *names],
+            _sorted(rows, order, self._dates, lambda row, column: row[column])[: asked.limit],
             [],
             matching,
             len(rows),
@@ -176,25 +195,11 @@ class _Groups:
         )
 
 
-def _compared(data: Mapping[str, Any], fields: Iterable[str]) -> dict[str, list[Any]]:
-    """Return the values of fields as a filter compares them: as written, as the number or year that they spell, and as
-    the items that a text of several has."""
-    compared = {}
-    for field in fields:
-        values = values_of(data, field)
-        if values:
-            numbers = [number for value in values if isinstance(value, str) for number in _numbers(value)]
-            items = values_of(data, field, items=True) or []
-            compared[field] = [*values, *numbers, *(items if len(items) > len(values) else ())]
-    return compared
-
-
-def _numbers(text: str) -> list[int | float]:
-    number = amount(text)
-    if number is not None:
-        return [plain_number(number)]
-    date = DATE.fullmatch(text)
-    return [int(date[1])] if date else []
+def _is_there(data: dict[str, Any], name: str) -> bool:
+    """Return whether a record has a field, or one whose dates a name groups by."""
+    return values_of(data, name) is not None or (
+        bool((group := Group.parse(name)).unit) and values_of(data, group.field) is not None
+    )
 
 
 def _cell(data: Mapping[str, Any], field: str) -> Any:
@@ -207,14 +212,14 @@ def _key(value: Any) -> str | Decimal | None:
     return None if value is None else same(value)
 
 
-def _sorted[T](rows: Iterable[T], orders: Sequence[Order], value: Callable[[T, str], Any]) -> list[T]:
+def _sorted[T](rows: Iterable[T], orders: Sequence[Order], dates: Dates, value: Callable[[T, str], Any]) -> list[T]:
     """Sort rows by several columns; what is missing comes last in either direction, and rows that tie stay in order."""
     found = list(rows)
     for order in reversed(orders):
 
         def key(row: T, order: Order = order) -> tuple[int, Decimal, str]:
             held = value(row, order.column)
-            kind, number, text = in_order(held[0] if isinstance(held, list) else held)
+            kind, number, text = in_order(held[0] if isinstance(held, list) else held, dates.iso)
             return (-kind if order.descending else kind, number, text)
 
         found.sort(key=key, reverse=order.descending)

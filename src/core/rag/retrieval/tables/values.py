@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import Any, Final
 
@@ -14,7 +14,7 @@ from libs.regexes import regex
 
 #: Maximum number of groups that a record may belong to: of lists, each value of one goes with each of the others.
 MAX_PARTS: Final = 10_000
-#: A date as files and records have it; its year (group 1) is a number that can be compared, too.
+#: A date in ISO 8601; its year (group 1) is a number that can be compared, too.
 DATE: Final = regex(r"(\d{4})-\d\d(?:-\d\d(?:[T ].*)?)?", re.ASCII | re.DOTALL)
 
 
@@ -92,12 +92,13 @@ def same(value: Any) -> str | Decimal:
     return shown(value) if number is None else number
 
 
-def in_order(value: Any) -> tuple[int, Decimal, str]:
-    """Return the key to sort values by: numbers, then texts, then what is missing."""
+def in_order(value: Any, iso: Callable[[Any], str | None]) -> tuple[int, Decimal, str]:
+    """Return the key to sort values by: numbers, then texts, of which dates are as ``iso`` has them, then what is
+    missing."""
     if is_missing(value):
         return (2, Decimal(0), "")
     number = amount(value)
-    return (0, number, "") if number is not None else (1, Decimal(0), shown(value).casefold())
+    return (0, number, "") if number is not None else (1, Decimal(0), (iso(value) or shown(value)).casefold())
 
 
 def shown(value: Any) -> str:

@@ -1,0 +1,78 @@
+"""Whether a record passes a filter: numbers and dates compare as what they say, however they are written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from core.rag.extraction.amounts import amount, plain_number
+from core.rag.retrieval.filter_tree import METADATA, All, Either, Node, Not, Scalar, Test
+from core.rag.retrieval.filters import Filter
+from core.rag.retrieval.tables.dates import Dates
+from core.rag.retrieval.tables.values import DATE, values_of
+
+_ORDERING: Final = frozenset({"<", "<=", ">", ">="})
+#: What tests that order values look at stands under a name that no field has, beside the values as they are written.
+_ORDERED: Final = "\0ordered"
+#: Behind all that a month or day begins: what is at most 2024-03 may be in it, and what is after it may not.
+_ITS_END: Final = "\uffff"
+
+
+class RecordFilter:
+    """A filter for records.
+
+    Args:
+        filters: The filter, with the fields of the records.
+        dates: How these write dates.
+    """
+
+    def __init__(self, filters: Filter, dates: Dates) -> None:
+        self._filters = Filter(_ordering(filters.node, dates)) if filters else None
+        self._fields = sorted(name.removeprefix(METADATA) for name in filters.fields())
+        self._dates = dates
+
+    def matches(self, data: Mapping[str, Any]) -> bool:
+        """Return whether a record passes."""
+        return self._filters is None or self._filters.matches({"metadata": self._compared(data)})
+
+    def _compared(self, data: Mapping[str, Any]) -> dict[str, list[Any]]:
+        """Return the values of fields as tests compare them: as written, as the number, date or year that they spell,
+        and as the items that a text of several has."""
+        compared: dict[str, list[Any]] = {}
+        for field in self._fields:
+            values = values_of(data, field)
+            if not values:
+                continue
+            others: list[Any] = []
+            ordered: list[Any] = []
+            for value in values:
+                number, iso = amount(value) if isinstance(value, str) else None, self._dates.iso(value)
+                ordered.append(iso or value)
+                if number is not None:
+                    others.append(plain_number(number))
+                elif iso is not None:
+                    others += [int(iso[:4]), *([iso] if iso != value else ())]
+            items = values_of(data, field, items=True) or []
+            others += items if len(items) > len(values) else ()
+            compared[field] = [*values, *others]
+            compared[field + _ORDERED] = [*ordered, *others]
+        return compared
+
+
+def _ordering(node: Node, dates: Dates) -> Node:
+    """Return a filter whose tests that order values look at those in order, and have their bounds as these are."""
+    match node:
+        case Test(field, operator, values) if operator in _ORDERING:
+            end = _ITS_END if operator in {"<=", ">"} else ""
+            return Test(field + _ORDERED, operator, tuple(_bound(value, end, dates) for value in values))
+        case Not(inner):
+            return replace(node, node=_ordering(inner, dates))
+        case All(nodes) | Either(nodes):
+            return replace(node, nodes=tuple(_ordering(one, dates) for one in nodes))
+    return node
+
+
+def _bound(value: Scalar, end: str, dates: Dates) -> Scalar:
+    iso = dates.iso(value)
+    return value if iso is None else iso + (end if DATE.fullmatch(iso) else "")
