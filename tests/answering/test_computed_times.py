@@ -71,6 +71,8 @@ ANSWERED = {
     "What are the oldest orders?": "earliest 5 of orders by order_date: amount: 100",
     "What was the latest amount of Brix?": None,  # one record, which a passage has
     "What was the latest amount of Acme?": "latest order_date in orders with customer = Acme: 12/24/2024",
+    "What is the median amount?": "median amount in orders: 35 (6 records)",
+    "What is the median amount per customer?": "median amount in orders, by customer: Acme: 40, Cobb: 40, Brix: 20",
     "What is the most common product?": "most records in orders, by product: table: 3",
     "Which product was ordered most often?": "most records in orders, by product: table: 3",
     "What is the least common product?": "fewest records in orders, by product: lamp: 1",
@@ -85,6 +87,7 @@ ANSWERED = {
     "Who wrote the most rules?": "most records in documents, by author: Bo: 3",
     "Which state has the most rules?": "most records in documents, by state: Final: 3",
     "How many rules were created in 2021?": "documents with created = 2021: 1 of 4 records",
+    "What is the first product listed?": None,
     "Which rules were created in 2020?": "documents with created = 2020: 2 of 4 records",
     "How many rules were created per year?": "by created:year: 2019: 1, 2020: 2, 2021: 1",
     "What is the latest rule?": "latest created in documents: 2021-05-01 (created: 2021-05-01 | rule: 2023 |",

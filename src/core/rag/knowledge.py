@@ -131,8 +131,9 @@ class Knowledge:
                 a list or as ``oak, elm`` in ``tags``, belongs to several. ``created:month`` has one row for each month
                 of the dates in ``created``, as they are written; so have ``year``, ``quarter``, ``week`` (ISO 8601),
                 ``day`` and ``hour``.
-            measures: ``count``, or ``count``, ``distinct``, ``sum``, ``avg``, ``min`` and ``max`` with a field, such
-                as ``avg:salary``; for each group, or for all records together. With ``group_by`` alone: ``count``.
+            measures: ``count``, or ``count``, ``distinct``, ``sum``, ``avg``, ``median``, ``min`` and ``max`` with
+                a field, such as ``avg:salary``; for each group, or for all records together. With ``group_by`` alone:
+                ``count``.
             fields: Columns of single records; without them, all that they have.
             order_by: Columns, in order; ``-salary``: the largest first. What is missing comes last.
             limit: Maximum number of rows.

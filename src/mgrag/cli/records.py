@@ -44,7 +44,7 @@ def records(
             "--measure",
             "-m",
             metavar="MEASURE",
-            help="count, or count, distinct, sum, avg, min or max with a field, such as avg:salary; repeatable.",
+            help="count, or count, distinct, sum, avg, median, min or max with a field: avg:salary; repeatable.",
         ),
     ] = None,
     field: Annotated[

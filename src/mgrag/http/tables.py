@@ -25,7 +25,7 @@ class TableQuestion(Body):
         " dates: created:month.",
     )
     measures: OneOrSeveral = Field(
-        default=None, description="count, or count, distinct, sum, avg, min or max with a field: avg:salary."
+        default=None, description="count, or count, distinct, sum, avg, median, min or max with a field: avg:salary."
     )
     fields: OneOrSeveral = Field(default=None, description="Columns of single records; all without it.")
     order_by: OneOrSeveral = Field(default=None, description="Columns; -salary: the largest first.")

@@ -206,8 +206,8 @@ class ReadingTools:
             list[str] | None,
             ONE_OR_SEVERAL,
             Field(
-                description="count (the default with group_by), or count, distinct, sum, avg, min, max with a field:"
-                " 'avg:salary'. For each group, or without group_by for all records together."
+                description="count (the default with group_by), or count, distinct, sum, avg, median, min, max with a"
+                " field: 'avg:salary'. For each group, or without group_by for all records together."
             ),
         ] = None,
         fields: Annotated[

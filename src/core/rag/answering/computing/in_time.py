@@ -9,6 +9,9 @@ from core.rag.answering.computing.cues import IN_TIME, INTERROGATIVES, UNITS, WH
 from core.rag.answering.computing.question import Question, Span
 from core.rag.answering.computing.seen import Seen
 
+#: "The first name listed" is the one that stands first.
+_BY_PLACE: Final = words_of("first last erste erster erstes ersten letzte letzter letztes letzten")
+_LISTED: Final = words_of("listed table row rows chart tabelle zeile zeilen")
 #: What things are by their age as well as by when they came.
 _OF_AGE: Final = words_of("oldest älteste ältester ältestes ältesten")
 
@@ -46,6 +49,10 @@ class InTime(Conditions):
         marks = [one for one in self._cues if one.cue in IN_TIME]
         if len(marks) == 1:
             span = marks[0].span
+            if not _BY_PLACE.isdisjoint(self._question.words[span.start : span.stop]) and not _LISTED.isdisjoint(
+                self._question.words
+            ):
+                return
             is_age = not _OF_AGE.isdisjoint(self._question.words[span.start : span.stop])
             number = len(self._free)
             self._order = self._happened(span) or self._field_of_time(span, whole=is_age) or ""

@@ -24,6 +24,7 @@ Kind = Literal[
     "distinct",
     "sum",
     "avg",
+    "median",
     "list",
     "top",
     "highest",
@@ -34,10 +35,10 @@ Kind = Literal[
     "earliest",
 ]
 
-_AGGREGATES: Final[dict[Cue, Kind]] = {"sum": "sum", "average": "avg"}
+_AGGREGATES: Final[dict[Cue, Kind]] = {"sum": "sum", "average": "avg", "median": "median"}
 _EXTREMES: Final[dict[Cue, Kind]] = {"highest": "highest", "lowest": "lowest"}
 #: What may be asked of what each record of a named collection is called: "the total revenue of all firms in the list".
-_OF_ALL: Final = frozenset({"sum", "avg", "highest", "lowest"})
+_OF_ALL: Final = frozenset({"sum", "avg", "median", "highest", "lowest"})
 _RANKS: Final[dict[Cue, Kind]] = {"most": "most", "fewest": "fewest"}
 _FREQUENT: Final[dict[Cue, Kind]] = {"frequent": "most", "rare": "fewest"}
 _IN_TIME: Final[dict[Cue, Kind]] = {"latest": "latest", "earliest": "earliest"}
@@ -55,9 +56,9 @@ class Plan:
     """What is to be worked out.
 
     Attributes:
-        kind: ``count``, alone or as a ``share`` of all; ``distinct`` values, ``sum``, ``avg``, ``highest`` or
-            ``lowest`` of ``field``; with ``group_by``, for each of its values; ``most`` or ``fewest``: the value of
-            ``group_by`` with most records; the ``latest`` or ``earliest`` records by ``field``.
+        kind: ``count``, alone or as a ``share`` of all; ``distinct`` values, ``sum``, ``avg``, ``median``,
+            ``highest`` or ``lowest`` of ``field``; with ``group_by``, for each of its values; ``most`` or ``fewest``:
+            the value of ``group_by`` with most records; the ``latest`` or ``earliest`` records by ``field``.
         field: The field that is measured; empty for a count.
         group_by: The field to group by, or the one with dates and what these are grouped by; may be empty.
         conditions: Only records that fulfil all of them.
@@ -312,6 +313,8 @@ class Reading(InTime):
             return None
         if not (self._names.collection or self._is_order_named or self._free):
             return None
+        if any(one.field == self._order and one.sign == "=" and self.is_year(one.field) for one in conditions):
+            return None  # all of them are of that year
         mark = next(one.span for one in self._cues if one.cue == cue)
         numbers = [int(word) for word in self._question.words[mark.start : mark.stop] if word.isdecimal()]
         several = any(self._leads(mark, span) and self._is_plural(span) for span in self._names.collection)

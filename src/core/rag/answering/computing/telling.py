@@ -32,7 +32,7 @@ _TIMES: Final = 36
 _OF_ONE: Final = frozenset({"highest", "lowest", "latest", "earliest"})
 _LEAST_FIRST: Final = frozenset({"lowest", "fewest", "earliest"})
 _MEASURES: Final = {"highest": "max", "lowest": "min", "most": "count", "fewest": "count", "share": "count"}
-_CALLED: Final = {"sum": "sum of", "avg": "average", "distinct": "different values of"}
+_CALLED: Final = {"sum": "sum of", "avg": "average", "median": "median", "distinct": "different values of"}
 
 
 async def told(tabulate: Tabulate, plan: Plan, seen: Seen) -> str:

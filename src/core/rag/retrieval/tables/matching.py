@@ -29,7 +29,12 @@ class RecordFilter:
 
     def __init__(self, filters: Filter, dates: Dates) -> None:
         self._filters = Filter(_ordering(filters.node, dates)) if filters else None
-        self._fields = sorted(name.removeprefix(METADATA) for name in filters.fields())
+        tested = self._filters.fields() if self._filters is not None else set()
+        #: Each field with the names under which it is tested: as it is written, in order, or both.
+        self._fields = [
+            (name.removeprefix(METADATA), name in tested, name + _ORDERED in tested)
+            for name in sorted(filters.fields())
+        ]
         self._dates = dates
 
     def matches(self, data: Mapping[str, Any]) -> bool:
@@ -40,23 +45,29 @@ class RecordFilter:
         """Return the values of fields as tests compare them: as written, as the number, date or year that they spell,
         and as the items that a text of several has."""
         compared: dict[str, list[Any]] = {}
-        for field in self._fields:
+        for field, is_tested, is_ordered in self._fields:
             values = values_of(data, field)
             if not values:
                 continue
             others: list[Any] = []
-            ordered: list[Any] = []
-            for value in values:
-                number, iso = amount(value) if isinstance(value, str) else None, self._dates.iso(value)
-                ordered.append(iso or value)
-                if number is not None:
+            ordered = values
+            for place, value in enumerate(values):
+                if not isinstance(value, str):
+                    continue
+                if (number := amount(value)) is not None:
                     others.append(plain_number(number))
-                elif iso is not None:
-                    others += [int(iso[:4]), *([iso] if iso != value else ())]
+                elif (iso := self._dates.iso(value)) is not None:
+                    others.append(int(iso[:4]))
+                    if iso != value:
+                        others.append(iso)
+                        ordered = [*ordered[:place], iso, *ordered[place + 1 :]]
             items = values_of(data, field, items=True) or []
-            others += items if len(items) > len(values) else ()
-            compared[field] = [*values, *others]
-            compared[field + _ORDERED] = [*ordered, *others]
+            if len(items) > len(values):
+                others += items
+            if is_tested:
+                compared[field] = [*values, *others]
+            if is_ordered:
+                compared[field + _ORDERED] = [*ordered, *others]
         return compared
 
 

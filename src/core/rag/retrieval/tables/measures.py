@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from statistics import median
 from typing import Any, Final, Protocol, Self
 
 from core.rag.errors import InvalidInputError
@@ -12,7 +13,7 @@ from core.rag.extraction.amounts import amount, plain_number
 from core.rag.retrieval.tables.dates import Dates
 from core.rag.retrieval.tables.values import in_order, same
 
-_HOW: Final = "A measure is count, or one of count, distinct, sum, avg, min and max with a field: avg:price."
+_HOW: Final = "A measure is count, or one of count, distinct, sum, avg, median, min and max with a field: avg:price."
 
 
 class Taker(Protocol):
@@ -38,7 +39,7 @@ class Measure:
 
     Attributes:
         name: As it was asked for, which is also the name of its column.
-        kind: ``count``, ``distinct``, ``sum``, ``avg``, ``min`` or ``max``.
+        kind: ``count``, ``distinct``, ``sum``, ``avg``, ``median``, ``min`` or ``max``.
         field: The field; empty for the number of records.
     """
 
@@ -118,6 +119,20 @@ class _Average(_Sum):
         return plain_number(self._total / self._numbers) if self._numbers else None
 
 
+class _Median(_Sum):
+    def __init__(self) -> None:
+        super().__init__()
+        self._all: list[Decimal] = []
+
+    def take(self, values: Sequence[Any]) -> None:
+        numbers = [number for value in values if (number := amount(value)) is not None]
+        self._all += numbers
+        self.left_out += len(values) - len(numbers)
+
+    def result(self) -> int | float | None:
+        return plain_number(median(self._all)) if self._all else None
+
+
 class _End:
     """The first or the last; of texts if most values are texts, such as dates."""
 
@@ -157,6 +172,7 @@ _TAKERS: Final[dict[str, Callable[[Dates], Taker]]] = {
     "distinct": lambda _: _Distinct(),
     "sum": lambda _: _Sum(),
     "avg": lambda _: _Average(),
+    "median": lambda _: _Median(),
     "min": lambda dates: _End(min, dates),
     "max": lambda dates: _End(max, dates),
 }
