@@ -82,6 +82,7 @@ ANSWERED = {
     "How many sales since 2023?": "sales with order_date >= 2023: 2 of 3 records",
     "How many sales are paid?": "sales with paid = yes: 2 of 3 records",
     "How many active employees are there?": "employees with active = true: 2 of 3 records",
+    "How many employees are not active?": "employees with active != true: 1 of 3 records",
     "What is the average salary of active employees?": (
         "average salary in employees with active = true: 850 (2 of 3 records)"
     ),
@@ -158,7 +159,6 @@ ANSWERED = {
 
 REFUSED = [
     "How many sales are not only by Acme?",
-    "How many employees are not active?",
     "How many sales are by Acme and by Brix or since 2023?",
     "How many sales are by Acme or since 2023?",
     "How many sales are by Brix not Acme?",

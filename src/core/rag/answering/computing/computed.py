@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from core.rag.answering.computing.calling import collection_named
 from core.rag.answering.computing.cues import ASKING, USUAL
 from core.rag.answering.computing.following import following
 from core.rag.answering.computing.known import MOST_PEEKED, counts, samples
-from core.rag.answering.computing.planning import Plan, plan
+from core.rag.answering.computing.planning import plan
+from core.rag.answering.computing.plans import Plan
 from core.rag.answering.computing.question import Question
-from core.rag.answering.computing.seen import Seen, collection_named, look
+from core.rag.answering.computing.seen import Seen, look
 from core.rag.answering.computing.telling import told
 from core.rag.answering.first_chunks import first_chunks
 from core.rag.answering.types import COMPUTED

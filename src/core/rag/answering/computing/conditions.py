@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
+from core.rag.answering.computing.calling import done, is_shortened
 from core.rag.answering.computing.cues import ALL_OF, LACKING, NEGATING, words_of
 from core.rag.answering.computing.naming import Naming, Value
 from core.rag.answering.computing.question import ANY_YEAR, YEAR, Compared, Span, name_words, senses
-from core.rag.answering.computing.seen import YES_OR_NO, SeenField, is_shortened
+from core.rag.answering.computing.seen import SAMPLED, YES_OR_NO, SeenField
 from core.rag.extraction.amounts import amount, plain_number
 
 #: Fields with dates that are not when something was, but since or until when it is.
@@ -103,10 +104,33 @@ class Conditions(Naming):
             if word in NEGATING | LACKING and place not in self._taken and behind:
                 _, name = behind[0]
                 field = self._seen.fields[name]
-                if not field.is_yes_or_no:  # "not active"
-                    self._taken.add(place)
-                    self._free.remove(behind[0])
-                    yield Condition(name, "=", (None, *sorted(field.nothing), *((0,) if field.is_number else ())))
+                if field.is_yes_or_no and (word not in NEGATING or not field.yes or not self._is_everywhere(field)):
+                    continue
+                self._taken.add(place)
+                self._free.remove(behind[0])
+                if field.is_yes_or_no:  # "not active"
+                    yield Condition(name, "!=", tuple(as_stored(field.yes)))
+                else:
+                    yield self._without(name)
+        for place, word in enumerate(self._question.words):
+            undone = [name for name in self._seen.fields if self._is_undone(word, name)]
+            if len(undone) == 1 and place not in self._taken:
+                self._taken.add(place)
+                yield self._without(undone[0])
+
+    def _is_everywhere(self, field: SeenField) -> bool:
+        """Whether each record has a value of a field, as far as they were looked at for what these are."""
+        return field.values >= min(self._seen.records, SAMPLED)
+
+    def _without(self, name: str) -> Condition:
+        """Return the condition that records have no value of a field, or one that says so."""
+        field = self._seen.fields[name]
+        return Condition(name, "=", (None, *sorted(field.nothing), *((0,) if field.is_number else ())))
+
+    @staticmethod
+    def _is_undone(word: str, name: str) -> bool:
+        """Whether nobody has done what those have whom a field names: "unassigned", of ``assignee``."""
+        return word.startswith("un") and word.removeprefix("un") in done(name)
 
     def _field_of(self, value: Value) -> str | None:
         """Return the field that a value is of: the only one that has it, or the one that is named beside it."""

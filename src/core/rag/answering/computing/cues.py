@@ -266,6 +266,7 @@ UNITS: Final = {word: unit for unit, words in _UNITS.items() for word in words.s
 INTERROGATIVES: Final = words_of(
     "which what welche welcher welches welchem welchen quel quelle quels quelles qué cuál cuáles"
 )
+WHO: Final = words_of("who wer qui quién")
 WHEN: Final = words_of("when wann quand cuándo")
 #: What stands before the year in which something was.
 IN: Final = words_of("in during im en durant")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from core.rag.answering.computing.conditions import Condition
-from core.rag.answering.computing.planning import Plan, Reading
+from core.rag.answering.computing.planning import Reading
+from core.rag.answering.computing.plans import Plan
 from core.rag.answering.computing.question import Question, Span
 from core.rag.answering.computing.seen import Seen
 

@@ -10,11 +10,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
+from core.rag.answering.computing.calling import collection_named
 from core.rag.answering.computing.computed import Computed, planned
 from core.rag.answering.computing.document_tables import DocumentTable, heads, records_of, tables_in
-from core.rag.answering.computing.planning import Plan
+from core.rag.answering.computing.plans import Plan
 from core.rag.answering.computing.question import Question
-from core.rag.answering.computing.seen import NOTHING, Seen, SeenField, collection_named
+from core.rag.answering.computing.seen import NOTHING, Seen, SeenField
 from core.rag.answering.computing.telling import told
 from core.rag.answering.types import COMPUTED
 from core.rag.dbhandler.documents.contents import CONTENT_COLUMNS, with_content

@@ -8,74 +8,27 @@ another question is worse than none.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Final, Literal
+from dataclasses import replace
+from typing import Final
 
+from core.rag.answering.computing.calling import is_shortened, main_word
 from core.rag.answering.computing.conditions import Condition, as_stored
-from core.rag.answering.computing.cues import ASKING, BY, POINTING, Cue
-from core.rag.answering.computing.in_time import InTime
-from core.rag.answering.computing.question import Question, Span, name_words
-from core.rag.answering.computing.seen import Seen, SeenField, is_shortened
+from core.rag.answering.computing.cues import BY, IN_TIME, POINTING, Cue
+from core.rag.answering.computing.plans import Kind, Plan
+from core.rag.answering.computing.question import Question, Span
+from core.rag.answering.computing.ranking import EXTREMES, RANKS, Ranking
+from core.rag.answering.computing.seen import Seen, SeenField
 from core.rag.dbhandler.knowledge.record_rows import DOCUMENTS
 
-Kind = Literal[
-    "count",
-    "share",
-    "distinct",
-    "sum",
-    "avg",
-    "median",
-    "list",
-    "top",
-    "highest",
-    "lowest",
-    "most",
-    "fewest",
-    "latest",
-    "earliest",
-]
-
 _AGGREGATES: Final[dict[Cue, Kind]] = {"sum": "sum", "average": "avg", "median": "median"}
-_EXTREMES: Final[dict[Cue, Kind]] = {"highest": "highest", "lowest": "lowest"}
 #: What may be asked of what each record of a named collection is called: "the total revenue of all firms in the list".
 _OF_ALL: Final = frozenset({"sum", "avg", "median", "highest", "lowest"})
-_RANKS: Final[dict[Cue, Kind]] = {"most": "most", "fewest": "fewest"}
 _FREQUENT: Final[dict[Cue, Kind]] = {"frequent": "most", "rare": "fewest"}
-_IN_TIME: Final[dict[Cue, Kind]] = {"latest": "latest", "earliest": "earliest"}
 _OF_SOME: Final[dict[Cue, Kind]] = {"more": "most", "fewer": "fewest", "higher": "highest", "lower": "lowest"}
 
 
-#: How many "the latest orders" are.
-_SOME: Final = 5
 #: What needs no numbers.
 _COUNTED: Final = frozenset({"distinct", "count", "share", "list", "latest", "earliest"})
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What is to be worked out.
-
-    Attributes:
-        kind: ``count``, alone or as a ``share`` of all; ``distinct`` values, ``sum``, ``avg``, ``median``,
-            ``highest`` or ``lowest`` of ``field``; with ``group_by``, for each of its values; ``most`` or ``fewest``:
-            the value of ``group_by`` with most records; the ``latest`` or ``earliest`` records by ``field``.
-        field: The field that is measured; empty for a count.
-        group_by: The field to group by, or the one with dates and what these are grouped by; may be empty.
-        conditions: Only records that fulfil all of them.
-        limit: How many records ``top`` wants, or ``latest`` and ``earliest``; 0: one, and those that tie with it.
-        unique: A field of which each record has to have a value of its own, else the question has two readings: "Which
-            team has the most cups?" may ask for a sum or for one record, and "Which teams have no cups?" for teams or
-            for records. The ``highest`` and ``lowest`` are told also if both readings have the same answer.
-        first: For ``sum`` and ``avg`` by ``group_by``, only the group with the ``highest`` or ``lowest`` result.
-    """
-
-    kind: Kind
-    field: str = ""
-    group_by: str = ""
-    conditions: tuple[Condition, ...] = ()
-    first: Kind | None = None
-    limit: int = 0
-    unique: str = ""
 
 
 def plan(question: Question, seen: Seen) -> Plan | None:
@@ -85,7 +38,7 @@ def plan(question: Question, seen: Seen) -> Plan | None:
     series = {name for name, field in seen.fields.items() if seen.name == DOCUMENTS and field.is_number}
     named = dict.fromkeys(name for _, name in seen.named(question))
     if found is not None and found.field not in series:
-        of_series = [name for name in named if name in series and found.kind in _IN_TIME]
+        of_series = [name for name in named if name in series and found.kind in IN_TIME]
         if not of_series:
             return found
         named = dict.fromkeys(of_series)
@@ -104,7 +57,7 @@ def plan(question: Question, seen: Seen) -> Plan | None:
     return None
 
 
-class Reading(InTime):
+class Reading(Ranking):
     """A question about the records of a collection."""
 
     def plan(self) -> Plan | None:
@@ -147,7 +100,7 @@ class Reading(InTime):
             if place is None or group:
                 return None
             span, group = self._free.pop(place)
-            is_name = self._question.words[span.stop - 1] in name_words(group)[-1:]
+            is_name = self._question.words[span.stop - 1] == main_word(group)
             if self._is_number(group) and not is_name:  # "revenue per employee", of their number
                 return None
         return group
@@ -179,7 +132,7 @@ class Reading(InTime):
         if "count" in cues:  # "how many in total"
             cues = [cue for cue in cues if cue != "sum"]
         if "much" in cues:  # "how much revenue", but not "how much is the price"
-            directly = any(
+            directly = self._is_spent() or any(
                 one.cue == "much" and one.span.stop == span.start for one in self._cues for span, _ in self._free
             )
             if not directly and "sum" not in cues:
@@ -187,7 +140,7 @@ class Reading(InTime):
             cues = ["sum" if cue == "much" else cue for cue in cues]
         distinct = "distinct" in cues
         kinds = set(cues) - {"distinct"}
-        if any(cues.count(cue) > 1 for cue in _EXTREMES):  # "the highest distance at maximum"
+        if any(cues.count(cue) > 1 for cue in EXTREMES):  # "the highest distance at maximum"
             return None
         if kinds == {"share"}:
             return self._shared(conditions, group) if not distinct else None
@@ -205,18 +158,18 @@ class Reading(InTime):
             (cue,) = kinds
             if cue in _AGGREGATES:
                 return self._of_one_field(_AGGREGATES[cue], conditions, group)
-            if cue in _EXTREMES:
+            if cue in EXTREMES:
                 return self._extreme(cue, conditions, group)
-            if cue in _IN_TIME and not group:
+            if cue in IN_TIME and not group:
                 return self._in_time(cue, conditions)
             if cue in _FREQUENT and not group and len(self._free) == 1:  # "the most common status"
                 return Plan(_FREQUENT[cue], "", self._free[0][1], conditions)
             if cue in _OF_SOME and not group:
                 return self._of_some(_OF_SOME[cue], conditions)
-            return self._ranked(cue, conditions) if cue in _RANKS and not group else None
+            return self._ranked(cue, conditions) if cue in RANKS and not group else None
         if len(kinds) == 2:  # "which city has the highest average revenue"
             aggregate = next((_AGGREGATES[cue] for cue in kinds if cue in _AGGREGATES), None)
-            extreme = next((_EXTREMES[cue] for cue in kinds if cue in _EXTREMES), None)
+            extreme = next((EXTREMES[cue] for cue in kinds if cue in EXTREMES), None)
             if aggregate and extreme and not group:
                 return self._first_group(aggregate, extreme, conditions)
         return None
@@ -233,10 +186,6 @@ class Reading(InTime):
             and not (field.is_number or field.is_date)
             and POINTING.isdisjoint(self._question.words)
         )
-
-    def _is_plural(self, span: Span) -> bool:
-        last = self._question.words[span.stop - 1]
-        return any(last.endswith(ending) for ending, _ in self._question.language.plurals)
 
     def _shared(self, conditions: tuple[Condition, ...], group: str) -> Plan | None:
         """Return "what percentage of customers are in Ulm"; of two conditions, one may be what the share is of."""
@@ -258,7 +207,7 @@ class Reading(InTime):
             return None
         # "How many units" adds up what is a number; "how many cities" counts values, and so does "how many orders" the
         # numbers in a field "order".
-        added = self._is_number(name) and not distinct and self._question.words[span.stop - 1] in name_words(name)[-1:]
+        added = self._is_number(name) and not distinct and self._question.words[span.stop - 1] == main_word(name)
         added = added and not self.is_year(name)
         if added and is_shortened(name, span):  # "how many users" of lost_users
             return None
@@ -286,6 +235,8 @@ class Reading(InTime):
         if not free and kind == "sum" and self._names.collection:  # "the total of all sales", which have a total
             totals = [one.span for one in self._cues if one.cue == "sum"]
             free = [(span, name) for span, name in self._named if any(span in (one, one.first) for one in totals)]
+            if not free and (amount := self._amount_of(totals[0])):  # "total expenses"
+                return Plan(kind, amount, group, conditions)
         if (
             len(free) != 1
             or not self._is_number(free[0][1])
@@ -293,84 +244,3 @@ class Reading(InTime):
         ):
             return None
         return Plan(kind, free[0][1], group, conditions)
-
-    def _extreme(self, cue: Cue, conditions: tuple[Condition, ...], group: str) -> Plan | None:
-        """Return the record with the highest value; another field may be named before ("which customer has …")."""
-        measured = [name for _, name in self._free if self._is_number(name)]
-        if len(measured) != 1 or len(self._free) > 2 - bool(group) or self._free[-1][1] != measured[0]:
-            return None
-        unique = ""
-        if len(self._free) == 2:
-            (before, unique), (behind, _) = self._free
-            mark = next(one.span for one in self._cues if one.cue == cue)
-            if before.stop > mark.start or mark.stop > behind.start:
-                return None
-        return Plan(_EXTREMES[cue], measured[0], group, conditions, unique=unique)
-
-    def _in_time(self, cue: Cue, conditions: tuple[Condition, ...]) -> Plan | None:
-        """Return "the latest order", "the latest price of Acme", or "the last 5 orders"."""
-        if not self._order or len(self._free) > 1:
-            return None
-        if not (self._names.collection or self._is_order_named or self._free):
-            return None
-        if any(one.field == self._order and one.sign == "=" and self.is_year(one.field) for one in conditions):
-            return None  # all of them are of that year
-        mark = next(one.span for one in self._cues if one.cue == cue)
-        numbers = [int(word) for word in self._question.words[mark.start : mark.stop] if word.isdecimal()]
-        several = any(self._leads(mark, span) and self._is_plural(span) for span in self._names.collection)
-        limit = next(iter(numbers), _SOME if several else 0)
-        return Plan(_IN_TIME[cue], self._order, "", conditions, limit=limit)
-
-    def _top(self, conditions: tuple[Condition, ...], field: str) -> Plan | None:
-        """Return "the top 5 customers by revenue"."""
-        if not self._names.collection or self._free or not field or not self._is_number(field):
-            return None
-        top = next(one.span for one in self._cues if one.cue == "top")
-        limit = int(self._question.words[top.stop - 1])
-        return Plan("top", field, "", conditions, limit=limit) if limit else None
-
-    def _ranked(self, cue: Cue, conditions: tuple[Condition, ...]) -> Plan | None:
-        """Return "which city has the most customers", or "which customer has the most revenue"."""
-        kind: Kind = "highest" if cue == "most" else "lowest"
-        if len(self._free) == 2 and not self._names.collection:
-            (_, unique), (_, measured) = self._free
-            return Plan(kind, measured, "", conditions, unique=unique) if self._is_number(measured) else None
-        if len(self._free) != 1:
-            return None
-        span, name = self._free[0]
-        mark = next(one.span for one in self._cues if one.cue == cue)
-        behind = [one for one in self._names.collection if mark.stop <= one.start]
-        before = [one for one in self._names.collection if one.stop <= mark.start]
-        if span.stop <= mark.start and behind and not before:
-            return Plan(_RANKS[cue], "", name, conditions)
-        if mark.stop <= span.start and before and not behind and self._is_number(name):
-            return Plan(kind, name, "", conditions)
-        return None
-
-    def _of_some(self, kind: Kind, conditions: tuple[Condition, ...]) -> Plan | None:
-        """Return "which city has more customers, Berlin or Ulm", or "who has more revenue, Acme or Brix"."""
-        among = [one.field for one in conditions if one.sign == "=" and len(one.values) > 1]
-        free = [name for _, name in self._free if name not in among]
-        if len(among) != 1 or len(free) > 1:
-            return None
-        if not free:
-            counts = kind in {"most", "fewest"} and self._names.collection
-            return Plan(kind, "", among[0], conditions) if counts else None
-        if not self._is_number(free[0]):
-            return None
-        return Plan("highest" if kind in {"most", "highest"} else "lowest", free[0], "", conditions, unique=among[0])
-
-    def _first_group(self, aggregate: Kind, extreme: Kind, conditions: tuple[Condition, ...]) -> Plan | None:
-        if len(self._free) != 2:
-            return None
-        (before, group), (behind, measured) = self._free
-        marks = [one.span for one in self._cues if one.cue in ASKING]
-        if any(mark.start < before.stop or behind.start < mark.stop for mark in marks):
-            return None
-        if (
-            not self._is_number(measured)
-            or group == measured
-            or (aggregate == "sum" and is_shortened(measured, behind))
-        ):
-            return None
-        return Plan(aggregate, measured, group, conditions, extreme)

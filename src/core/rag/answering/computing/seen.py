@@ -6,6 +6,15 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from core.rag.answering.computing.calling import (
+    MONEY_WORDS,
+    SPENDING,
+    UNIT_WORDS,
+    collection_names,
+    done,
+    is_amount,
+    short_names,
+)
 from core.rag.answering.computing.cues import words_of
 from core.rag.answering.computing.question import Question, Span, name_words
 from core.rag.extraction.amounts import amount
@@ -21,36 +30,17 @@ if TYPE_CHECKING:
 #: Longest value that is compared with the words of a question, in characters.
 _LONGEST: Final = 120
 #: Values of a field that are looked at for what they are: numbers, dates or texts.
-_SAMPLED: Final = 1_000
-#: What the name of a field may end with, and a question leaves out.
-_MONEY: Final = words_of("eur euro euros usd dollar dollars gbp chf")
-_UNITS: Final = _MONEY | words_of("pct percent kg g t km m cm mm ha l ms s min h")
+SAMPLED: Final = 1_000
 #: What is written where there is no value.
 NOTHING: Final = words_of("- – — n/a na none null nil keine keiner aucun aucune ninguno ninguna")
 #: How yes and no are written, and what a name that asks for it may begin with.
 _YES: Final = frozenset({"true", "yes", "y", "ja", "oui", "sí", "si"})
 YES_OR_NO: Final = _YES | {"false", "no", "n", "nein", "non"}
-_ASKS_YES_OR_NO: Final = frozenset({"is", "has", "are", "was", "ist", "hat", "est", "es"})
-#: What the name of a field is not called without: the average of ``max_load`` is no average load.
-_MEASURED: Final = frozenset({"max", "min", "maximum", "minimum", "avg", "average", "mean", "median", "total", "sum"})
 #: Fields that say what the numbers of a record are in.
 _IN: Final = frozenset({"currency", "währung", "waehrung", "devise", "moneda", "unit", "uom", "einheit"})
 _CURRENCY: Final = regex("[$€£¥]")
-#: What those have done that a field names: "Which of them did Ada write?"
-_WRITTEN: Final = words_of("write wrote written geschrieben verfasst écrit écrits écrites escrito escritos")
-_DONE_BY: Final = {"author": _WRITTEN, "authors": _WRITTEN}
-#: What the name of a column has behind it: ``Area (km²)``.
-_IN_BRACKETS: Final = regex(r"(?:\s*(?:\([^()]*\)|\[[^\[\]]*\]))+\Z")
 #: What stands between several values in one cell.
 _SEVERAL: Final = regex(r"\s*(?:[\n;,/&|]|(?<!\w)(?:and|und|et|y)(?!\w))\s*")
-#: What the name of a list says besides what it lists: that it is one, of what, and where these are.
-_LISTS: Final = words_of(
-    "list lists export exports data dataset table overview register directory database db dump backup copy final all "
-    "liste übersicht uebersicht daten tabelle verzeichnis données tableau lista datos tabla"
-)
-_LIST: Final = regex(r"(?<=\w{3})(?:liste|daten|tabelle|übersicht|uebersicht|verzeichnis|export)\Z")
-_LISTED_OF: Final = words_of("of the our my der die das unserer des les de los las")
-_LISTED_WHERE: Final = words_of("in from for at aus für fuer pour dans en para")
 #: Names that filters read as something else.
 _RESERVED: Final = frozenset({"and", "or", "not"})
 
@@ -105,7 +95,7 @@ class SeenField:
 
     def is_money(self, name: str) -> bool:
         """Return whether its values are amounts of money, by their signs or by its name."""
-        return bool(self.currencies) or not _MONEY.isdisjoint(name_words(name)[-1:])
+        return bool(self.currencies) or not MONEY_WORDS.isdisjoint(name_words(name)[-1:])
 
     @property
     def is_date(self) -> bool:
@@ -175,6 +165,10 @@ class Seen:
                         found = True
         return found
 
+    def amounts(self) -> list[str]:
+        """Return the fields with amounts of money."""
+        return [name for name, one in self.fields.items() if one.is_number and (one.is_money(name) or is_amount(name))]
+
     def compares(self, name: str, fixed: Collection[str]) -> bool:
         """Return whether the numbers of a field are of one currency or unit, among records with the same in others."""
         units = [
@@ -194,7 +188,7 @@ class Seen:
             seen.yes.add(text)
         if spelled in NOTHING:
             seen.nothing.add(text)
-        if seen.values < _SAMPLED:
+        if seen.values < SAMPLED:
             seen.values += 1
             seen.numbers += amount(value) is not None
             seen.dates += self.written.iso(text) is not None
@@ -214,63 +208,27 @@ class Seen:
         the last word of that, if only one field has it."""
         by_name: dict[str, set[str]] = {}
         # Beside ``temp_max``, ``temp_min`` is no time in minutes.
-        units = _UNITS - ({"min"} if any(name_words(name)[-1:] == ["max"] for name in self.fields) else frozenset())
+        units = UNIT_WORDS - ({"min"} if any(name_words(name)[-1:] == ["max"] for name in self.fields) else frozenset())
         for field_name, found in self.fields.items():
-            for short in _short_names(field_name, units, yes_or_no=found.is_yes_or_no):
+            for short in short_names(field_name, units, yes_or_no=found.is_yes_or_no):
                 by_name.setdefault(short, set()).add(field_name)
         for short, names in by_name.items():
             if len(names) == 1 or short in names:
                 yield from ((span, short if short in names else min(names)) for span in question.named(short))
+        yield from self._named_by_verbs(question)
+
+    def _named_by_verbs(self, question: Question) -> Iterator[tuple[Span, str]]:
+        """Yield where a question says what those have done whom a field names, or what is done with the only amounts:
+        "written by Ada", "spent on travel"."""
+        amounts = self.amounts()
+        for place, word in enumerate(question.words):
+            names = [name for name in self.fields if word in done(name)] or (amounts if word in SPENDING else [])
+            if len(names) == 1 and not any(word in one.spelled for one in self.fields.values()):
+                yield Span(place, place + 1), names[0]
 
 
 def _items(field: str, value: Any) -> list[Any]:
     return items_of(field, value) if isinstance(value, str) else [value]
-
-
-def _short_names(name: str, units: frozenset[str], *, yes_or_no: bool) -> set[str]:
-    """Return how a question may call a field: ``order.amount_eur`` also ``amount_eur``, ``amount eur``, ``amount``.
-
-    What is yes or no is not called by its last word, which ``never_active`` denies, but ``is_active`` is; nor is
-    ``max_load``.
-    """
-    bare = _IN_BRACKETS.sub("", name) or name
-    words = _own_words(bare, units)
-    plain = _ASKS_YES_OR_NO.issuperset(words[:-1]) if yes_or_no else _MEASURED.isdisjoint(words[:-1])
-    last = words[-1:] if plain else []
-    return {name, bare, name.rpartition(".")[2], " ".join(words), *last, *_DONE_BY.get(words[-1] if words else "", ())}
-
-
-def _own_words(name: str, units: frozenset[str] = _UNITS) -> list[str]:
-    words = name_words(name.rpartition(".")[2])
-    while len(words) > 1 and words[-1] in units:
-        words.pop()
-    return words
-
-
-def is_shortened(name: str, span: Span) -> bool:
-    """Return whether a place names a field by its last word only: ``unit_price`` as "price"."""
-    return len(span) < len(_own_words(name))
-
-
-def collection_named(question: Question, name: str) -> bool:
-    """Return whether a question names a collection."""
-    return any(True for called in collection_names(name) for _ in question.named(called))
-
-
-def collection_names(name: str) -> dict[str, None]:
-    """Return how a question may call a collection: by its words, by those without numbers (``sales-2024``), or by what
-    it lists.
-
-    ``List of hospitals in Ohio`` and ``hospitals_export`` are hospitals, ``Kundenliste`` are Kunden; but
-    ``orders_per_month`` are no orders.
-    """
-    in_full = name_words(name)
-    words = [word for word in in_full if not word.isdigit()]
-    listed = [one for word in words if (one := _LIST.sub("", word)) and one not in _LISTS]
-    while listed and listed[0] in _LISTED_OF | _LISTED_WHERE:
-        del listed[0]
-    place = next((at for at, word in enumerate(listed) if word in _LISTED_WHERE), len(listed))
-    return dict.fromkeys(" ".join(found) for found in (in_full, words, listed[:place]) if found)
 
 
 async def look(client: MemGraphClient, collection: str, spellings: Collection[str]) -> Seen:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from core.rag.answering.computing.conditions import Condition
 from core.rag.answering.computing.cues import words_of
-from core.rag.answering.computing.planning import Plan
+from core.rag.answering.computing.plans import Plan
 from core.rag.answering.computing.question import name_words
 from core.rag.answering.computing.seen import Seen
 from core.rag.dbhandler.knowledge.record_rows import DOCUMENTS
