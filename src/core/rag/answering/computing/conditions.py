@@ -49,11 +49,14 @@ class Conditions(Naming):
             number = amount(value.spelled) if seen.is_number else None
             found = as_stored(seen.spelled[value.spelled]) if number is None else [plain_number(number)]
             values.setdefault(name, []).extend(found)
-        joined = list(self._joined())
-        for first, second, place in joined:
+        joined = []
+        for first, second, place in self._joined():
             name = chosen[first.span]
             if name != chosen[second.span]:
+                if self._question.words[place] in ALL_OF:  # "assigned to Ada and open"
+                    continue
                 return None
+            joined.append((first, second))
             if self._seen.fields[name].many and self._question.words[place] in ALL_OF:  # of one list, one or both
                 return None
         # Two values of one field, without "or" between them, is no record that has both.

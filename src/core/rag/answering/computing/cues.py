@@ -91,8 +91,8 @@ _CUES: Final[Mapping[str, Mapping[Cue, str]]] = {
         "median": r"median",
         "frequent": r"(?:the )?most (?:often|frequent(?:ly)?|common(?:ly)?)",
         "rare": r"(?:the )?(?:least (?:often|frequent(?:ly)?|common(?:ly)?)|rarest)",
-        "latest": r"(?:latest|newest|most recent(?:ly)?|last)(?: \d{1,2})?",
-        "earliest": r"(?:earliest|oldest|first)(?: \d{1,2})?",
+        "latest": r"(?:\d{1,2} )?(?:latest|newest|most recent(?:ly)?|last)(?: \d{1,2})?",
+        "earliest": r"(?:\d{1,2} )?(?:earliest|oldest|first)(?: \d{1,2})?",
         "most": r"most|(?:highest|largest|biggest|greatest) (?:number|amount) of",
         "fewest": r"(?:lowest|smallest|least|fewest) (?:number|amount) of|fewest|least",
         "more": r"more",
@@ -238,19 +238,20 @@ _FILLERS: Final = {
         "wurden hat haben hatte hatten wir ich uns unser unsere unserer unserem man alle allen aller im am zum zur von "
         "vom für mit bei aus welche welcher welches welchen welchem wer was wie hoch wo dort hier bitte zeige nenne "
         "in an auf zu "
+        "erstellt angelegt aufgegeben eingegangen erfasst "
         "leben lebt wohnen wohnt arbeiten arbeitet kommen kommt heißen liste datensatz datensätze zeile zeilen tabelle"
     ),
     "french": (
         "a le la les l un une des du de d au aux en dans sur pour avec à il elle ils elles y t est sont était étaient "
         "être ont avons avez nous vous notre nos quel quelle quels quelles qui que qu quoi ce cette ces c chaque tous "
-        "toutes tout toute habitent habite travaillent travaille vivent viennent ligne lignes liste "
-        "listez montre montrez moi"
+        "toutes tout toute créé créés créée créées passé passés passée passées "
+        "habitent habite travaillent travaille vivent viennent ligne lignes liste listez montre montrez moi"
     ),
     "spanish": (
         "la de a "
         "el los las un una unos unas del al en con para hay es son era eran está están tiene tienen tenemos nuestro "
-        "nuestra nuestros nuestras qué cuál cuáles quién quiénes que lo todos todas todo toda viven vive trabajan "
-        "trabaja fila filas registro registros lista muéstrame"
+        "nuestra nuestros nuestras qué cuál cuáles quién quiénes que lo todos todas todo toda "
+        "creado creados creada creadas viven vive trabajan trabaja fila filas registro registros lista muéstrame"
     ),
 }
 #: What times are grouped by behind "per" or "which", as tables do (``retrieval.tables.dates.UNITS``).

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -214,11 +214,12 @@ class Naming:
 
     def _joined(self) -> Iterator[tuple[Value, Value, int]]:
         """Yield values that follow each other with an "or" between them, and where that stands."""
+        named = self._places(span for span, _ in self._names.fields)
         for first, second in zip(self._names.values, self._names.values[1:], strict=False):
             between = range(first.span.stop, second.span.start)
             joining = [place for place in between if self._question.words[place] in JOINING]
             others = [place for place in between if place not in joining]
-            if len(joining) == 1 and all(self._is_filling(place) for place in others):
+            if len(joining) == 1 and all(self._is_filling(place) or place in named for place in others):
                 yield first, second, joining[0]
 
     def _is_filling(self, place: int) -> bool:
@@ -230,11 +231,15 @@ class Naming:
 
     def _leads(self, first: Span, second: Span) -> bool:
         """Whether two places adjoin, perhaps with "by" or the name of a field between them."""
-        named = {place for span, _ in self._names.fields for place in range(span.start, span.stop)}
+        named = self._places(span for span, _ in self._names.fields)
         return first.stop <= second.start and all(
             self._is_filling(place) or place in named or self._question.words[place] in BY
             for place in range(first.stop, second.start)
         )
+
+    @staticmethod
+    def _places(spans: Iterable[Span]) -> set[int]:
+        return {place for span in spans for place in range(span.start, span.stop)}
 
     def _is_number(self, name: str) -> bool:
         return name in self._seen.fields and self._seen.fields[name].is_number

@@ -103,9 +103,15 @@ class Ranking(InTime):
     def _amount_of(self, mark: Span) -> str:
         """Return the only field with amounts, if what a mark stands before has an amount: "the largest expense"."""
         amounts = self._seen.amounts()
-        told = [span for span in self._names.collection if self._adjoin(mark, span)]
+        told = [span for span in self._names.collection if self._describes(mark, span)]
         is_paid = any(self._question.words[span.stop - 1] in PAID for span in told)
         return amounts[0] if is_paid and len(amounts) == 1 else ""
+
+    def _describes(self, mark: Span, span: Span) -> bool:
+        """Whether nothing but values and fields stands between a mark and a place: "the largest travel expense"."""
+        told = self._places([one.span for one in self._names.values] + [named for named, _ in self._names.fields])
+        between = range(mark.stop, span.start)
+        return mark.stop <= span.start and all(place in told or self._is_filling(place) for place in between)
 
     def _mark(self, cue: Cue) -> Span:
         return next(one.span for one in self._cues if one.cue == cue)
