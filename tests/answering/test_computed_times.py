@@ -88,6 +88,7 @@ ANSWERED = {
     "Which state has the most rules?": "most records in documents, by state: Final: 3",
     "How many rules were created in 2021?": "documents with created = 2021: 1 of 4 records",
     "What is the first product listed?": None,
+    "What is the latest state?": None,
     "Which rules were created in 2020?": "documents with created = 2020: 2 of 4 records",
     "How many rules were created per year?": "by created:year: 2019: 1, 2020: 2, 2021: 1",
     "What is the latest rule?": "latest created in documents: 2021-05-01 (created: 2021-05-01 | rule: 2023 |",

@@ -40,7 +40,10 @@ class Ranking(InTime):
         """Return "the latest order", "the latest price of Acme", or "the last 5 orders"."""
         if not self._order or len(self._free) > 1:
             return None
-        if not (self._names.collection or self._is_order_named or self._free):
+        is_measured = any(
+            self._is_number(name) for _, name in self._free
+        )  # "the latest status" may be that of anything
+        if not (self._names.collection or self._is_order_named or is_measured or (self._free and conditions)):
             return None
         if any(one.field == self._order and one.sign == "=" and self.is_year(one.field) for one in conditions):
             return None  # all of them are of that year
