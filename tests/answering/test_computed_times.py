@@ -85,6 +85,9 @@ ANSWERED = {
     "Who is the newest of staff?": None,  # by one time or the other
     "Who is the oldest of staff?": None,  # by age, or by when they came
     "Who wrote the most rules?": "most records in documents, by author: Bo: 3",
+    "What is the latest article?": "latest created in documents: 2021-05-01",
+    "How many pages did Bo write in 2020?": "documents with author = Bo and created = 2020: 2 of 4 records",
+    "How many pages are there?": None,  # some have no fields
     "Which state has the most rules?": "most records in documents, by state: Final: 3",
     "How many rules were created in 2021?": "documents with created = 2021: 1 of 4 records",
     "What is the first product listed?": None,

@@ -7,6 +7,7 @@ from typing import Final
 
 from core.rag.answering.computing.cues import words_of
 from core.rag.answering.computing.question import Question, Span, name_words
+from core.rag.dbhandler.knowledge.record_rows import DOCUMENTS
 from libs.regexes import regex
 
 #: What the name of a field may end with, and a question leaves out.
@@ -53,6 +54,8 @@ PAID: Final = words_of(
     "purchase purchases bill bills donation donations grant grants loan loans ausgabe ausgaben rechnung rechnungen "
     "zahlung zahlungen bestellung bestellungen facture factures dépense dépenses factura facturas gasto gastos"
 )
+#: What documents with fields are mostly.
+_DOCUMENTS: Final = ("posts", "articles", "pages", "papers", "notes")
 #: Names that are written short.
 _IN_FULL: Final = {"qty": "quantity", "amt": "amount", "dept": "department", "desc": "description", "addr": "address"}
 #: Whom a collection called so has rows of.
@@ -130,4 +133,6 @@ def collection_names(name: str) -> dict[str, None]:
         del listed[0]
     place = next((at for at, word in enumerate(listed) if word in _LISTED_WHERE), len(listed))
     names = dict.fromkeys(" ".join(found) for found in (in_full, words, listed[:place]) if found)
+    if name == DOCUMENTS:
+        return names | dict.fromkeys(_DOCUMENTS)
     return names | dict.fromkeys(["people"] if not _PEOPLE.isdisjoint(listed[:place][-1:]) else [])

@@ -229,7 +229,7 @@ _FILLERS: Final = {
         "there here we i me us you our my your all what which who whom whose that this these those it its they their "
         "them please tell give gives gave given show list let "
         "exist exists live lives living lived work works working based located situated "
-        "placed made issued created dated log logs logged happen happened occur occurred one ones "
+        "placed made issued created published dated log logs logged happen happened occur occurred one ones "
         "belong belongs come comes named called recorded listed registered stored record records row rows entry "
         "entries table data file dataset spreadsheet sheet csv database s m re"
     ),

@@ -198,7 +198,7 @@ def _groups(plan: Plan, table: RecordTable, where: str) -> str:
     only = _is_ranked(plan)
     if only:  # records without a value of the field are no group to name
         rows = [row for row in rows if row[plan.group_by] is not None]
-        if plan.kind in {"most", "fewest"} and table.total > 1 and table.records == table.total:
+        if plan.kind in {"most", "fewest"} and table.total > 1 and _have_one(rows, column, plan, table):
             return ""  # each has one record, so what they have most of is something else
         rows = [row for row in rows if row[column] == rows[0][column]]
     if not rows:
@@ -210,6 +210,11 @@ def _groups(plan: Plan, table: RecordTable, where: str) -> str:
     measured = "records" if not plan.field else f"{_CALLED.get(plan.kind, plan.kind)} {plan.field}"
     rank = f"{plan.first or plan.kind} " if only else ""
     return f"{rank}{measured} in {where}, by {plan.group_by}: {groups}{more}"
+
+
+def _have_one(rows: list[dict[str, Any]], column: str, plan: Plan, table: RecordTable) -> bool:
+    """Whether each group has one record; a record with several values is in several groups."""
+    return rows[0][column] == 1 if rows and plan.kind == "most" else table.records == table.total
 
 
 def _value(value: Any) -> str:
