@@ -259,7 +259,7 @@ async def test_an_emptied_namespace_can_be_filled_again_with_nodes_that_have_vec
 async def test_a_rare_label_among_many_is_found(
     graph: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
-    monkeypatch.setattr("core.rag.graph.similarity.MAX_K", most)
+    monkeypatch.setattr("core.rag.dbhandler.deeper.MAX_K", most)
     await graph.add_nodes([UndirectedNode(f"apple {i}", "common") for i in range(400)])
     await graph.add_node(UndirectedNode("apple and many words that are otherwise unlike it", "rare"))
     assert [n.label for n in await graph.semantic_search("apple", topk_k=1, constraint_labels=["rare"])] == ["rare"]

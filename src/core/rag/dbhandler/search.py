@@ -7,10 +7,11 @@ from typing import Any
 
 from core.rag.arguments import check_kind, check_mapping, check_number, check_text, check_texts
 from core.rag.dbhandler.checks import check_k
+from core.rag.dbhandler.deeper import deeper
 from core.rag.dbhandler.documents.contents import CONTENT_COLUMNS, with_content
 from core.rag.dbhandler.documents.rows import CHUNK_COLUMNS, DOCUMENT_COLUMNS, FOUND_COLUMNS, as_found
 from core.rag.dbhandler.scan import cosine_similarity, scan_search
-from core.rag.dbhandler.store import MAX_K, Match
+from core.rag.dbhandler.store import Match
 from core.rag.dbhandler.vector_checks import check_vector
 from core.rag.dbhandler.vectors import VectorStoreInfo, VectorStoreOperations
 from core.rag.errors import NotFoundError
@@ -89,14 +90,12 @@ class SearchOperations(VectorStoreOperations):
         """
         limit = check_k(limit)
         best: dict[str, dict[str, Any]] = {}
-        wanted = min(limit * _CHUNKS_PER_DOCUMENT, MAX_K)
-        while True:
+        for wanted in deeper(limit * _CHUNKS_PER_DOCUMENT, 4):
             chunks = await search(wanted)
             for chunk in chunks:
                 best.setdefault(chunk["document_id"], chunk)
-            if len(best) >= limit or len(chunks) < wanted or wanted == MAX_K:
+            if len(best) >= limit or len(chunks) < wanted:
                 break
-            wanted = min(4 * wanted, MAX_K)
         top = list(best.values())[:limit]
         rows = await self.read(
             f"UNWIND $ids AS i MATCH (d:Document {{id: i}}) RETURN {DOCUMENT_COLUMNS}, {CONTENT_COLUMNS}",

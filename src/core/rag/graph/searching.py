@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from core.rag.analysis import query_terms
 from core.rag.arguments import check_number, check_text
+from core.rag.dbhandler.deeper import deeper
 from core.rag.dbhandler.knowledge.periods import Time
 from core.rag.dbhandler.knowledge.record_rows import DOCUMENTS
-from core.rag.dbhandler.store import MAX_K
 from core.rag.errors import InvalidInputError
 from core.rag.graph.attaching import attached
 from core.rag.graph.doubles import Candidate, leave_out_doubles
@@ -152,18 +152,18 @@ async def _matches(
     client: MemGraphClient, terms: Mapping[str, float], label: Label, passing: Passing | None
 ) -> list[dict[str, Any]]:
     """Return the best records or chunks: ``id``, ``score``, and ``of``, the record or the document of the chunk."""
-    wanted = _CANDIDATES
-    while True:
+    rows: list[dict[str, Any]] = []
+    for wanted in deeper(_CANDIDATES, _DEEPER):
         matches = await client.match_terms(terms, wanted, label)
-        rows: list[dict[str, Any]] = [{"id": match.id, "score": match.score, "of": match.id} for match in matches]
+        rows = [{"id": match.id, "score": match.score, "of": match.id} for match in matches]
         if label is Label.CHUNK:
             documents = await _documents_of(client, [row["id"] for row in rows])
             rows = [{**row, "of": documents[row["id"]]} for row in rows if row["id"] in documents]
         if passing is not None:
             rows = await passing.only(rows, "of")
-        if passing is None or len(rows) >= _CANDIDATES or len(matches) < wanted or wanted >= MAX_K:
-            return rows[:_CANDIDATES]
-        wanted = min(_DEEPER * wanted, MAX_K)  # of what is found, little passes
+        if passing is None or len(rows) >= _CANDIDATES or len(matches) < wanted:
+            break
+    return rows[:_CANDIDATES]
 
 
 async def _documents_of(client: MemGraphClient, chunks: Sequence[str]) -> dict[str, str]:

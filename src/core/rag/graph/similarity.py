@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from core.rag.arguments import as_float
 from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.deeper import deeper
 from core.rag.dbhandler.knowledge.concepts import VectorRow
 from core.rag.dbhandler.scan import cosine_similarity
-from core.rag.dbhandler.store import MAX_K
 from core.rag.dbhandler.vector_checks import check_vector
 from core.rag.embedder.base import dimension_of
 from core.rag.encodable import encodable
@@ -168,8 +168,7 @@ class Similarity:
         if embedding is None:
             embedding = (await embed_long_texts(self.embedder, [text], as_queries=is_query))[0].tolist()
         query = check_vector(embedding, store.dimension)
-        size = min(max(2 * k, _FIRST_MATCHES), _FIRST_MATCHES_MOST)
-        while True:
+        for size in deeper(min(max(2 * k, _FIRST_MATCHES), _FIRST_MATCHES_MOST), 4):
             matches = await self._client.match_vectors(store, query, size, Label.CONCEPT)
             nodes = await self._client.concepts_of_vectors([match.id for match in matches])
             best: dict[str, float] = {}
@@ -181,11 +180,9 @@ class Similarity:
             below = bool(matches) and matches[-1].score <= threshold
             if enough or below or len(matches) < size:
                 break
-            if size == MAX_K:
-                if labels is not None:
-                    best = await self._of_labels(store, query, labels)
-                break
-            size = min(4 * size, MAX_K)
+        else:
+            if labels is not None:
+                best = await self._of_labels(store, query, labels)
         found = [(node, score) for node, score in best.items() if score > threshold]
         return sorted(found, key=lambda item: (-item[1], item[0]))[:k]
 

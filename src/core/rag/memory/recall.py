@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Final
 from weakref import WeakKeyDictionary
 
 from core.rag.analysis import analyze, index_terms, query_terms
+from core.rag.dbhandler.deeper import deeper
 from core.rag.dbhandler.messages.rows import last_said, speaker_of
-from core.rag.dbhandler.store import MAX_K, GraphStore, Row
+from core.rag.dbhandler.store import GraphStore, Row
 from core.rag.embedder.likeness import likeness
 from core.rag.memory.dates import date_words, days_named
 from core.rag.memory.period import ALWAYS, Period
@@ -43,6 +44,8 @@ MOST_SESSIONS: Final = 12
 MOST_TURNS: Final = 2_000
 #: Number of turns that each index is asked for at first.
 _FIRST_LOOK: Final = 100
+#: How many times more it is asked for where too few of these belong to the sessions.
+_DEEPER: Final = 7
 #: Maximum number of turns of an open graph that are kept in memory between recalls, 4 KB each.
 _CACHED_TURNS: Final = 20_000
 
@@ -161,8 +164,20 @@ class Recaller:
                 return False
             return bool(period.last_said(row["timestamp"], last_said(row)))
 
+        async def by_words(wanted: int) -> list[tuple[str, float]]:
+            matches = await client.match_terms(dict.fromkeys(terms, 1.0), wanted, Label.INTERACTION)
+            return [(match.id, match.score) for match in matches]
+
+        async def by_meaning(wanted: int) -> list[tuple[str, float]]:
+            if meaning is None:
+                return []
+            matches = await client.match_vectors(meaning.store, meaning.vector, wanted, Label.INTERACTION)
+            messages = await client.messages_of_vectors([match.id for match in matches])
+            return [(messages.get(match.id, ""), max(likeness(match.score, meaning.usual), 0.0)) for match in matches]
+
         words, meanings = await together(
-            self._by_words(client, terms, limit, allowed), self._by_meaning(client, meaning, limit, allowed)
+            _enough(client, by_words, _FIRST_LOOK, limit, allowed),
+            _enough(client, by_meaning, _FIRST_LOOK // 2, limit, allowed),
         )
         strength: dict[str, float] = {}
         rows: dict[str, Row] = {}
@@ -184,44 +199,35 @@ class Recaller:
             turns += row["message_count"]
         return chosen
 
-    async def _by_words(
-        self, client: MemGraphClient, terms: Sequence[str], limit: int, allowed: Callable[[str, Row], bool]
-    ) -> list[tuple[Row, float]]:
-        wanted = max(_FIRST_LOOK, 4 * limit)
-        while True:
-            matches = await client.match_terms(dict.fromkeys(terms, 1.0), min(wanted, MAX_K), Label.INTERACTION)
-            sessions = await client.sessions_of_messages([match.id for match in matches])
-            found = [
-                (sessions[match.id], match.score)
-                for match in matches
-                if match.id in sessions and allowed(match.id, sessions[match.id])
-            ]
-            if len(found) >= limit or len(matches) < wanted or wanted >= MAX_K:
-                return found
-            wanted *= 7
 
-    async def _by_meaning(
-        self,
-        client: MemGraphClient,
-        meaning: Meaning | None,
-        limit: int,
-        allowed: Callable[[str, Row], bool],
-    ) -> list[tuple[Row, float]]:
-        if meaning is None:
-            return []
-        wanted = max(_FIRST_LOOK // 2, 4 * limit)
-        while True:
-            matches = await client.match_vectors(meaning.store, meaning.vector, min(wanted, MAX_K), Label.INTERACTION)
-            messages = await client.messages_of_vectors([match.id for match in matches])
-            sessions = await client.sessions_of_messages(list(messages.values()))
-            found = [
-                (sessions[message], max(likeness(match.score, meaning.usual), 0.0))
-                for match in matches
-                if (message := messages.get(match.id)) in sessions and allowed(message, sessions[message])
-            ]
-            if len(found) >= limit or len(matches) < wanted or wanted >= MAX_K:
-                return found
-            wanted *= 7
+async def _enough(
+    client: MemGraphClient,
+    look: Callable[[int], Awaitable[list[tuple[str, float]]]],
+    first: int,
+    limit: int,
+    allowed: Callable[[str, Row], bool],
+) -> list[tuple[Row, float]]:
+    """Return the sessions of the messages that an index finds, with the score of each message, best first.
+
+    Args:
+        client: The graph.
+        look: Returns so many messages, by id, with their scores.
+        first: How many it is asked for at first, at least.
+        limit: So many are enough, if there are more.
+        allowed: Whether a message of a session may be recalled.
+    """
+    found: list[tuple[Row, float]] = []
+    for wanted in deeper(max(first, 4 * limit), _DEEPER):
+        matches = await look(wanted)
+        sessions = await client.sessions_of_messages([message for message, _ in matches])
+        found = [
+            (sessions[message], score)
+            for message, score in matches
+            if message in sessions and allowed(message, sessions[message])
+        ]
+        if len(found) >= limit or len(matches) < wanted:
+            break
+    return found
 
 
 async def latest(
@@ -266,7 +272,7 @@ async def latest(
         certain = [row for row in found if times[row["id"]] > oldest]
         if len(certain) >= wanted or oldest < period.since:
             return certain
-        newest *= 7
+        newest *= _DEEPER
 
 
 def _apart(tags: Iterable[str]) -> frozenset[str]:
