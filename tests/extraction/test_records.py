@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from core.rag import KnowledgeBase
-from core.rag.dbhandler.documents.rows import to_json
+from core.rag.dbhandler.json_texts import to_json
 from core.rag.dbhandler.knowledge.record_rows import record_row
 from core.rag.errors import InvalidInputError
 from core.rag.extraction.records import entities_of, record_text

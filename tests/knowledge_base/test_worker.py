@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from core.rag import KnowledgeBase, MemGraphClient
-from core.rag.dbhandler.documents.rows import MAX_PATH_CHARS
+from core.rag.dbhandler.checks import MAX_PATH_CHARS
 from core.rag.embedder import open_embedder
 from core.rag.indexing import TextSplitter, run, workbench
 from core.rag.indexing.worker_process import WorkerGoneError, WorkerProcess

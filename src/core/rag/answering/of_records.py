@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from core.rag.answering.first_chunks import first_chunks
 from core.rag.answering.types import FoundEntity
-from core.rag.dbhandler.documents.rows import from_json
+from core.rag.dbhandler.json_texts import from_json
 from core.rag.dbhandler.knowledge.record_rows import DOCUMENTS
 from core.rag.extraction.records import record_line
 from core.rag.retrieval.hits import Hit

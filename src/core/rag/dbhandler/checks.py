@@ -8,12 +8,15 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from core.rag.arguments import check_number, check_text
+from core.rag.arguments import check_number, check_optional, check_text
 from core.rag.dbhandler.store import MAX_DEPTH, MAX_K, Parameters
 from core.rag.dbhandler.vector_checks import check_embedding, check_floats
 from core.rag.errors import InvalidInputError, QueryError
 from core.rag.schema import check_name
 from libs.regexes import regex
+
+#: Paths, URIs and names are indexed, and an index of Neo4j holds at most 8 kB: four bytes for each character.
+MAX_PATH_CHARS = 2000
 
 
 def check_k(k: int) -> int:
@@ -181,3 +184,18 @@ def check_path(edge_types: Sequence[str], max_depth: int) -> list[str]:
     if not edge_types:
         raise InvalidInputError("A path needs at least one edge type to follow.")
     return [check_name(name) for name in edge_types]
+
+
+def merge_properties(properties: Mapping[str, str | None], **required: str) -> dict[str, Any]:
+    """Bounded, cleaned string properties of small nodes (Source, Resource, Tool …).
+
+    Raises:
+        InvalidInputError: if a required one is empty, or any is not text.
+    """
+    check_optional(**properties)
+    for name, value in required.items():
+        if not check_text(name, value).strip():
+            raise InvalidInputError(f"{name} is empty.")
+        if len(value) > MAX_PATH_CHARS:
+            raise InvalidInputError(f"{name} has {len(value)} characters; at most {MAX_PATH_CHARS} are allowed.")
+    return {key: value for key, value in {**required, **properties}.items() if value is not None}

@@ -6,7 +6,7 @@ from dataclasses import astuple
 from typing import TYPE_CHECKING, Any
 
 from core.rag.arguments import check_flags, check_text, one_line
-from core.rag.dbhandler.documents.rows import MAX_PATH_CHARS
+from core.rag.dbhandler.checks import MAX_PATH_CHARS
 from core.rag.dbhandler.knowledge.entities import FROM_CALLER
 from core.rag.dbhandler.knowledge.operations import positive
 from core.rag.dbhandler.knowledge.periods import Time, end_of, period_of

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from core.rag.analysis import ANALYSIS_VERSION
-from core.rag.dbhandler.documents.rows import fingerprint_json, from_json, metadata_json
+from core.rag.dbhandler.documents.rows import fingerprint_json
+from core.rag.dbhandler.json_texts import from_json, metadata_json
 from core.rag.errors import InvalidInputError
 from core.rag.identity import content_hash, document_id
 from libs.dataloader import Document, Known, KnownDocument, SourceInfo

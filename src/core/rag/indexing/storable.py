@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from core.rag.dbhandler.documents.rows import check_nesting
+from core.rag.dbhandler.json_texts import check_nesting
 from core.rag.encodable import encodable
 from core.rag.errors import InvalidInputError
 from libs.dataloader import Document, DocumentMetadata, Link, LoadFailure, LoadResult

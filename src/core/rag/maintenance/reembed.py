@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from core.rag.arguments import check_flags
 from core.rag.dbhandler.batches import batches
-from core.rag.dbhandler.documents.rows import display_title, from_json
+from core.rag.dbhandler.documents.rows import display_title
 from core.rag.dbhandler.documents.writing import ChunkRow
+from core.rag.dbhandler.json_texts import from_json
 from core.rag.embedder.base import dimension_of, embed_long_texts, is_blank
 from core.rag.errors import StoreConflictError
 from core.rag.identity import content_hash, vector_id

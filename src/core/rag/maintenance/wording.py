@@ -12,7 +12,8 @@ from functools import partial
 
 from core.rag.analysis import index_terms
 from core.rag.dbhandler.batches import batches
-from core.rag.dbhandler.documents.rows import chunk_terms, from_json
+from core.rag.dbhandler.documents.rows import chunk_terms
+from core.rag.dbhandler.json_texts import from_json
 from core.rag.dbhandler.store import Row
 from core.rag.extraction.records import record_text
 from core.rag.indexing.cutting import PREPARED

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from core.rag.dbhandler.documents.rows import from_json
+from core.rag.dbhandler.json_texts import from_json
 from core.rag.retrieval.filter_tree import METADATA, has_metadata
 from core.rag.retrieval.filters import parse_filter
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from core.rag.arguments import check_kind, check_texts
 from core.rag.dbhandler.batches import run_for_ids, run_for_rows
+from core.rag.dbhandler.checks import merge_properties
 from core.rag.dbhandler.documents.indexed import indexed_texts
 from core.rag.dbhandler.documents.removing import remove_strays, remove_unused_sources
-from core.rag.dbhandler.documents.rows import merge_properties
 from core.rag.dbhandler.documents.writing import DocumentRow, WriteOutcome, write_documents
 from core.rag.dbhandler.lines import EACH_ID, packed
 from core.rag.dbhandler.store import Row, Transaction

@@ -20,9 +20,9 @@ from core.rag.dbhandler.documents.rows import (
     chunk_terms,
     display_title,
     document_row,
-    from_json,
 )
 from core.rag.dbhandler.documents.writing import ChunkRow, DocumentRow, merge_documents
+from core.rag.dbhandler.json_texts import from_json
 from core.rag.dbhandler.locking import lock
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.dbhandler.text_order import comparable

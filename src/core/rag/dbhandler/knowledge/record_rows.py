@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from core.rag.analysis import index_terms
-from core.rag.dbhandler.documents.rows import containers, plain_value, to_json
+from core.rag.dbhandler.json_texts import containers, plain_value, to_json
 from core.rag.dbhandler.knowledge.records import RecordRow
 from core.rag.encodable import encodable
 from core.rag.errors import InvalidInputError

@@ -9,7 +9,7 @@ from typing import Any, Final
 from core.rag.arguments import check_limit, check_text, check_texts
 from core.rag.dbhandler.base import ClientBase
 from core.rag.dbhandler.batches import batches
-from core.rag.dbhandler.documents.rows import from_json
+from core.rag.dbhandler.json_texts import from_json
 from core.rag.dbhandler.knowledge.entities import EntityLedger
 from core.rag.dbhandler.knowledge.record_rows import MAX_COLLECTION_CHARS, record_row
 from core.rag.dbhandler.knowledge.records import RecordChanges, RecordRow

@@ -8,7 +8,7 @@ from typing import Any
 
 from core.rag.arguments import MAX_LIMIT, check_limit, check_mapping, check_texts
 from core.rag.dbhandler.batches import batches
-from core.rag.dbhandler.documents.rows import from_json
+from core.rag.dbhandler.json_texts import from_json
 from core.rag.dbhandler.knowledge.nodes import NodeOperations, node_columns, plain_node
 from core.rag.dbhandler.knowledge.validity import UNDATED, Validity
 from core.rag.dbhandler.store import Row

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from core.rag.arguments import check_kind, check_limit, check_number, check_text, check_texts
-from core.rag.dbhandler.checks import check_characters
-from core.rag.dbhandler.documents.rows import MAX_PATH_CHARS
+from core.rag.dbhandler.checks import MAX_PATH_CHARS, check_characters
 from core.rag.dbhandler.messages.rows import MESSAGE_COLUMNS, beginning_of, found_message
 from core.rag.dbhandler.messages.users import UserOperations
 from core.rag.dbhandler.store import Row

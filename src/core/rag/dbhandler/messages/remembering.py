@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from core.rag.dbhandler.batches import run_for_ids
-from core.rag.dbhandler.documents.rows import from_json, to_json
+from core.rag.dbhandler.json_texts import from_json, to_json
 from core.rag.dbhandler.messages.conversations import ConversationOperations
 from core.rag.dbhandler.messages.interactions import (
     Indexes,

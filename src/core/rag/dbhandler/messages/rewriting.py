@@ -9,7 +9,7 @@ from typing import Any
 
 from core.rag.dbhandler.batches import run_for_rows
 from core.rag.dbhandler.documents.linking import remove_unused_resources
-from core.rag.dbhandler.documents.rows import from_json
+from core.rag.dbhandler.json_texts import from_json
 from core.rag.dbhandler.messages.erasure import ErasureOperations
 from core.rag.dbhandler.messages.interactions import (
     InteractionRow,

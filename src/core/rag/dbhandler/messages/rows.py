@@ -12,7 +12,7 @@ from typing import Any
 
 from core.rag.analysis import analyze, index_terms, letters, query_terms
 from core.rag.arguments import check_optional, check_text, check_texts
-from core.rag.dbhandler.documents.rows import from_json, metadata_json
+from core.rag.dbhandler.json_texts import from_json, metadata_json
 from core.rag.dbhandler.store import Row
 from core.rag.encodable import encodable
 from core.rag.errors import InvalidInputError

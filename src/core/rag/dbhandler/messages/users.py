@@ -6,9 +6,8 @@ import uuid
 from typing import Any
 
 from core.rag.arguments import MAX_LIMIT, as_float, check_number, check_optional, check_text
-from core.rag.dbhandler.checks import check_characters
+from core.rag.dbhandler.checks import check_characters, merge_properties
 from core.rag.dbhandler.documents.operations import DocumentOperations
-from core.rag.dbhandler.documents.rows import merge_properties
 from core.rag.dbhandler.kept import Kept
 from core.rag.dbhandler.store import MAX_K, Row, Transaction
 from core.rag.dbhandler.text_order import comparable

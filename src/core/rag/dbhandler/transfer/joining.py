@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from core.rag.dbhandler.batches import run_for_ids
 from core.rag.dbhandler.documents.contents import without_former
-from core.rag.dbhandler.documents.rows import from_json, to_json
+from core.rag.dbhandler.json_texts import from_json, to_json
 from core.rag.dbhandler.knowledge.edge_direction import EdgeKind, directed
 from core.rag.dbhandler.knowledge.entities import FROM_CALLER
 from core.rag.dbhandler.knowledge.stated import united

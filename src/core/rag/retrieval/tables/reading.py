@@ -9,7 +9,7 @@ from itertools import batched
 from typing import TYPE_CHECKING, Any, Final
 
 from core.rag.dbhandler.batches import batches
-from core.rag.dbhandler.documents.rows import from_json
+from core.rag.dbhandler.json_texts import from_json
 from core.rag.errors import NotFoundError
 from core.rag.retrieval.tables.dates import Dates
 
