@@ -14,7 +14,7 @@ from functools import cache, lru_cache
 from itertools import chain
 
 from core.rag.analysis import analyze
-from core.rag.answering.extracts.verb_forms import INFINITIVES
+from core.rag.analysis.verb_forms import INFINITIVES
 from libs.regexes import regex
 
 #: Share of the other words that the sentence of the source has.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from core.rag.analysis import analyze
+from core.rag.analysis.analyzer import analyze
 
 #: Verbs that relations are called by: the infinitive, then the forms that do not share its stem. Those with forms that
 #: are other words as well (found, lay, bore, rose, wound) are left out.
