@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from core.rag.analysis import query_terms
 from core.rag.answering.checking.citations import citation
 from core.rag.answering.extracts.blocks import Block, Shown, block_at, show
-from core.rag.answering.extracts.choosing import choose, worth
+from core.rag.answering.extracts.choosing import choose, without_quoted, worth
 from core.rag.answering.extracts.code_spans import Span, comment_on
 from core.rag.answering.extracts.items import (
     code_behind,
@@ -21,7 +21,6 @@ from core.rag.answering.extracts.items import (
     speaker,
     under,
 )
-from core.rag.answering.extracts.quoted import without_quoted
 from core.rag.answering.extracts.scoring import Sentence, scored
 from core.rag.answering.extracts.showing import LONGEST_EXTRACT, shown
 from core.rag.answering.markers import is_in_block
