@@ -11,7 +11,7 @@ from core.rag.answering.types import FoundEntity
 from core.rag.dbhandler.json_texts import from_json
 from core.rag.dbhandler.knowledge.record_rows import DOCUMENTS
 from core.rag.extraction.records import record_line
-from core.rag.retrieval.hits import Hit
+from core.rag.retrieval.hits import Hit, hits_of
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
@@ -85,5 +85,4 @@ async def openings(client: MemGraphClient, entities: Iterable[FoundEntity], hits
     there = {hit.document_id for hit in hits if hit.fields}
     wanted = dict.fromkeys(one.document for one in entities if one.document and one.document not in there)
     first = (await first_chunks(client, list(wanted)[:_MOST])).values()
-    chunks = await client.chunks_by_id(list(first))
-    return [Hit.of_chunk(chunks[chunk], 0.0, {}) for chunk in first if chunk in chunks]
+    return await hits_of(client, first)

@@ -31,7 +31,7 @@ from core.rag.answering.understanding.asked_times import of_times_asked, times_a
 from core.rag.answering.whole_records import whole_records
 from core.rag.errors import EmbeddingError, StoreError
 from core.rag.extraction.words import normalize_name
-from core.rag.retrieval.hits import Hit, SearchMode
+from core.rag.retrieval.hits import Hit, SearchMode, hits_of
 from core.rag.together import together
 
 if TYPE_CHECKING:
@@ -277,11 +277,7 @@ class _Retrieval:
         sure = [fact for fact in facts if fact.score >= 1]
         wanted = dict.fromkeys(chunk for fact in sure for chunk in fact.chunk_ids[:1] if chunk not in known)
         ids = list(wanted)[: self._options.fact_passages]
-        return await self._leg("passages of relations", self._chunks(ids)) if ids else []
-
-    async def _chunks(self, ids: list[str]) -> list[Hit]:
-        chunks = await self._kb.client.chunks_by_id(ids)
-        return [Hit.of_chunk(chunks[i], 0.0, {}) for i in ids if i in chunks]
+        return await self._leg("passages of relations", hits_of(self._kb.client, ids)) if ids else []
 
 
 def _shared[Found](pattern: list[Found], trigram: list[Found], key: Callable[[Found], Any], limit: int) -> list[Found]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from core.rag.answering.extracts.record_rows import begins_record
 from core.rag.errors import NotFoundError
-from core.rag.retrieval.hits import Hit
+from core.rag.retrieval.hits import Hit, joined
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
@@ -57,12 +57,7 @@ async def _whole(client: MemGraphClient, hit: Hit) -> Hit:
     if len(parts) < 2 or parts[-1]["end_char"] - parts[0]["start_char"] > _LONGEST:
         return hit
     is_record = begins_record(parts[0]["content"]) and not any("table_header" in part["metadata"] for part in parts)
-    return _joined(hit, parts) if is_record else hit
-
-
-def _joined(hit: Hit, parts: list[dict[str, Any]]) -> Hit:
-    text, start, end = "", parts[0]["start_char"], parts[0]["start_char"]
-    for part in parts:
-        text += part["content"][max(end - part["start_char"], 0) :]
-        end = max(end, part["end_char"])
+    if not is_record:
+        return hit
+    text, start, end = joined(parts)
     return replace(hit, content=text, start_char=start, end_char=end)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from core.rag.keyed import Keyed
 from libs.dataloader.tables import BAR
 from libs.regexes import regex
+
+if TYPE_CHECKING:
+    from core.rag.dbhandler import MemGraphClient
 
 SearchMode = Literal["auto", "graph", "hybrid", "vector", "keyword", "fuzzy"]
 
@@ -123,3 +126,20 @@ class Hit(Keyed):
             metadata=dict(chunk["metadata"]),
             document_metadata=dict(chunk["document_metadata"]),
         )
+
+
+async def hits_of(client: MemGraphClient, chunk_ids: Iterable[str]) -> list[Hit]:
+    """Return chunks that something else than a search led to, in order; those that are gone are left out."""
+    wanted = list(chunk_ids)
+    chunks = await client.chunks_by_id(wanted)
+    return [Hit.of_chunk(chunks[key], 0.0, {}) for key in wanted if key in chunks]
+
+
+def joined(parts: Sequence[Mapping[str, Any]]) -> tuple[str, int, int]:
+    """Return the text of chunks that follow each other, which may overlap, and where it begins and ends."""
+    text, start = "", int(parts[0]["start_char"])
+    end = start
+    for part in parts:
+        text += part["content"][max(end - part["start_char"], 0) :]
+        end = max(end, part["end_char"])
+    return text, start, end

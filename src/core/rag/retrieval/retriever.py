@@ -10,7 +10,7 @@ from core.rag.dbhandler.checks import check_k
 from core.rag.dbhandler.store import MAX_K
 from core.rag.errors import InvalidInputError, NotFoundError
 from core.rag.retrieval.as_read import filter_of
-from core.rag.retrieval.hits import MODES, Hit, SearchMode
+from core.rag.retrieval.hits import MODES, Hit, SearchMode, joined
 from core.rag.retrieval.legs import Legs
 from core.rag.retrieval.ordering.copies import apart, preferring_others
 from core.rag.retrieval.rankings import Ranking, Rankings
@@ -211,11 +211,7 @@ class Retriever:
             return hit  # its document has been removed or replaced since it was found
         if all(part["chunk_id"] != hit.chunk_id for part in parts):
             return hit
-        text, start, end = parts[0]["content"], parts[0]["start_char"], parts[0]["end_char"]
-        for part in parts[1:]:
-            text += part["content"][max(end - part["start_char"], 0) :]
-            end = max(end, part["end_char"])
-        hit.content, hit.start_char, hit.end_char = text, start, end
+        hit.content, hit.start_char, hit.end_char = joined(parts)
         for key in ("table_header", "fields"):  # of what the text begins with now
             hit.metadata.pop(key, None)
             if key in parts[0]["metadata"]:

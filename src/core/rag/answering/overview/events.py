@@ -21,7 +21,7 @@ from core.rag.answering.pipeline import finished
 from core.rag.answering.response import Response, generate_response
 from core.rag.answering.services import Services
 from core.rag.answering.types import Analysis, Context, Knowledge
-from core.rag.retrieval.hits import Hit
+from core.rag.retrieval.hits import hits_of
 
 #: An overview has so many times as many passages as other answers.
 PASSAGES_TIMES = 2
@@ -51,8 +51,7 @@ async def overview_events(
     analysis = Analysis(question, (), "summary")
     metrics.analysis_metrics.intent_classification = analysis.intent
     yield AnalysisEvent(analysis)
-    chunks = await client.chunks_by_id(list(found.chunks))
-    hits = [Hit.of_chunk(chunks[key], 0.0, {}) for key in found.chunks if key in chunks]
+    hits = await hits_of(client, found.chunks)
     metrics.search_metrics.passages = len(hits)
     metrics.search_metrics.total_retrieval_time = time.monotonic() - started
     knowledge = Knowledge(list(found.names), list(found.facts), hits, relevant=True)
