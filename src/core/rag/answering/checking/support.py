@@ -29,7 +29,7 @@ from core.rag.answering.checking.swapping import (
     number_values,
     wording_of,
 )
-from core.rag.answering.understanding.written_times import written_times
+from core.rag.answering.understanding.written_times import outermost, written_times
 from core.rag.extraction.initials import ACRONYM, with_initials
 from core.rag.indexing.splitting.sentences import sentence_spans
 from libs.regexes import regex
@@ -297,13 +297,7 @@ def _with_acronyms_of(text: str, source: Source) -> str:
 
 def _dates(text: str) -> list[tuple[int, Date]]:
     """Return the dates in a text, in order, with their places; none that is a part of another one."""
-    found: list[tuple[int, Date]] = []
-    reached = 0
-    for place, written, span in sorted(written_times(text), key=lambda time: (time[0], -len(time[1]))):
-        if place >= reached:
-            found.append((place, (*span, written)))
-            reached = place + len(written)
-    return found
+    return [(place, (*span, written)) for place, written, span in outermost(written_times(text))]
 
 
 @lru_cache(maxsize=512)

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from core.rag.analysis.relative_times import relative_times
 from core.rag.answering.types import FoundFact
-from core.rag.answering.understanding.written_times import written_times
+from core.rag.answering.understanding.written_times import outermost, written_times
 from core.rag.times import here_and_now, iso
 from libs.regexes import regex
 
@@ -101,16 +101,8 @@ def _named(question: str, now: datetime) -> Iterator[AskedTime]:
     """Yield the times that a question names, in order, without those that are part of others (the year of a day)."""
     # The days of facts are those of calendars: midnight in UTC. So is yesterday, wherever it is asked for.
     today = now.replace(tzinfo=UTC)
-    named = [
-        AskedTime(place, place + len(text), start, end, place)
-        for times in (written_times(question), relative_times(question, today))
-        for place, text, (start, end) in times
-    ]
-    reached = 0
-    for time in sorted(named, key=lambda time: (time.place, -time.stop)):
-        if time.place >= reached:
-            yield time
-            reached = time.stop
+    for place, text, (start, end) in outermost([*written_times(question), *relative_times(question, today)]):
+        yield AskedTime(place, place + len(text), start, end, place)
 
 
 def _meant(question: str, times: Sequence[AskedTime], latest: datetime) -> Iterator[AskedTime]:

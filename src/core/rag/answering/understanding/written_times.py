@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Final
 
@@ -46,8 +46,21 @@ _QUARTER: Final = regex(
 _YEARS: Final = regex(rf"{_FREE}(?P<first>{_YEAR})\s?[-–—]\s?(?P<last>{_YEAR}){_END}")
 
 
-def written_times(question: str) -> Iterator[tuple[int, str, tuple[datetime, datetime]]]:
-    """Yield the times in a question: place, text, and start and end (exclusive). Some may be parts of others."""
+#: A time in a text: its place, how it is written, and its start and end (exclusive).
+type WrittenTime = tuple[int, str, tuple[datetime, datetime]]
+
+
+def outermost(times: Iterable[WrittenTime]) -> Iterator[WrittenTime]:
+    """Yield times in the order of their places, without those that are parts of others: the year of a day."""
+    reached = 0
+    for place, written, span in sorted(times, key=lambda time: (time[0], -len(time[1]))):
+        if place >= reached:
+            yield place, written, span
+            reached = place + len(written)
+
+
+def written_times(question: str) -> Iterator[WrittenTime]:
+    """Yield the times in a question, some of which may be parts of others."""
     for match in _FIGURES.finditer(question):
         yield from _time(match, match[0])
     for match in _DOTTED.finditer(question):
@@ -67,7 +80,7 @@ def written_times(question: str) -> Iterator[tuple[int, str, tuple[datetime, dat
         yield from _time(match, match["first"], match["last"])
 
 
-def _sharing(match: re.Match[str]) -> Iterator[tuple[int, str, tuple[datetime, datetime]]]:
+def _sharing(match: re.Match[str]) -> Iterator[WrittenTime]:
     """Yield the first of two times that share a year, or all that is between them behind a dash."""
     day, last_day = match["day"] or match["behind"] or match["only"], match["last_day"] or match["last_behind"]
     if (day is None) != (last_day is None):
@@ -85,7 +98,7 @@ def _sharing(match: re.Match[str]) -> Iterator[tuple[int, str, tuple[datetime, d
         yield match.start(), match["first"], start
 
 
-def _quarter(match: re.Match[str]) -> Iterator[tuple[int, str, tuple[datetime, datetime]]]:
+def _quarter(match: re.Match[str]) -> Iterator[WrittenTime]:
     by_name = next((i for i, name in enumerate(("first", "second", "third", "fourth"), 1) if match[name]), 0)
     number = by_name or int(match["number"] or match["digit"] or match["behind"])
     year = int(match["year"] or match["year_before"])
@@ -96,9 +109,7 @@ def _written(year: int, month: int, day: str | None) -> str:
     return f"{year}-{month:02}" + (f"-{int(''.join(filter(str.isdecimal, day))):02}" if day else "")
 
 
-def _time(
-    match: re.Match[str], first: str, last: str | None = None
-) -> Iterator[tuple[int, str, tuple[datetime, datetime]]]:
+def _time(match: re.Match[str], first: str, last: str | None = None) -> Iterator[WrittenTime]:
     """Yield from the start of the first to the end of the last one, if these are dates in this order."""
     start, end = period(first), period(last or first)
     if start is not None and end is not None and start[0] < end[1]:
