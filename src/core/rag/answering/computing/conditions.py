@@ -9,7 +9,7 @@ from typing import Any, Final
 from core.rag.answering.computing.calling import done, is_shortened
 from core.rag.answering.computing.cues import ALL_OF, LACKING, NEGATING, words_of
 from core.rag.answering.computing.naming import Naming, Value
-from core.rag.answering.computing.question import ANY_YEAR, YEAR, Compared, Span, name_words, senses
+from core.rag.answering.computing.question import YEAR, Compared, DayOfAnyYear, Span, name_words, senses
 from core.rag.answering.computing.seen import SAMPLED, YES_OR_NO, SeenField
 from core.rag.extraction.amounts import amount, plain_number
 
@@ -73,11 +73,11 @@ class Conditions(Naming):
             if name is None:
                 return None
             for sign, bound in compared.tests:
-                if isinstance(bound, str) and bound.startswith(ANY_YEAR):
+                if isinstance(bound, DayOfAnyYear):
                     years = self._seen.fields[name].years
                     if len(years) != 1:  # May 3 of any of them
                         return None
-                    bound = f"{min(years)}-{bound.removeprefix(ANY_YEAR)}"
+                    bound = f"{min(years)}-{bound}"
                 conditions.append(Condition(name, sign, (bound,)))
         conditions += self._years()
         tested = [(one.field, "" if one.field in values else one.sign[0]) for one in conditions]

@@ -33,8 +33,6 @@ _MERE_YEARS: Final = regex(r"[12]\d{3}(?:(?P<word>\D*[^\W\d]\D*)?\W*[12]\d{3})?"
 _YEARS: Final = range(1900, 2100)
 #: Fewest letters of a word that may be the plural of another one.
 _PLURAL_LETTERS: Final = 4
-#: Stands for the year of a day that has none, as in ISO 8601: the year of the records, if they have only one.
-ANY_YEAR: Final = "--"
 #: Characters of a day and a month in ISO 8601.
 _DAY: Final = 10
 _MONTH: Final = 7
@@ -63,6 +61,12 @@ class Span:
     def meets(self, other: Span) -> bool:
         """Whether the two share a word."""
         return self.start < other.stop and other.start < self.stop
+
+
+class DayOfAnyYear(str):
+    """A month and a day, ``05-03``, without a year: it is one of the year of the records, if they have only one."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +251,7 @@ def _times(text: str, places: list[tuple[int, int]]) -> Iterator[Compared]:
     named = periods_asked(text)
     for start, end, day in days_of_any_year(text):
         if not any(time.place < end and start < time.stop for time in named):
-            yield Compared((("in", f"{ANY_YEAR}{day}"),), _span((start, end), places), of_time=True)
+            yield Compared((("in", DayOfAnyYear(day)),), _span((start, end), places), of_time=True)
     for time in named:
         years = [int(year) for year in YEAR.findall(text, time.place, time.stop)]
         mere = _MERE_YEARS.fullmatch(text, time.place, time.stop)
