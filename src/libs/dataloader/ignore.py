@@ -78,28 +78,29 @@ class Patterns:
         Returns:
             True where it is meant, false where it is exempted by ``!``, ``None`` if no pattern matches.
         """
-        if self._any is None:
-            return None
-        path = self._prefix + path if self._up else path[len(self._prefix) :]
-        if self._any.match(path) is None:
-            return None
-        return self._spec.check_file(path).include
+        own = self._own(path)
+        return None if own is None else self._spec.check_file(own).include
 
     def verdict(self, path: str) -> bool | None:
         """Return what the patterns say of a path itself, as :meth:`match` does, whatever they say of folders above it.
 
         These are asked before: where they are ignored, nobody asks for what is in them.
         """
-        if self._any is None:
-            return None
-        path = self._prefix + path if self._up else path[len(self._prefix) :]
-        if self._any.match(path) is None:
+        own = self._own(path)
+        if own is None:
             return None
         for pattern in reversed(list(self._spec.patterns)):
-            found = None if pattern.include is None else cast(_HasRegex, pattern).regex.match(path)
-            if found is not None and (found.groupdict().get(_FOLDER) is None or found.end(_FOLDER) == len(path)):
+            found = None if pattern.include is None else cast(_HasRegex, pattern).regex.match(own)
+            if found is not None and (found.groupdict().get(_FOLDER) is None or found.end(_FOLDER) == len(own)):
                 return pattern.include
         return None
+
+    def _own(self, path: str) -> str | None:
+        """Return a path from the folder of the patterns; ``None`` if none of these means it."""
+        if self._any is None:
+            return None
+        own = self._prefix + path if self._up else path[len(self._prefix) :]
+        return None if self._any.match(own) is None else own
 
 
 def _with_ranges(line: str) -> str:
