@@ -8,7 +8,7 @@ from statistics import median
 
 from libs.dataloader.formats.pdf_grids import Grid, find_grids
 from libs.dataloader.formats.pdf_rules import Rule, Rules, clusters
-from libs.dataloader.formats.pdf_shapes import Word
+from libs.dataloader.formats.pdf_shapes import Word, lines_of
 
 _SAME = 3.0  # points between the ends of rules of one table
 _OVER = 2.0  # points that words may reach over the ends of the rules
@@ -55,7 +55,10 @@ def open_grids(stack: Sequence[Rule], level: Sequence[Rule], words: Sequence[Wor
     inside = [word for word in words if word.right > left and word.left < right]
     if len(inside) > _MOST_WORDS:
         return
-    regions = [_lines(inside, above.at, below.at) for above, below in pairwise(stack)]
+    regions = [
+        lines_of((word for word in inside if below.at < word.middle < above.at), lambda word: word.left)
+        for above, below in pairwise(stack)
+    ]
     place = 0
     while place + 2 < len(stack):
         last, named = _end(regions, place, left, right)
@@ -145,17 +148,6 @@ def _grid(
         across += [(rule.start, rule.end) for rule in partial if rule.at == bottom and _is_one(within, rule)]
         upright += [Rule(cut, bottom, top) for cut in cuts if not any(start < cut < end for start, end in across)]
     yield from find_grids(Rules(level, upright))[-1:]
-
-
-def _lines(words: Sequence[Word], top: float, bottom: float) -> list[_Line]:
-    """Return the words between two rules by line, from top to bottom."""
-    found: list[_Line] = []
-    for word in sorted((word for word in words if bottom < word.middle < top), key=lambda word: -word.middle):
-        if found and found[-1][0].middle - word.middle < max(found[-1][0].height, word.height) / 2:
-            found[-1].append(word)
-        else:
-            found.append([word])
-    return [sorted(line, key=lambda word: word.left) for line in found]
 
 
 def _gaps(lines: Sequence[_Line]) -> list[tuple[float, float]]:

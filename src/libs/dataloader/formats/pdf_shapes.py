@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -258,7 +258,7 @@ def _has_gaps(columns: dict[int, list[Word]]) -> bool:
 
 def _unstacked(shape: Shape, row: int, *, is_header: bool) -> Shape:
     """Return cells with a row for each line of a row in which no rules divide lines that are rows."""
-    lines = {cell: _lines(words) for cell, words in shape.cells.items() if cell.row == row and cell.rows == 1}
+    lines = {cell: lines_of(words, _first) for cell, words in shape.cells.items() if cell.row == row and cell.rows == 1}
     most = max(map(len, lines.values()), default=0)
     if most < 2:
         return shape
@@ -330,20 +330,24 @@ def _nearest(numbers: Sequence[tuple[float, int]], place: float) -> int:
 
 def _is_table(words: Sequence[Word]) -> bool:
     """Return whether the lines of a cell have names and amounts themselves."""
-    lines = _lines(words) if len(words) > 5 else []
+    lines = lines_of(words, _first) if len(words) > 5 else []
     both = sum(line[-1].is_amount and not line[0].is_amount for line in lines)
     return both > 2 and both * 5 >= len(lines) * 4
 
 
-def _lines(words: Sequence[Word]) -> list[list[Word]]:
-    """Return the words of a cell by line, from top to bottom."""
+def _first(word: Word) -> int:
+    return word.start
+
+
+def lines_of(words: Iterable[Word], place: Callable[[Word], float]) -> list[list[Word]]:
+    """Return words by line, from top to bottom, and within each by their places."""
     found: list[list[Word]] = []
     for word in sorted(words, key=lambda word: -word.middle):
         if found and found[-1][0].middle - word.middle < max(found[-1][0].height, word.height) / 2:
             found[-1].append(word)
         else:
             found.append([word])
-    return [sorted(line, key=lambda word: word.start) for line in found]
+    return [sorted(line, key=place) for line in found]
 
 
 def _is_years(line: Sequence[Word]) -> bool:
