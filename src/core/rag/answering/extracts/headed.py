@@ -76,20 +76,24 @@ def asks_how_to(question: str) -> bool:
 
 def is_numbered(text: str, heading: Span) -> bool:
     """Return whether the list below a heading is numbered, as steps are."""
-    found = _HEADED.match(text, text.rfind("\n", 0, heading.start) + 1)
+    found = _list_below(text, heading.start)
     return found is not None and found["number"] is not None
 
 
 def is_directly_above(text: str, heading: Span) -> bool:
     """Return whether nothing comes between a heading and the list below it."""
-    found = _HEADED.match(text, text.rfind("\n", 0, heading.start) + 1)
+    found = _list_below(text, heading.start)
     return found is not None and found["between"] is None
 
 
 def end_above_list(text: str, heading_start: int) -> int:
     """Return the end of the line above the list below the heading that begins at a place."""
-    found = _HEADED.match(text, text.rfind("\n", 0, heading_start) + 1)
+    found = _list_below(text, heading_start)
     return len(text) if found is None else text.rfind("\n", 0, found.end())
+
+
+def _list_below(text: str, heading_start: int) -> re.Match[str] | None:
+    return _HEADED.match(text, text.rfind("\n", 0, heading_start) + 1)
 
 
 def words_asked(question: str, language: str) -> set[str]:

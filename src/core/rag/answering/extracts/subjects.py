@@ -13,6 +13,7 @@ from core.rag.answering.markers import is_in_block
 from core.rag.answering.types import Passage
 from core.rag.headings import heading_path, headings_of
 from core.rag.indexing.splitting.markdown import plain_title
+from core.rag.indexing.splitting.sentences import is_in_quotation
 from libs.regexes import regex
 
 _HEADING = regex(r"^[ \t]{0,3}(#{1,6})[ \t]+([^\n]*?)[ \t#]*$", re.MULTILINE)
@@ -114,9 +115,7 @@ class Headings:
         return heading_path((*(part for part in parts if part not in within), *within))
 
     def _is_quoted(self, start: int) -> bool:
-        """Return whether a place is in a quotation, as of the mail that another one answers."""
-        text = self._passage.hit.content
-        return text.startswith(">", text.rfind("\n", 0, start) + 1)
+        return is_in_quotation(self._passage.hit.content, start)
 
     def _above(self, start: int) -> list[str]:
         """Return the headings above a place, innermost first; the title, if it is not that of the file, for none."""

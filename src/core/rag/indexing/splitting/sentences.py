@@ -101,6 +101,11 @@ def without_quotation_marks(sentence: str) -> str:
     return _QUOTED_LINE.sub("\n", sentence) if "\n" in sentence else sentence
 
 
+def is_in_quotation(text: str, place: int) -> bool:
+    """Return whether the line of a position is in a quotation (``> ``), as of the mail that another one answers."""
+    return text.startswith(">", text.rfind("\n", 0, place) + 1)
+
+
 def is_heading(text: str, start: int) -> bool:
     """Return whether the sentence that begins at a position is a Markdown heading."""
     line = text.rfind("\n", 0, start) + 1
