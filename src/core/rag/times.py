@@ -1,12 +1,16 @@
-"""Times as they are stored: UTC, ISO 8601 with microseconds, so that they sort as text."""
+"""Times as they are stored: UTC, ISO 8601 with microseconds, so that they sort as text; and what spans dates are."""
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime
+import re
+from datetime import UTC, date, datetime, timedelta
 
 from core.rag.errors import InvalidInputError
 from libs.regexes import regex
 
+_SPAN = regex(
+    r"(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,6}))?)?(Z|[+-]\d\d:?\d\d)?)?)?)?", re.ASCII
+)
 _YEAR_OR_MONTH = regex(r"(?P<year>\d{4})(?:-(?P<month>\d{2}))?")
 
 
@@ -85,3 +89,45 @@ def day_after(time: object) -> str:
     months = 12 * int(match["year"]) + (int(match["month"]) if match["month"] else 12)
     year, month = divmod(months, 12)
     return f"{year:04}-{month + 1:02}-01" if year <= date.max.year else ""
+
+
+def span_of(value: str) -> tuple[datetime, datetime] | None:
+    """Return the start (inclusive) and end (exclusive) of the period that a date denotes; None if it is not a date.
+
+    A date is a year, month, day, minute, second or microsecond in ISO 8601; UTC unless it has a time zone.
+    """
+    match = _SPAN.fullmatch(value)
+    if match is None:
+        return None
+    year, month, day, hour, minute, second, fraction, zone = match.groups()
+    try:
+        start = datetime(
+            int(year),
+            int(month or 1),
+            int(day or 1),
+            int(hour or 0),
+            int(minute or 0),
+            int(second or 0),
+            int((fraction or "0").ljust(6, "0")),
+            datetime.fromisoformat(f"2000-01-01T00:00{zone}").tzinfo if zone else UTC,
+        )
+        end = _end(start, year=not month, month=not day, day=not hour, minute=not second, second=not fraction)
+        return start.astimezone(UTC), end.astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _end(start: datetime, *, year: bool, month: bool, day: bool, minute: bool, second: bool) -> datetime:
+    """Return the end of the longest of these periods that begins then; of none, of a microsecond."""
+    try:
+        if year:
+            return start.replace(year=start.year + 1)
+        if month:
+            return start.replace(year=start.year + start.month // 12, month=start.month % 12 + 1)
+        if day:
+            return start + timedelta(days=1)
+        if minute:
+            return start + timedelta(minutes=1)
+        return start + (timedelta(seconds=1) if second else timedelta(microseconds=1))
+    except (ValueError, OverflowError):  # 9999 says that there is no end
+        return datetime.max.replace(tzinfo=start.tzinfo)

@@ -32,8 +32,8 @@ from core.rag.retrieval.filter_tree import (
     field_name,
     natural,
     negation,
-    period,
 )
+from core.rag.times import span_of
 from libs.regexes import regex
 
 MAX_CHARACTERS: Final = 20_000
@@ -95,7 +95,7 @@ def check_test(field: str, operator: Operator, values: Iterable[Scalar]) -> Node
             raise FilterError(f"A value of {shown} has more than {MAX_VALUE_CHARACTERS:,} characters")
         if value is None and operator != "=":
             raise FilterError(f"null can be compared with '=' and '!=' only, not with {operator!r}")
-        if field in DATE_FIELDS and value is not None and period(str(value)) is None:
+        if field in DATE_FIELDS and value is not None and span_of(str(value)) is None:
             raise FilterError(
                 f"{str(value)[:100]!r} is not a date: write 2026, 2026-01, 2026-01-31 or 2026-01-31T12:00:00Z"
             )

@@ -8,10 +8,11 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 from operator import ge, gt, le, lt
 from typing import Any, Final, Literal
 
+from core.rag.times import span_of
 from libs.regexes import regex
 
 type Scalar = str | int | float | bool | None
@@ -33,9 +34,6 @@ OPERATORS: Final[tuple[Operator, ...]] = ("=", "<", "<=", ">", ">=", "prefix", "
 
 _SOURCE_KEYS: Final = ("source", "source_names", "source_uris")
 _NUMBER: Final = regex(r"-?(?:0|[1-9]\d{0,29})(?:\.\d{1,30})?(?:[eE][+-]?\d{1,3})?", re.ASCII)
-_DATE: Final = regex(
-    r"(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,6}))?)?(Z|[+-]\d\d:?\d\d)?)?)?)?", re.ASCII
-)
 _ORDER: Final[dict[str, Callable[[Any, Any], bool]]] = {"<": lt, "<=": le, ">": gt, ">=": ge}
 
 
@@ -168,48 +166,6 @@ def as_number(value: object) -> float | int | None:
     return None
 
 
-def period(value: str) -> tuple[datetime, datetime] | None:
-    """Return the start (inclusive) and end (exclusive) of the period that a date denotes; None if it is not a date.
-
-    A date is a year, month, day, minute, second or microsecond in ISO 8601; UTC unless it has a time zone.
-    """
-    match = _DATE.fullmatch(value)
-    if match is None:
-        return None
-    year, month, day, hour, minute, second, fraction, zone = match.groups()
-    try:
-        start = datetime(
-            int(year),
-            int(month or 1),
-            int(day or 1),
-            int(hour or 0),
-            int(minute or 0),
-            int(second or 0),
-            int((fraction or "0").ljust(6, "0")),
-            datetime.fromisoformat(f"2000-01-01T00:00{zone}").tzinfo if zone else UTC,
-        )
-        end = _end(start, year=not month, month=not day, day=not hour, minute=not second, second=not fraction)
-        return start.astimezone(UTC), end.astimezone(UTC)
-    except (ValueError, OverflowError):
-        return None
-
-
-def _end(start: datetime, *, year: bool, month: bool, day: bool, minute: bool, second: bool) -> datetime:
-    """Return the end of the longest of these periods that begins then; of none, of a microsecond."""
-    try:
-        if year:
-            return start.replace(year=start.year + 1)
-        if month:
-            return start.replace(year=start.year + start.month // 12, month=start.month % 12 + 1)
-        if day:
-            return start + timedelta(days=1)
-        if minute:
-            return start + timedelta(minutes=1)
-        return start + (timedelta(seconds=1) if second else timedelta(microseconds=1))
-    except (ValueError, OverflowError):  # 9999 says that there is no end
-        return datetime.max.replace(tzinfo=start.tzinfo)
-
-
 def _lookup(row: Mapping[str, Any], field: str) -> list[Any]:
     """Return the values of a field; a list has several."""
     if field == "source":
@@ -278,7 +234,7 @@ def _date_holds(item: object, operator: Operator, value: Scalar) -> bool:
     if item is None or value is None:
         return operator == "=" and item is None and value is None
     moment = _moment(item)
-    span = period(str(value))
+    span = span_of(str(value))
     if moment is None or span is None:
         return False
     start, end = span

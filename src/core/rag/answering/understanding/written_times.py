@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Final
 
 from core.rag.analysis.months import ANY_MONTH, NUMBERS
-from core.rag.retrieval.filter_tree import period
+from core.rag.times import span_of
 from libs.regexes import regex
 
 #: No part of a larger number or name.
@@ -111,6 +111,6 @@ def _written(year: int, month: int, day: str | None) -> str:
 
 def _time(match: re.Match[str], first: str, last: str | None = None) -> Iterator[WrittenTime]:
     """Yield from the start of the first to the end of the last one, if these are dates in this order."""
-    start, end = period(first), period(last or first)
+    start, end = span_of(first), span_of(last or first)
     if start is not None and end is not None and start[0] < end[1]:
         yield match.start(), match[0], (start[0], end[1])
