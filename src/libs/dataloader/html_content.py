@@ -13,23 +13,11 @@ from libs.regexes import regex
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
-_NEVER_TEXT = (
-    "script",
-    "style",
-    "template",
-    "noscript",
-    "svg",
-    "canvas",
-    "iframe",
-    "object",
-    "embed",
-    "audio",
-    "video",
-    "button",
-    "select",
-    "input",
-    "textarea",
-    "datalist",
+_NEVER_TEXT = tuple(
+    (
+        "script style template noscript svg canvas iframe object embed audio video button select input textarea "
+        "datalist"
+    ).split()
 )
 _CHROME_TAGS = frozenset(("nav", "aside", "dialog"))
 _CHROME_ROLES = frozenset(

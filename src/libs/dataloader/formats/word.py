@@ -43,22 +43,7 @@ if TYPE_CHECKING:
 
 _BLOCKS = frozenset(("p", "tbl"))
 _IMPORTED = "altChunk"
-_SKIPPED = frozenset(
-    (
-        "del",
-        "moveFrom",
-        "instrText",
-        "delText",
-        "pPr",
-        "rPr",
-        "Fallback",
-        "tblPr",
-        "tblGrid",
-        "trPr",
-        "sdtPr",
-        "sdtEndPr",
-    )
-)
+_SKIPPED = frozenset("del moveFrom instrText delText pPr rPr Fallback tblPr tblGrid trPr sdtPr sdtEndPr".split())
 _CODE = regex(r"[0-9A-Fa-f]{1,6}")
 _FIELD_LINK = regex(r'HYPERLINK\s+"([^"]+)"')
 

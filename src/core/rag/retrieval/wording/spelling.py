@@ -49,35 +49,11 @@ _SWAPPED: Final = 2.0
 
 #: Words of questions about all documents, which no document needs to have: "Summarize these documents".
 _OF_QUESTIONS: Final = frozenset(
-    {
-        "document",
-        "documents",
-        "documentation",
-        "files",
-        "sources",
-        "topics",
-        "summarize",
-        "summarise",
-        "summary",
-        "overview",
-        "dokumente",
-        "dokumenten",
-        "dateien",
-        "unterlagen",
-        "themen",
-        "ubersicht",
-        "uberblick",
-        "zusammenfassung",
-        "fichiers",
-        "themes",
-        "resume",
-        "apercu",
-        "documentos",
-        "archivos",
-        "fuentes",
-        "temas",
-        "resumen",
-    }
+    (
+        "document documents documentation files sources topics summarize summarise summary overview dokumente "
+        "dokumenten dateien unterlagen themen ubersicht uberblick zusammenfassung fichiers themes resume apercu "
+        "documentos archivos fuentes temas resumen"
+    ).split()
 )
 
 #: Dictionaries, by the names of languages. Without one, nobody can tell an error from a word that no document has.
