@@ -14,6 +14,7 @@ from typing import Final
 
 from core.rag.analysis.dates import date_words, path_dates
 from core.rag.analysis.language import DEFAULT_LANGUAGE
+from core.rag.analysis.numerals import FROM_THIRTY, FROM_TWO
 from core.rag.analysis.words import MAX_TERM_BYTES, fold, folded_stop_words
 from libs.regexes import regex
 
@@ -43,11 +44,9 @@ abschnitt step schritt etape paso passo stap krok rule regel regle regla regola 
 ziffer nummer number no nr requirement unit topic
 """.split()
 )
-_ONES: Final = """
-one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
-seventeen eighteen nineteen
-""".split()
-_TENS: Final = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+*_UP, _TWENTY = FROM_TWO["english"]
+_ONES: Final = ("one", *_UP)
+_TENS: Final = (_TWENTY, *FROM_THIRTY["english"])
 #: "Chapter Twenty-One".
 _SPELLED: Final = dict(zip(_ONES, range(1, 20), strict=True)) | {
     f"{ten}-{one}" if one else ten: value * 10 + number

@@ -9,26 +9,11 @@ from typing import Final
 
 from core.rag.analysis.language import detect_language
 from core.rag.analysis.months import MONTHS
+from core.rag.analysis.numerals import FROM_TWO
 
-#: Numbers as words, by what they count.
-_COUNTS: Final = {
-    word: count
-    for count, words in enumerate(
-        (
-            "a an one ein eine einem einer un une una",
-            "two zwei deux dos",
-            "three drei trois tres",
-            "four vier quatre cuatro",
-            "five fünf cinq cinco",
-            "six sechs seis",
-            "seven sieben sept siete",
-            "eight acht huit ocho",
-            "nine neun neuf nueve",
-            "ten zehn dix diez",
-        ),
-        1,
-    )
-    for word in words.split()
+#: Numbers as words, by what they count; the articles are one.
+_COUNTS: Final = dict.fromkeys("a an one ein eine einem einer un une una".split(), 1) | {
+    word: count for count, words in enumerate(zip(*FROM_TWO.values(), strict=False), 2) for word in words if count <= 10
 }
 _COUNT: Final = rf"(?P<count>\d{{1,3}}|{'|'.join(_COUNTS)})"
 

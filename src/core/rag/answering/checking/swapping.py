@@ -14,6 +14,7 @@ from functools import cache, lru_cache
 from itertools import chain
 
 from core.rag.analysis import analyze
+from core.rag.analysis.numerals import FROM_THIRTY, FROM_TWO, ORDINALS
 from core.rag.analysis.verb_forms import INFINITIVES
 from libs.regexes import regex
 
@@ -35,32 +36,6 @@ _OF_ONE = regex(r"[a-z]+[^s\W]s|is|has|does|was")
 #: What is no name there: several things (Texas and Redis are one), and what has no article for it cannot be counted.
 _SEVERAL = regex(r"(?:.*[^siu]s|.*(?:men|people|children|folk)|staff|personnel|police|data|media)", re.IGNORECASE)
 _UNCOUNTED = regex(r".{3,}(?:tion|sion|ment|ing|ness|ity|ance|ence|ship|ware)", re.IGNORECASE)
-#: By language: numbers from 2 on, tens up to 90, and which one of several, from the first to the tenth.
-_NUMBERS = {
-    "english": (
-        "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
-        " eighteen nineteen twenty",
-        "thirty forty fifty sixty seventy eighty ninety",
-        "first second third fourth fifth sixth seventh eighth ninth tenth",
-    ),
-    "german": (
-        "zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn siebzehn"
-        " achtzehn neunzehn zwanzig",
-        "dreißig vierzig fünfzig sechzig siebzig achtzig neunzig",
-        "erste zweite dritte vierte fünfte sechste siebte achte neunte zehnte",
-    ),
-    "french": (
-        "deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize",
-        "trente quarante cinquante soixante",
-        "premier deuxième troisième quatrième cinquième sixième septième huitième neuvième dixième",
-    ),
-    "spanish": (
-        "dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciséis diecisiete"
-        " dieciocho diecinueve veinte",
-        "treinta cuarenta cincuenta sesenta setenta ochenta noventa",
-        "primero segundo tercero cuarto quinto sexto séptimo octavo noveno décimo",
-    ),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +88,11 @@ def wording_of(sentence: str, language: str) -> Wording:
 @cache
 def number_values(language: str) -> dict[str, str]:
     """Return the words for numbers of a language, as terms, with their values in digits."""
-    upward, tens, places = (words.split() for words in _NUMBERS.get(language, ("", "", "")))
-    valued = chain(enumerate(upward, 2), zip(range(30, 100, 10), tens, strict=False), enumerate(places, 1))
+    valued = chain(
+        enumerate(FROM_TWO.get(language, ()), 2),
+        zip(range(30, 100, 10), FROM_THIRTY.get(language, ()), strict=False),
+        enumerate(ORDINALS.get(language, ()), 1),
+    )
     return {term: str(value) for value, word in valued for term in analyze(word, language)}
 
 
