@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Collection
 from functools import cache
 from typing import Final
 
@@ -129,3 +130,8 @@ def is_katakana(word: str) -> bool:
 def is_unspaced(text: str) -> bool:
     """Return whether a text has characters of a script that is written without spaces."""
     return not text.isascii() and _unspaced().search(text) is not None
+
+
+def longest_names(names: Collection[str]) -> set[str]:
+    """Return normalised names without those that are parts of others: of "ada" and "ada lane" the second."""
+    return {name for name in names if not any(name != other and f" {name} " in f" {other} " for other in names)}

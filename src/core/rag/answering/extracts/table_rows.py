@@ -8,7 +8,7 @@ from itertools import zip_longest
 
 from core.rag.answering.extracts.showing import shown
 from core.rag.answering.markers import is_in_block
-from core.rag.extraction.words import normalize_name, normalized_words
+from core.rag.extraction.words import longest_names, normalize_name, normalized_words
 from libs.dataloader.tables import BAR, row_cells
 from libs.regexes import regex
 
@@ -82,8 +82,7 @@ def named_cells(question: str, rows: Sequence[Sequence[str]]) -> list[list[str]]
         return [[] for _ in rows]
     asked = f" {' '.join(normalized_words(question))} "
     names = [list(map(cell_name, row)) for row in rows]
-    named = {name for row in names for name in row if name and f" {name} " in asked}
-    named -= {name for name in named if any(name != other and f" {name} " in f" {other} " for other in named)}
+    named = longest_names({name for row in names for name in row if name and f" {name} " in asked})
     return [[name for name in row if name in named] for row in names]
 
 

@@ -36,7 +36,7 @@ from core.rag.embedder import embed_queries
 from core.rag.embedder.likeness import likeness, usual_cosine
 from core.rag.errors import EmbeddingError
 from core.rag.extraction.names import names_in
-from core.rag.extraction.words import normalize_name, normalized_words, word_spans
+from core.rag.extraction.words import longest_names, normalize_name, normalized_words, word_spans
 from core.rag.retrieval.legs import SAMPLE_SIZE, Legs
 from libs.regexes import regex
 
@@ -187,7 +187,7 @@ def _known(asked: Asked, knowledge: Knowledge, passages: Sequence[Passage]) -> l
         or any(matches(fact.fact, [name]) for fact in knowledge.facts)
     }
     known |= {name for name, stems in asked.written.items() if any(stems <= passage.words for passage in passages)}
-    return sorted(name for name in known if not any(name != other and f" {name} " in f" {other} " for other in known))
+    return sorted(longest_names(known))
 
 
 def _led_to(own: Sequence[Passage], passages: Sequence[Passage], sample: Collection[Collection[str]]) -> list[Passage]:
