@@ -106,6 +106,32 @@ def test_every_floor_is_there() -> None:
     assert {part_of(module) for module in MODULES} == set(LEVELS)
 
 
+#: The packages of answers, from the ground up, like the floors. The modules beside them belong to all.
+OF_ANSWERS = (
+    ("graph_index",),
+    ("understanding",),
+    ("extracts",),
+    ("checking", "computing", "relevance"),
+    ("drift", "overview"),
+)
+
+
+def test_packages_of_answers_import_each_other_only_downwards() -> None:
+    levels = {f"core.rag.answering.{name}": level for level, names in enumerate(OF_ANSWERS) for name in names}
+    package = {name: name.rpartition(".")[0] for name in MODULES}
+    assert {package[name] for name in MODULES} >= set(levels)
+    crossing = [
+        (module, imported)
+        for module, path in MODULES.items()
+        for imported in imports(path)
+        if package[module] in levels and package.get(imported) in levels and package[module] != package[imported]
+    ]
+    assert len(crossing) > 20
+    for module, imported in crossing:
+        above, below = levels[package[module]], levels[package[imported]]
+        assert below < above, f"{module} imports {imported}, which is not below it"
+
+
 @pytest.mark.parametrize("engine", ["bolt", "embedded"])
 def test_engines_know_nothing_of_what_is_stored(engine: str) -> None:
     operations = tuple(f"core.rag.dbhandler.{part}." for part in ("documents", "knowledge", "messages", "transfer"))

@@ -1,10 +1,14 @@
-"""Heading paths: the headings above a passage in one line, outermost first."""
+"""Titles, and heading paths: the headings above a passage in one line, outermost first."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
+from libs.regexes import regex
+
 HEADING_SEPARATOR = " > "
+#: What a title has to tell it from others: "Ebb (1931 film)".
+_DISTINGUISHES = regex(r" \([^()]*\)\Z")
 
 
 def heading_path(parts: Iterable[str]) -> str:
@@ -20,3 +24,8 @@ def headings_of(path: str) -> list[str]:
 def last_heading(path: str) -> str:
     """Return the innermost heading of a path; empty for an empty one."""
     return path.rpartition(HEADING_SEPARATOR)[2]
+
+
+def without_distinction(title: str) -> str:
+    """Return a title without what tells it from others: ``Ebb`` for ``Ebb (1931 film)``."""
+    return _DISTINGUISHES.sub("", title)

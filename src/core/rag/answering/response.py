@@ -8,7 +8,8 @@ from collections.abc import AsyncGenerator, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from core.rag.answering.checking.citations import Checked, check_citations, citation
+from core.rag.answering.checking.citations import Checked, check_citations
+from core.rag.answering.extracts.citing import citation
 from core.rag.answering.extracts.composing import NEAREST, NOT_ASKED, NOT_SET, extract
 from core.rag.answering.extracts.stating import STATEMENTS, answering_statements, listed, statements
 from core.rag.answering.markers import MarkerFilter, indexed_names

@@ -10,7 +10,7 @@ from core.rag.analysis import analyze
 from core.rag.analysis.language import detect_language, sure_language
 from core.rag.answering.checking.claims import Claim, claims_of, with_denials
 from core.rag.answering.checking.support import Verdict, judge, source_of
-from core.rag.answering.extracts.table_rows import with_head
+from core.rag.answering.extracts.citing import citation
 from core.rag.answering.markers import (
     MarkerFilter,
     in_backticks,
@@ -99,25 +99,6 @@ async def check_citations(text: str, passages: Sequence[Passage], embedder: Embe
         dropped=dropped,
         untold=untold,
         supported=any(markers_in(text)) and not (unsupported or missing or dropped or untold),
-    )
-
-
-def citation(passage: Passage, quote: str) -> Citation:
-    """Make the citation of a passage."""
-    hit = passage.hit
-    if passage.record_id and hit.content.startswith(quote):  # the names of its columns are in no document either
-        quote = with_head(hit.content, 0, len(quote), hit.table_header)
-    return Citation(
-        number=passage.number,
-        document_id=hit.document_id,
-        chunk_id="" if passage.record_id else hit.chunk_id,
-        path=hit.path,
-        heading=hit.heading,
-        page=passage.page,
-        start_char=hit.start_char,
-        end_char=hit.end_char,
-        quote=quote,
-        record_id=passage.record_id,
     )
 
 

@@ -10,10 +10,9 @@ from core.rag.analysis import analyze, asked_numbers, heading_numbers, without_n
 from core.rag.analysis.filler_phrases import without_asking
 from core.rag.analysis.language import detect_language
 from core.rag.answering.extracts.subjects import Headings
-from core.rag.answering.relevance.compared import without_distinction
 from core.rag.answering.types import Passage
 from core.rag.extraction.source_code import is_code
-from core.rag.headings import headings_of, last_heading
+from core.rag.headings import headings_of, last_heading, without_distinction
 
 
 @dataclass(frozen=True, slots=True)

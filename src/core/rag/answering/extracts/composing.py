@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from core.rag.analysis import query_terms
-from core.rag.answering.checking.citations import citation
 from core.rag.answering.extracts.blocks import Block, Shown, block_at, show
 from core.rag.answering.extracts.choosing import choose, without_quoted, worth
+from core.rag.answering.extracts.citing import citation
 from core.rag.answering.extracts.code_spans import Span, comment_on
 from core.rag.answering.extracts.items import (
     code_behind,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from core.rag.analysis import analyze, asked_name, asked_names, asked_words, defined_words, query_terms
 from core.rag.analysis.filler_phrases import without_phrases
+from core.rag.analysis.joined_words import Together
 from core.rag.answering.extracts.announced import announces
 from core.rag.answering.extracts.called import Source, entitled, names_not_asked
 from core.rag.answering.extracts.code_spans import Span
@@ -40,7 +41,6 @@ from core.rag.answering.extracts.subjects import asks_for_heading
 from core.rag.answering.extracts.substance import LITTLE, asks_for_source, only_points, substance
 from core.rag.answering.extracts.table_rows import is_row, with_head
 from core.rag.answering.prose import LESS, is_beside_the_point, names_code
-from core.rag.answering.relevance.joined_words import Together
 from core.rag.answering.types import Passage
 from core.rag.answering.vectors import sentence_vectors
 from core.rag.embedder.likeness import likeness, usual_cosine

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from core.rag.analysis import analyze, query_terms
 from core.rag.analysis.verb_forms import INFINITIVES
-from core.rag.answering.checking.citations import citation
+from core.rag.answering.extracts.citing import citation
 from core.rag.answering.extracts.showing import shown
 from core.rag.answering.types import Citation, FoundEntity, FoundFact, Passage
 from core.rag.answering.understanding.asked_times import times_asked

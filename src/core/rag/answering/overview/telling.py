@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from itertools import groupby
 from pathlib import PurePosixPath
 
-from core.rag.answering.checking.citations import Checked, citation
+from core.rag.answering.checking.citations import Checked
+from core.rag.answering.extracts.citing import citation
 from core.rag.answering.extracts.code_spans import Span
 from core.rag.answering.extracts.composing import LABEL
 from core.rag.answering.extracts.items import said_by

@@ -26,7 +26,6 @@ from core.rag.answering.relevance.compared import (
     is_called,
     share_of,
     weighed,
-    without_distinction,
     words_of,
 )
 from core.rag.answering.relevance.scores import matches
@@ -37,6 +36,7 @@ from core.rag.embedder.likeness import likeness, usual_cosine
 from core.rag.errors import EmbeddingError
 from core.rag.extraction.names import names_in
 from core.rag.extraction.words import longest_names, normalize_name, normalized_words, word_spans
+from core.rag.headings import without_distinction
 from core.rag.retrieval.legs import SAMPLE_SIZE, Legs
 from libs.regexes import regex
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from core.rag.analysis import analyze, index_terms, query_terms
+from core.rag.analysis.joined_words import Together
 from core.rag.analysis.language import DEFAULT_LANGUAGE, question_language
-from core.rag.answering.relevance.joined_words import Together
 from core.rag.answering.relevance.scores import matches, search_terms
 from core.rag.answering.types import Analysis, FoundEntity, Knowledge
 from core.rag.answering.understanding.intents import has_words, subject_of
@@ -38,8 +38,6 @@ _MOST_WORDS = 500
 _SHORTEST_PART = 5
 #: Letters of a name in a script without spaces that is more than one ordinary word.
 _LONG_NAME = 4
-#: What a title has to tell it from others: "Ebb (1931 film)".
-_DISTINGUISHES = regex(r" \([^()]*\)\Z")
 _ACRONYM = regex(r"\b[A-Z]{2}")
 _LAST_LATIN = "\u0250"
 _HIRAGANA = regex(r"[\u3041-\u309f]")
@@ -267,8 +265,3 @@ def share_of(words: Words, found: Collection[str]) -> float:
     """Return the weight of the words that were found as a share of all, from 0 to 1."""
     total = math.fsum(words.values())
     return math.fsum(weight for stems, weight in words.items() if not stems.isdisjoint(found)) / total if total else 0.0
-
-
-def without_distinction(title: str) -> str:
-    """Return a title without what tells it from others: ``Ebb`` for ``Ebb (1931 film)``."""
-    return _DISTINGUISHES.sub("", title)

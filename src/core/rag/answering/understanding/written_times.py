@@ -89,7 +89,7 @@ def _sharing(match: re.Match[str]) -> Iterator[WrittenTime]:
     month = NUMBERS[match["month"].lower()] if match["month"] else last_month
     first = _written(int(match["year"]) - (month > last_month), month, day)  # November to February
     last = _written(int(match["year"]), last_month, last_day)
-    start, end = period(first), period(last)
+    start, end = span_of(first), span_of(last)
     if start is None or end is None or start[0] >= end[0]:
         return
     if match["dash"]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Set
 
-from core.rag.analysis import analyze, joined_terms
+from core.rag.analysis.analyzer import analyze, joined_terms
 from core.rag.analysis.language import detect_language
 from libs.regexes import regex
 
