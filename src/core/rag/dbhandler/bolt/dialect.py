@@ -187,10 +187,13 @@ class Dialect(ABC):
             index,
             f"UNWIND $queries AS q {self._text_call('q.query', limited=most > 0)} "
             "RETURN q.word AS word, count(node) AS n",
-            queries=[{"word": word, "query": words_query(self._prefix, index.key, {word: 1.0})} for word in words],
+            queries=self._word_queries(index, words),
             k=most or MAX_K,
         )
         return {row["word"]: row["n"] for row in rows}
+
+    def _word_queries(self, index: TextIndex, words: Sequence[str]) -> list[Row]:
+        return [{"word": word, "query": words_query(self._prefix, index.key, {word: 1.0})} for word in words]
 
     @abstractmethod
     def _text_call(self, query: str, *, limited: bool = True) -> str:
@@ -293,11 +296,11 @@ def words_query(prefix: str, key: str, words: Mapping[str, float]) -> str:
     return f'+{prefix}partition:"{key}"^0 +{prefix}terms:({" ".join(parts)})'
 
 
-def matches(rows: Sequence[Row], score: Callable[[float], float], k: int) -> list[Match]:
-    """Return the ``k`` best rows of ``id`` and ``score``, equal ones by id."""
-    found = [Match(row["id"], score(row["score"])) for row in rows if row["id"] is not None]
-    found.sort(key=lambda match: (-match.score, match.id))
-    return found[:k]
+def matches(found: Mapping[str, float], score: Callable[[float], float], k: int) -> list[Match]:
+    """Return the ``k`` best nodes by what the server says of them, which ``score`` makes a cosine; equal ones by id."""
+    ranked = [Match(identifier, score(said)) for identifier, said in found.items()]
+    ranked.sort(key=lambda match: (-match.score, match.id))
+    return ranked[:k]
 
 
 def more_than(k: int, factor: int, least: int) -> int:

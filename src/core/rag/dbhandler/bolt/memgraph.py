@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from typing import Final
 
-from core.rag.dbhandler.bolt.dialect import Abilities, Dialect, Runner, bfs_nodes, matches, more_than, not_created
+from core.rag.dbhandler.bolt.dialect import (
+    Abilities,
+    Dialect,
+    Runner,
+    bfs_nodes,
+    matches,
+    more_than,
+    not_created,
+    scores_by_id,
+)
 from core.rag.dbhandler.bolt.hints import hinted
 from core.rag.dbhandler.bolt.memgraph_settings import unfit_settings
 from core.rag.dbhandler.bolt.memgraph_words import MISSING, THERE, KeywordIndexes, names_of
 from core.rag.dbhandler.misuse import other_dimension
 from core.rag.dbhandler.store import MAX_K, Match
-from core.rag.schema import SERVER_INDEXES, Label, VectorIndex, check_name
+from core.rag.schema import SERVER_INDEXES, Label, TextIndex, VectorIndex, check_name
 
 #: Initial capacity of a vector index; the server doubles it when it is full.
 _CAPACITY = 4096
+
+#: Counts what matches a query in the index itself: each node of the index has a number in this field.
+_COUNT: Final = json.dumps({"n": {"value_count": {"field": "gid"}}})
 
 #: The labels with most nodes. An index on the namespace alone would be taken for nodes whose id is known, too.
 _LARGE = (Label.DOCUMENT, Label.CHUNK, Label.ENTITY, Label.VECTOR)
@@ -44,6 +58,7 @@ class MemgraphDialect(Dialect):
         """
         super().__init__(runner, abilities)
         self._limit = "{limit: $k}" if limit_in_map else "$k"
+        self._counting = limit_in_map  # the field that is counted had another name before 3.11
         self._keywords = KeywordIndexes(runner)
 
     @classmethod
@@ -187,24 +202,42 @@ class MemgraphDialect(Dialect):
                 "CALL vector_search.search($name, $wanted, $query) YIELD node, distance "
                 "WITH collect({i: id(node), distance: distance}) AS near "
                 "UNWIND near AS one WITH size(near) AS raw, one.i AS i, one.distance AS distance "
-                f"MATCH (v:{check_name(index.label)}) WHERE id(v) = i RETURN v.id AS id, distance AS score, raw",
+                f"MATCH (v:{check_name(index.label)}) WHERE id(v) = i AND v.id IS NOT NULL "
+                "RETURN max(raw) AS raw, collect(v.id) AS ids, collect(distance) AS scores",
                 name=name,
                 wanted=wanted,
                 query=query,
             )
-            if len(rows) >= k or wanted == MAX_K:
+            found, raw = scores_by_id(rows), rows[0]["raw"]
+            if len(found) >= k or wanted == MAX_K:
                 break
-            if rows and rows[0]["raw"] < wanted:  # these are all
+            if found and raw < wanted:  # these are all
                 break
-            if not rows and await self._size(index) <= wanted:
+            if not found and await self._size(index) <= wanted:
                 break
             wanted = more_than(wanted, 4, 1000)
         # The server's own "similarity" is an absolute value, and makes opposites alike.
-        return matches(rows, lambda distance: 1 - distance, k)
+        return matches(found, lambda distance: 1 - distance, k)
 
     async def _size(self, index: VectorIndex) -> int:
         rows = await self._runner.query("SHOW VECTOR INDEX INFO")
         return sum(row["size"] for row in rows if row["label"].lstrip(":") == index.label)
+
+    async def text_counts(self, index: TextIndex, words: Sequence[str], most: int = 0) -> dict[str, int]:
+        """See :class:`~core.rag.dbhandler.bolt.dialect.Dialect`.
+
+        To yield the nodes takes the server 10 to 15 µs for each, and gives 10,000 at most.
+        """
+        if not self._counting:
+            return await super().text_counts(index, words, most)
+        rows = await self._search_words(
+            index,
+            "UNWIND $queries AS q CALL text_search.aggregate($name, q.query, $count) YIELD aggregation "
+            "RETURN q.word AS word, aggregation",
+            queries=self._word_queries(index, words),
+            count=_COUNT,
+        )
+        return {row["word"]: int(json.loads(row["aggregation"])["n"]["value"]) for row in rows}
 
     def _text_call(self, query: str, *, limited: bool = True) -> str:  # noqa: ARG002 - there always is a limit
         return f"CALL text_search.search($name, {query}, {self._limit}) YIELD node"

@@ -178,8 +178,7 @@ class Neo4jDialect(Dialect):
             wanted=more_than(k, 4, 128),
             query=query,
         )
-        found = [{"id": i, "score": score} for i, score in scores_by_id(rows).items()]
-        return matches(found, lambda score: 2 * score - 1, k)
+        return matches(scores_by_id(rows), lambda score: 2 * score - 1, k)
 
     def _text_call(self, query: str, *, limited: bool = True) -> str:
         limit = ", {limit: $k}" if limited else ""
