@@ -59,8 +59,7 @@ class Admission:
         return replace(knowledge, entities=entities, facts=facts, hits=hits)
 
     async def _chunks(self, ids: Iterable[str]) -> set[str]:
-        facts = await self._legs.facts(list(ids))
-        return {name for name, fact in facts.items() if self._wanted.matches(fact)}
+        return await self._legs.passing(self._wanted, list(ids))
 
     async def _mentioned(self, entities: Collection[str], chunks: Collection[str]) -> set[str]:
         rows = await self._client.read(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -125,51 +125,46 @@ class Legs:
         )
         return [frozenset((row["terms"] or "").split()) for row in rows]
 
-    async def facts(self, chunk_ids: Collection[str]) -> dict[str, dict[str, Any]]:
-        """Return the fields of the documents of chunks that filters test.
-
-        Returns:
-            By chunk id: ``path, uri, title, source_names, source_uris, source_id, mime_type, created_at, updated_at,
-            metadata`` (JSON).
-        """
+    async def facts(self, wanted: Filter, chunk_ids: Collection[str]) -> dict[str, dict[str, Any]]:
+        """Return the fields that a filter tests, of the documents of chunks, by the ids of the chunks."""
         match, ids = "MATCH (c:DocumentChunk {id: i})-[:CHUNK_OF]->(d:Document)", sorted(chunk_ids)
-        rows = await self._client.read_together(match, {"key": "c.id", **_FACTS}, ids, at_once=1000)
-        sourced = f"{match} {_SOURCED}"
-        return _with_sources(
-            rows, await self._client.read_together(sourced, {"key": "c.id", **_SOURCE}, ids, at_once=1000)
+        return await _facts(
+            wanted,
+            "c.id",
+            lambda columns, more: self._client.read_together(match + more, columns, ids, at_once=1000),
         )
 
     async def passing(self, wanted: Filter, chunk_ids: Collection[str]) -> set[str]:
         """Return those of given chunks whose documents pass a filter."""
-        return {key for key, row in (await self.facts(chunk_ids)).items() if wanted.matches(row)}
+        return {key for key, row in (await self.facts(wanted, chunk_ids)).items() if wanted.matches(row)}
 
     async def documents_where(self, wanted: Filter) -> dict[str, str]:
         """Return the paths of the documents that pass a filter, by their ids."""
-        # A separate statement: OPTIONAL MATCH scans every edge of the graph on the embedded engine.
-        rows = await self._documents(wanted, {"key": "d.id", **_FACTS})
-        facts = _with_sources(rows, await self._documents(wanted, {"key": "d.id", **_SOURCE}, f" {_SOURCED}"))
+        facts = await _facts(wanted, "d.id", lambda columns, more: self._documents(wanted, columns, more))
         return {key: row["path"] for key, row in facts.items() if wanted.matches(row)}
 
-    async def _documents(self, wanted: Filter, columns: Mapping[str, str], more: str = "") -> list[Row]:
+    async def _documents(self, wanted: Filter, columns: Mapping[str, str], more: str) -> list[Row]:
         """Return the documents that may pass a filter, by an index if it names their paths or sources."""
-        pushed, returned = wanted.pushdown(), ", ".join(f"{column} AS {name}" for name, column in columns.items())
+        pushed = wanted.pushdown()
         for field, values in (("path", pushed.paths), ("source_id", pushed.source_ids)):
             if values is not None:
-                match = f"UNWIND $ids AS i MATCH (d:Document {{{field}: i}}) WHERE d.namespace = $namespace"
-                return await self._client.read_for_ids(f"{match}{more} RETURN {returned}", values)
-        match = "MATCH (d:Document) WHERE d.namespace = $namespace AND d.path STARTS WITH $prefix"
-        return await self._client.read(f"{match}{more} RETURN {returned}", prefix=pushed.path_prefix or "")
+                match = f"MATCH (d:Document {{{field}: i}}) WHERE d.namespace = $namespace"
+                return await self._client.read_together(match + more, columns, values)
+        found = await self._client.read(
+            "MATCH (d:Document) WHERE d.namespace = $namespace AND d.path STARTS WITH $prefix"
+            f"{more} RETURN collect([{', '.join(columns.values())}]) AS found",
+            prefix=pushed.path_prefix or "",
+        )
+        return [dict(zip(columns, values, strict=True)) for values in found[0]["found"]]
 
     async def terms_where(self, wanted: Filter, limit: int) -> dict[str, str] | None:
         """Return the analysed words of chunks whose documents pass a filter, by chunk id; ``None`` over ``limit``."""
         texts: dict[str, str] = {}
         for part in batches(list(await self.documents_where(wanted)), max_rows=1000):
-            chunks = await self._client.read(
-                "UNWIND $ids AS i MATCH (d:Document {id: i})<-[:CHUNK_OF]-(c:DocumentChunk) "
-                "RETURN c.id AS id, c.terms AS terms",
-                ids=part,
+            chunks = await self._client.read_lists(
+                "MATCH (d:Document {id: i})<-[:CHUNK_OF]-(c:DocumentChunk)", ("c.id", "c.terms"), part, at_once=1000
             )
-            texts.update((chunk["id"], chunk["terms"]) for chunk in chunks)
+            texts.update((identifier, terms) for identifier, terms in chunks)
             if len(texts) > limit:
                 return None
         return texts
@@ -183,22 +178,25 @@ class Legs:
         return dict(pairs)
 
 
-#: The fields of a document ``d`` that filters test, except its sources.
-_FACTS = {
-    field: f"d.{field}"
-    for field in ("path", "uri", "title", "source_id", "mime_type", "created_at", "updated_at", "metadata")
-}
-_SOURCED = "MATCH (d)-[:SOURCED_FROM]->(s:Source)"
-_SOURCE = {"name": "s.name", "uri": "s.uri"}
+async def _facts(
+    wanted: Filter, key: str, read: Callable[[Mapping[str, str], str], Awaitable[list[Row]]]
+) -> dict[str, dict[str, Any]]:
+    """Return the path of documents and what else a filter tests, by ``key``.
 
-
-def _with_sources(rows: Iterable[Row], sources: Iterable[Row]) -> dict[str, dict[str, Any]]:
-    """Return the fields that filters test, with those of sources, by ``key``."""
-    facts = {row.pop("key"): {**row, "source_names": [], "source_uris": []} for row in rows}
-    for row in sources:
-        if row["key"] in facts:
-            facts[row["key"]]["source_names"].append(row["name"])
-            facts[row["key"]]["source_uris"].append(row["uri"])
+    Args:
+        wanted: The filter. What it does not test is not read: of all documents of a namespace, that takes long.
+        key: What the result is by.
+        read: Returns these columns of documents ``d``, after more of a statement.
+    """
+    tested = {field.split(".", 1)[0] for field in wanted.fields()}
+    columns = {name: f"d.{name}" for name in sorted({"path"} | tested - {"source"})}
+    facts = {row["key"]: row for row in await read({"key": key, **columns}, "")}
+    if "source" in tested:
+        # A separate statement: OPTIONAL MATCH scans every edge of the graph on the embedded engine.
+        for row in await read({"key": key, "name": "s.name", "uri": "s.uri"}, " MATCH (d)-[:SOURCED_FROM]->(s:Source)"):
+            if row["key"] in facts:
+                facts[row["key"]].setdefault("source_names", []).append(row["name"])
+                facts[row["key"]].setdefault("source_uris", []).append(row["uri"])
     return facts
 
 

@@ -164,7 +164,7 @@ class Retriever:
                 if texts is not None:
                     return await rankings.among(texts)
             ranking = await rankings.best(min(size, MAX_K))
-            facts.update(await legs.facts([key for key in ranking if key not in facts]))
+            facts.update(await legs.facts(wanted, [key for key in ranking if key not in facts]))
             passing = {key: value for key, value in ranking.items() if key in facts and wanted.matches(facts[key])}
             if len(passing) >= k or len(ranking) < min(size, MAX_K):
                 return passing
