@@ -29,7 +29,11 @@ FROM_RULE = "rule"
 
 #: The properties that follow from what mentions, titles and records say.
 STATE = ("name", "type", "mention_count", "titled", "recorded", "forms")
-_COLUMNS = "e.id AS id, e.origin AS origin, " + ", ".join(f"e.{name} AS {name}" for name in STATE)
+_COLUMNS = ("id", "origin", *STATE)
+# As one record: of 2,400 rows, the driver makes seven times as much work.
+_READ = (
+    f"{EACH_LINE}MATCH (e:Entity {{id: part[0]}}) RETURN collect([{', '.join(f'e.{c}' for c in _COLUMNS)}]) AS found"
+)
 
 # Properties that all entities of one statement share.
 _COMMON = "namespace: $namespace, origin: $origin, created_at: $now, updated_at: $now"
@@ -225,8 +229,8 @@ class EntityLedger:
         await lock(tx, Label.ENTITY, [*ids, *self._held])
         found: dict[str, Row] = {}
         for lines in packed(ids):
-            rows = await tx.run(f"{EACH_LINE}MATCH (e:Entity {{id: part[0]}}) RETURN {_COLUMNS}", lines)
-            found.update((row["id"], row) for row in rows)
+            rows = await tx.run(_READ, lines)
+            found.update((values[0], dict(zip(_COLUMNS, values, strict=True))) for values in rows[0]["found"])
         return found
 
 
