@@ -59,7 +59,7 @@ async def main(folder: Path) -> None:
             async with KnowledgeBase.open(f"embedded:{place}/graph.grafeo") as kb:
                 await kb.embedder.get_embedding("load the model")
                 started = time.perf_counter()
-                report = await kb.ingest(_documents(data.passages, size))
+                report = await kb.ingest(documents(data.passages, size))
                 rate = report.chunks / (time.perf_counter() - started)
                 store = await kb.client.find_vector_store()
                 queries = await kb.embedder.get_embeddings(questions)
@@ -109,7 +109,7 @@ def plot(measured: list[Cost]) -> Path:
     return PLOT
 
 
-def _documents(passages: list[dict[str, str]], size: int) -> Iterator[Document]:
+def documents(passages: list[dict[str, str]], size: int) -> Iterator[Document]:
     """As many different short documents as asked for, of real passages."""
     for number in range(size):
         first = passages[number % len(passages)]
