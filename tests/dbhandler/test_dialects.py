@@ -105,13 +105,19 @@ async def test_the_limit_of_a_text_search_is_sent_as_the_version_takes_it(signat
     assert parameters["k"] == 7
 
 
-@pytest.mark.parametrize(("signature", "limit"), [(LIMIT_TEXT, ", $k)"), (MAP_TEXT, ", {limit: $k})")])
-async def test_memgraph_counts_the_texts_that_hold_a_word(signature: str, limit: str) -> None:
-    runner = memgraph(VECTORS, signature, CALL_text=[{"word": "alpha", "n": 7}])
+@pytest.mark.parametrize(
+    ("signature", "call", "row"),
+    [
+        (LIMIT_TEXT, "text_search.search($name, q.query, $k)", {"n": 7}),
+        (MAP_TEXT, "text_search.aggregate($name, q.query, $count)", {"aggregation": '{"n":{"value":7.0}}'}),
+    ],
+)
+async def test_memgraph_counts_the_texts_that_hold_a_word(signature: str, call: str, row: Row) -> None:
+    runner = memgraph(VECTORS, signature, CALL_text=[{"word": "alpha", **row}])
     dialect = await MemgraphDialect.learn(runner)
     assert await dialect.text_counts(TEXT, ["alpha", "beta"]) == {"alpha": 7}
     statement, parameters = runner.sent[-1]
-    assert limit in statement
+    assert call in statement
     assert parameters["queries"][1] == {
         "word": "beta",
         "query": f'+data.partition:"{TEXT.key}"^0 +data.terms:("beta")',
@@ -258,8 +264,9 @@ async def test_memgraph_is_asked_for_more_where_dead_vectors_take_the_places() -
     """Deleted nodes stay in the index for a while: the neighbours that live may be far down."""
 
     def near(parameters: Any) -> list[Row]:
-        alive = [{"id": f"v{i}", "score": 0.1 * i, "raw": parameters["wanted"]} for i in range(5)]
-        return alive if parameters["wanted"] >= 4000 else alive[:1] if parameters["wanted"] >= 1000 else []
+        alive = 5 if parameters["wanted"] >= 4000 else 1 if parameters["wanted"] >= 1000 else 0
+        ids, scores = [f"v{i}" for i in range(alive)], [0.1 * i for i in range(alive)]
+        return [{"raw": parameters["wanted"] if alive else None, "ids": ids, "scores": scores}]
 
     info = [{**vector_row("vector_x", INDEX.label, 3), "size": 9000}]
     runner = memgraph(VECTORS, MAP_TEXT, SHOW_VECTOR_INDEX_INFO=info, CALL_vector=near)

@@ -8,6 +8,7 @@ another question is worse than none.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import Final
 
@@ -25,8 +26,6 @@ _AGGREGATES: Final[dict[Cue, Kind]] = {"sum": "sum", "average": "avg", "median":
 _OF_ALL: Final = frozenset({"sum", "avg", "median", "highest", "lowest"})
 _FREQUENT: Final[dict[Cue, Kind]] = {"frequent": "most", "rare": "fewest"}
 _OF_SOME: Final[dict[Cue, Kind]] = {"more": "most", "fewer": "fewest", "higher": "highest", "lower": "lowest"}
-
-
 #: What needs no numbers.
 _COUNTED: Final = frozenset({"distinct", "count", "share", "list", "latest", "earliest"})
 
@@ -36,15 +35,29 @@ def plan(question: Question, seen: Seen) -> Plan | None:
     reading = Reading(question, seen)
     found = reading.plan()
     series = {name for name, field in seen.fields.items() if seen.name == DOCUMENTS and field.is_number}
-    named = dict.fromkeys(name for _, name in seen.named(question))
-    if found is not None and found.field not in series:
-        of_series = [name for name in named if name in series and found.kind in IN_TIME]
-        if not of_series:
-            return found
-        named = dict.fromkeys(of_series)
-    elif found is not None:
-        named = dict.fromkeys([found.field])
-    for name in named:
+    names = [*dict.fromkeys(name for _, name in seen.named(question))]
+    if found is None:
+        return _plan_of_rows(question, seen, names, series, reading)
+    if found.field in series:
+        return _plan_of_rows(question, seen, [found.field], series, reading)
+    if found.kind in IN_TIME:  # "the latest EIP" is no other document
+        return _plan_of_rows(question, seen, [name for name in names if name in series], series, reading) or found
+    return found
+
+
+def _plan_of_rows(
+    question: Question, seen: Seen, names: Iterable[str], series: Collection[str], reading: Reading
+) -> Plan | None:
+    """Return what a question asks that calls the records by one of some fields; ``None`` if that is not sure.
+
+    Args:
+        question: The question.
+        seen: The collection.
+        names: The fields.
+        series: Those with the numbers of documents.
+        reading: The question, read otherwise.
+    """
+    for name in names:
         field = seen.fields[name]
         # "Which players have no points", "which PEPs are withdrawn", each of which has a number
         if name in series or not (field.is_number or field.is_date or field.is_yes_or_no):
