@@ -9,7 +9,11 @@ import re
 
 import pytest
 
-from libs.regexes import regex
+from core.rag.analysis.dates import dates_in
+from core.rag.analysis.months import ANY_MONTH, NUMBERS
+from core.rag.answering.understanding.asked_times import times_asked
+from core.rag.retrieval.tables.dates import Dates
+from libs.regexes import matched_as, regex
 from tests.test_floors import MODULES
 
 
@@ -56,3 +60,19 @@ def test_all_of_the_house_are_expressions() -> None:
     assert len(written) > 500
     for (module_name, name), value in written.items():
         assert re.compile(value.pattern, value.flags), f"{name} of {module_name}"
+
+
+@pytest.mark.parametrize("instead", [("s", "\u017f"), ("i", "\u0131"), ("i", "\u0130"), ("k", "\u212a")])
+def test_what_a_pattern_finds_in_other_letters_has_its_place_in_a_table(instead: tuple[str, str]) -> None:
+    """A title "Auguſt 1903" of an old print ended an ingest, before."""
+    months = re.compile(ANY_MONTH, re.IGNORECASE)
+    for name, number in NUMBERS.items():
+        written = name.replace(*instead)
+        if months.fullmatch(written):
+            assert NUMBERS[matched_as(written)] == number
+        text = f"{written} 1903"
+        assert [*dates_in(text)] in ([(1903, number, None)], [])
+        assert len(times_asked(f"in {text}, in {written}, since {written}")) >= 1
+        assert Dates().iso(text) == f"1903-{number:02}"
+    for phrase in ("yesterday", "six days ago", "vor drei Monaten", "hier", "in the last six months"):
+        assert times_asked(phrase.replace(*instead)) is not None

@@ -16,6 +16,7 @@ from core.rag.answering.computing.planning import plan
 from core.rag.answering.computing.question import questions
 from core.rag.answering.computing.seen import Seen
 from core.rag.answering.response import WORKED_OUT
+from core.rag.retrieval.tables.asked import Group
 from libs.dataloader import Document
 from tests.answering.models import Talking
 from tests.dbhandler.kit import Engine
@@ -354,10 +355,14 @@ async def test_a_model_is_given_the_number_and_its_citation_holds(
 
 
 FIELDS = ["city", "unit price", "unitPrice", "since", "a.b", "größe", "or", "名前", ""]
+VALUES = ["Ulm", "in", "2020-01-01", "3/4/2024", "3,5"]
 RECORDS = st.lists(
     st.dictionaries(
         st.sampled_from(FIELDS) | st.text(max_size=5),
-        st.none() | st.integers() | st.text(max_size=8) | st.sampled_from(["Ulm", "in", "2020-01-01", "3,5"]),
+        st.none()
+        | st.integers()
+        | st.text(max_size=8)
+        | st.sampled_from(["Ulm", "in", "2020-01-01", "3/4/2024", "3,5"]),
         max_size=5,
     ),
     max_size=8,
@@ -378,6 +383,16 @@ WORDS = st.sampled_from(
         "Ulm",
         "us",
         "city",
+        "since",
+        "which month",
+        "per month",
+        "latest",
+        "3 oldest",
+        "most common",
+        "not",
+        "spent",
+        "who",
+        "in March 2024",
         "?",
     )
 )
@@ -390,5 +405,7 @@ def test_whatever_is_asked_of_whatever_records_is_read_or_not(text: str, records
         seen.take(records, question.spellings())
         found = plan(question, seen)
         if found is not None:
-            named = {found.field, found.group_by, *(one.field for one in found.conditions)} - {""}
+            group = Group.parse(found.group_by)
+            named = {found.field, group.field, *(one.field for one in found.conditions)} - {""}
             assert named <= seen.fields.keys()
+            assert not group.unit or seen.fields[group.field].is_date

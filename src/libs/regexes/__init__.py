@@ -50,3 +50,15 @@ def regex(source: str | bytes, flags: int = 0) -> re.Pattern[str] | re.Pattern[b
         The pattern, for all that its methods do. `re.sub` and its like, which want a compiled one, do not take it.
     """
     return cast("re.Pattern[str]", _Regex(source, flags))
+
+
+def matched_as(text: str) -> str:
+    """Return what a pattern that ignores case takes a text for, in lower case: the key of what was found in a table.
+
+    Such a pattern finds more than other cases: the long s of old prints ("Auguſt") and both letters i of Turkish.
+
+    Example:
+        >>> matched_as("Auguſt"), matched_as("APRİL"), matched_as("aprıl")
+        ('august', 'april', 'april')
+    """
+    return text.casefold().replace("\u0131", "i").replace("\u0307", "")

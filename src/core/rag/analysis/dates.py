@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Final
 
 from core.rag.analysis.months import ANY_MONTH, NUMBERS
-from libs.regexes import regex
+from libs.regexes import matched_as, regex
 
 _YEAR: Final = r"(?P<year>(?:19|20)\d\d)"
 _OF_YEAR: Final = rf"(?:,?\s+(?:of\s+|del?\s+)?{_YEAR}(?!\d))"
@@ -75,7 +75,7 @@ def _found(text: str) -> Iterator[tuple[tuple[int, int], tuple[int | None, int, 
     for pattern in _PATTERNS if _LIKELY.search(text) is not None else ():
         for found in pattern.finditer(text):
             parts = found.groupdict()
-            name, day, year = parts["month"].lower(), parts.get("day"), parts.get("year")
+            name, day, year = matched_as(parts["month"]), parts.get("day"), parts.get("year")
             month = int(name) if name.isdigit() else NUMBERS[name]
             if 1 <= month <= 12 and (day is None or 1 <= int(day) <= 31):
                 yield found.span(), (int(year) if year else None, month, int(day) if day else None)
@@ -116,7 +116,7 @@ def path_dates(path: str) -> tuple[str, ...]:
         return words
     month = found["month"] or found["named"] or found["behind"]
     day = found["day"] or found["after"] or found["before"]
-    number = int(month) if month.isdigit() else NUMBERS[month.lower()]
+    number = int(month) if month.isdigit() else NUMBERS[matched_as(month)]
     return date_words(f"{found['year']}-{number:02}-{int(day):02}")
 
 

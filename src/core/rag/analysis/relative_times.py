@@ -10,6 +10,7 @@ from typing import Final
 from core.rag.analysis.language import detect_language
 from core.rag.analysis.months import MONTHS
 from core.rag.analysis.numerals import FROM_TWO
+from libs.regexes import matched_as
 
 #: Numbers as words, by what they count; the articles are one.
 _COUNTS: Final = dict.fromkeys("a an one ein eine einem einer un une una".split(), 1) | {
@@ -92,18 +93,18 @@ def relative_times(question: str, now: datetime) -> Iterator[tuple[int, str, tup
             if (span := _until_now(match.lastgroup or "", _number(match["count"]), now)) is not None:
                 yield match.start(), match[0], span
     for match in _DAY.finditer(question):
-        if match[0].lower() == _HERE and detect_language(question.split()) != "french":
+        if matched_as(match[0]) == _HERE and detect_language(question.split()) != "french":
             continue
-        day = " ".join(match[0].lower().split())
+        day = " ".join(matched_as(match[0]).split())
         if (span := _span("day", _DAYS[day], now)) is not None:
             yield match.start(), match[0], span
     for match in _MONTH.finditer(question):
-        if (span := _span("month", (now.month - MONTHS[match["name"].lower()]) % 12, now)) is not None:
+        if (span := _span("month", (now.month - MONTHS[matched_as(match["name"])]) % 12, now)) is not None:
             yield match.start("name"), match["name"], span
 
 
 def _number(text: str) -> int:
-    return int(text) if text.isdigit() else _COUNTS[text.lower()]
+    return int(text) if text.isdigit() else _COUNTS[matched_as(text)]
 
 
 def _span(unit: str, passed: int, now: datetime) -> tuple[datetime, datetime] | None:

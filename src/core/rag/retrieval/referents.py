@@ -13,7 +13,7 @@ from typing import Final
 
 from core.rag.analysis import query_terms
 from core.rag.analysis.language import is_surely_english
-from libs.regexes import regex
+from libs.regexes import matched_as, regex
 
 #: Weight of the item that an ordinal refers to, the same as for words of the question, and of names that a pronoun may
 #: refer to, divided by the square root of their number.
@@ -265,7 +265,7 @@ def _ordinal(question: str, answer: str) -> str:
     spoken_of = set(query_terms(answer))
     for match in _POSITION.finditer(question):
         before, noun = (match["before"] or "").strip().casefold(), match["noun"] or ""
-        place = _ORDINALS[match["ordinal"].casefold()] if match["ordinal"] else int(match["number"]) - 1
+        place = _ORDINALS[matched_as(match["ordinal"])] if match["ordinal"] else int(match["number"]) - 1
         counted = noun.istitle() or noun.casefold() in _COUNTED
         if (before and before not in _ARTICLES) or (counted and spoken_of.isdisjoint(query_terms(noun))):
             continue

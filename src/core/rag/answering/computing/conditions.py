@@ -159,7 +159,7 @@ class Conditions(Naming):
         """
         for place, (named, name) in enumerate(self._free):
             beside = self._adjoin(named, span) or self._adjoin(span, named) or (by and self._leads(named, span))
-            if beside and fits(name, self._seen.fields[name]):
+            if beside and name in self._seen.fields and fits(name, self._seen.fields[name]):
                 del self._free[place]
                 return name
         return None

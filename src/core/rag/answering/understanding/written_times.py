@@ -9,7 +9,7 @@ from typing import Final
 
 from core.rag.analysis.months import ANY_MONTH, NUMBERS
 from core.rag.times import span_of
-from libs.regexes import regex
+from libs.regexes import matched_as, regex
 
 #: No part of a larger number or name.
 _FREE: Final = r"(?<![\w.,:/-])"
@@ -67,7 +67,7 @@ def written_times(question: str) -> Iterator[WrittenTime]:
         yield from _time(match, f"{match['year']}-{match['month']:0>2}-{match['day']:0>2}")
     for match in _BY_NAME.finditer(question):
         day = match["day"] or match["day_behind"]
-        month = f"{match['year']}-{NUMBERS[match['month'].lower()]:02}"
+        month = f"{match['year']}-{NUMBERS[matched_as(match['month'])]:02}"
         yield from _time(match, f"{month}-{day:0>2}" if day else month)
     for match in _SHARING.finditer(question):
         yield from _sharing(match)
@@ -85,8 +85,8 @@ def _sharing(match: re.Match[str]) -> Iterator[WrittenTime]:
     day, last_day = match["day"] or match["behind"] or match["only"], match["last_day"] or match["last_behind"]
     if (day is None) != (last_day is None):
         return
-    last_month = NUMBERS[match["last_month"].lower()]
-    month = NUMBERS[match["month"].lower()] if match["month"] else last_month
+    last_month = NUMBERS[matched_as(match["last_month"])]
+    month = NUMBERS[matched_as(match["month"])] if match["month"] else last_month
     first = _written(int(match["year"]) - (month > last_month), month, day)  # November to February
     last = _written(int(match["year"]), last_month, last_day)
     start, end = span_of(first), span_of(last)

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from core.rag.analysis.months import ANY_MONTH, NUMBERS
 from core.rag.retrieval.tables.values import DATE, fields_of
-from libs.regexes import regex
+from libs.regexes import matched_as, regex
 
 _YEAR: Final = r"(?P<year>[12]\d{3})"
 _WEEKDAY: Final = r"(?:[^\W\d_]{2,10}\.?,?\s+)?"
@@ -121,7 +121,7 @@ def _written(found: re.Match[str], year: str | None, month: str, day: str | None
     if year is None:
         short = int(found["short"])
         year = str(short + (1900 if short >= _LAST_CENTURY else 2000))
-    number = int(month) if month.isdecimal() else NUMBERS[month.lower()]
+    number = int(month) if month.isdecimal() else NUMBERS[matched_as(month)]
     try:
         there = date(int(year), number, int(day or 1)).isoformat()
     except ValueError:  # the 30th of February
