@@ -10,6 +10,7 @@ import pytest
 from core.rag import KnowledgeBase
 from core.rag.answering.computing.computed import computed
 from core.rag.answering.computing.question import chained
+from tests.answering.tables import with_records
 from tests.dbhandler.kit import Engine
 
 SALES = [
@@ -71,9 +72,7 @@ async def lines(kb: KnowledgeBase, question: str, *earlier: str) -> list[str]:
 
 @pytest.fixture
 async def kb(engine: Engine) -> AsyncIterator[KnowledgeBase]:
-    async with engine.knowledge() as opened:
-        for name, records in COLLECTIONS.items():
-            await opened.insert_many(name, records)
+    async with with_records(engine, COLLECTIONS) as opened:
         yield opened
 
 

@@ -10,6 +10,7 @@ import pytest
 from core.rag import KnowledgeBase
 from core.rag.answering.computing.computed import computed
 from core.rag.answering.computing.question import questions
+from tests.answering.tables import with_records
 from tests.dbhandler.kit import Engine
 
 EXPENSES = [
@@ -82,9 +83,7 @@ REFUSED = [
 
 @pytest.fixture
 async def kb(engine: Engine) -> AsyncIterator[KnowledgeBase]:
-    async with engine.knowledge() as opened:
-        for name, records in COLLECTIONS.items():
-            await opened.insert_many(name, records)
+    async with with_records(engine, COLLECTIONS) as opened:
         yield opened
 
 

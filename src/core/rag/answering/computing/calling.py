@@ -47,7 +47,7 @@ _DONE: Final[Mapping[str, frozenset[str]]] = {
 SPENDING: Final = words_of(
     "spend spends spent pay pays paid ausgegeben bezahlt gezahlt dépensé dépense payé gastado gastamos pagado"
 )
-_AMOUNTS: Final = words_of("amount amounts betrag montant importe")
+AMOUNTS: Final = words_of("amount amounts betrag montant importe")
 #: What has an amount of money: the largest one is that of the largest amount.
 PAID: Final = words_of(
     "expense expenses order orders invoice invoices payment payments sale sales deal deals transaction transactions "
@@ -78,7 +78,7 @@ def short_names(name: str, units: frozenset[str], *, yes_or_no: bool) -> set[str
     What is yes or no is not called by its last word, which ``never_active`` denies, but ``is_active`` is; nor is
     ``max_load``.
     """
-    bare = _IN_BRACKETS.sub("", name) or name
+    bare = _bare(name)
     words = own_words(bare, units)
     plain = _ASKS_YES_OR_NO.issuperset(words[:-1]) if yes_or_no else _MEASURED.isdisjoint(words[:-1])
     last = words[-1:] if plain else []
@@ -91,11 +91,6 @@ def done(name: str) -> frozenset[str]:
     return _DONE.get(main_word(name), frozenset())
 
 
-def is_amount(name: str) -> bool:
-    """Return whether a field is called an amount of money, or just an amount."""
-    return not MONEY_WORDS.isdisjoint(name_words(name)[-1:]) or main_word(name) in _AMOUNTS
-
-
 def own_words(name: str, units: frozenset[str] = UNIT_WORDS) -> list[str]:
     """Return the words of the name of a field, without what leads to it and the unit of its values."""
     words = name_words(name.rpartition(".")[2])
@@ -106,7 +101,11 @@ def own_words(name: str, units: frozenset[str] = UNIT_WORDS) -> list[str]:
 
 def main_word(name: str) -> str:
     """Return the last word of the name of a field, without its unit; empty, if it has none."""
-    return next(reversed(own_words(_IN_BRACKETS.sub("", name) or name)), "")
+    return next(reversed(own_words(_bare(name))), "")
+
+
+def _bare(name: str) -> str:
+    return _IN_BRACKETS.sub("", name) or name
 
 
 def is_shortened(name: str, span: Span) -> bool:

@@ -49,18 +49,18 @@ class Conditions(Naming):
             number = amount(value.spelled) if seen.is_number else None
             found = as_stored(seen.spelled[value.spelled]) if number is None else [plain_number(number)]
             values.setdefault(name, []).extend(found)
-        joined = []
+        joined = 0
         for first, second, place in self._joined():
             name = chosen[first.span]
             if name != chosen[second.span]:
                 if self._question.words[place] in ALL_OF:  # "assigned to Ada and open"
                     continue
                 return None
-            joined.append((first, second))
+            joined += 1
             if self._seen.fields[name].many and self._question.words[place] in ALL_OF:  # of one list, one or both
                 return None
         # Two values of one field, without "or" between them, is no record that has both.
-        if len(self._names.values) - len(joined) != len(values):
+        if len(self._names.values) - joined != len(values):
             return None
         denied = self._denied()
         conditions = [
@@ -159,7 +159,7 @@ class Conditions(Naming):
         """
         for place, (named, name) in enumerate(self._free):
             beside = self._adjoin(named, span) or self._adjoin(span, named) or (by and self._leads(named, span))
-            if beside and name in self._seen.fields and fits(name, self._seen.fields[name]):
+            if beside and fits(name, self._field(name)):
                 del self._free[place]
                 return name
         return None

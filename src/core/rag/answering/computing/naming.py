@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from core.rag.answering.computing.cues import ALL_OF, ASKER, ASKING, BY, FILLERS, IN, IN_TIME, JOINING, MEANING, PERSONS
 from core.rag.answering.computing.question import YEAR, Question, Span, name_words
-from core.rag.answering.computing.seen import Seen
+from core.rag.answering.computing.seen import Seen, SeenField
 
 #: What has a count in it ("number of") if no name stands before it, and what stands before "me".
 _NUMBER_OF: Final = frozenset({"number", "count", "anzahl", "nombre", "número", "numero"})
@@ -58,7 +58,8 @@ class Naming:
             self._cues = [one for one in self._cues if one.cue not in ASKING or one.span not in names]
         #: Where a value stands in the plural.
         self._several: set[Span] = set()
-        values = [span for spans in self._spelled().values() for span in spans]
+        self._spelled = self._find_spelled()
+        values = [span for spans in self._spelled.values() for span in spans]
         # "In last call" where that is a status, "first class".
         self._cues = [
             one
@@ -69,6 +70,11 @@ class Naming:
         self._compared = [one for one in question.comparisons if not self._is_code(one.span)]
         #: Fields that are named for nothing else yet.
         self._free: list[tuple[Span, str]] = []
+
+    @property
+    def named_fields(self) -> list[str]:
+        """The fields that the question names."""
+        return [*dict.fromkeys(name for _, name in self._named)]
 
     @property
     def names_collection(self) -> bool:
@@ -85,9 +91,9 @@ class Naming:
         found: list[tuple[int, int, Span, str]] = []
         for called in self._seen.names:
             found += [(-len(span), 0, span, "") for span in self._question.named(called)]
-        for span, name in self._seen.named(self._question):
+        for span, name in self._named:
             found.append((-len(span), -1 if self._is_number(name) else 1, span, name))
-        for spelled, places in self._spelled().items():
+        for spelled, places in self._spelled.items():
             found += [(-len(span), 2, span, spelled) for span in places if self._means_value(span, spelled)]
         for _, kind, span, name in sorted(found, key=lambda one: (one[0], one[1], one[2].start, len(one[3]))):
             if not self._is_free(span):
@@ -106,7 +112,7 @@ class Naming:
         spelled = self._question.spelled(span).casefold()
         return any(spelled in one.spelled and not one.is_date for one in self._seen.fields.values())
 
-    def _spelled(self) -> dict[str, list[Span]]:
+    def _find_spelled(self) -> dict[str, list[Span]]:
         """Return the values that stand in the question, and where; those in the plural only if no value is such."""
         there = {spelled for one in self._seen.fields.values() for spelled in one.spelled}
         found = {spelled: spans for spelled, spans in self._question.spellings().items() if spelled in there}
@@ -147,7 +153,7 @@ class Naming:
     def _is_unclear(self) -> bool:
         """Whether a word that was taken for something else is a value, too."""
         texts = {span: name for span, name in self._names.fields if not self._is_number(name)}
-        for spelled, places in self._spelled().items():
+        for spelled, places in self._spelled.items():
             for span in places:
                 exact = self._question.spelled(span)
                 written = self._is_written(spelled, exact)
@@ -241,5 +247,9 @@ class Naming:
     def _places(spans: Iterable[Span]) -> set[int]:
         return {place for span in spans for place in range(span.start, span.stop)}
 
+    def _field(self, name: str) -> SeenField:
+        """Return what was seen of a field; nothing was of the months of one with dates (``created:month``)."""
+        return self._seen.fields.get(name, SeenField())
+
     def _is_number(self, name: str) -> bool:
-        return name in self._seen.fields and self._seen.fields[name].is_number
+        return self._field(name).is_number

@@ -18,7 +18,7 @@ from core.rag.answering.computing.cues import BY, IN_TIME, POINTING, Cue
 from core.rag.answering.computing.plans import Kind, Plan
 from core.rag.answering.computing.question import Question, Span
 from core.rag.answering.computing.ranking import EXTREMES, RANKS, Ranking
-from core.rag.answering.computing.seen import Seen, SeenField
+from core.rag.answering.computing.seen import Seen
 from core.rag.dbhandler.knowledge.record_rows import DOCUMENTS
 
 _AGGREGATES: Final[dict[Cue, Kind]] = {"sum": "sum", "average": "avg", "median": "median"}
@@ -35,7 +35,7 @@ def plan(question: Question, seen: Seen) -> Plan | None:
     reading = Reading(question, seen)
     found = reading.plan()
     series = {name for name, field in seen.fields.items() if seen.name == DOCUMENTS and field.is_number}
-    names = [*dict.fromkeys(name for _, name in seen.named(question))]
+    names = reading.named_fields
     if found is None:
         return _plan_of_rows(question, seen, names, series, reading)
     if found.field in series:
@@ -127,7 +127,7 @@ class Reading(Ranking):
     def _truths(self) -> list[Condition] | None:
         """Return the conditions that are the name of a field alone, which says yes ("active"); none: nothing is yes."""
         asked = [] if any(one.cue == "distinct" for one in self._cues) else self._free
-        names = [name for _, name in asked if name in self._seen.fields and self._seen.fields[name].is_yes_or_no]
+        names = [name for _, name in asked if self._field(name).is_yes_or_no]
         self._free = [(span, name) for span, name in self._free if name not in names]
         yes = {name: tuple(as_stored(self._seen.fields[name].yes)) for name in names}
         return [Condition(name, "=", values) for name, values in yes.items()] if all(yes.values()) else None
@@ -192,7 +192,7 @@ class Reading(Ranking):
         if len(self._free) != 1 or not any(one.cue == "which" for one in self._question.cues):
             return False
         span, name = self._free[0]
-        field = self._seen.fields.get(name, SeenField())
+        field = self._field(name)
         # "Which city is it?" goes on with something else.
         return (
             self._is_plural(span)
@@ -235,7 +235,7 @@ class Reading(Ranking):
     def _is_counted(self, span: Span) -> bool:
         """Whether a name stands behind "how many", with values or "different" between at most."""
         between = [one.span for one in self._cues if one.cue == "distinct"] + [one.span for one in self._names.values]
-        allowed = {place for one in between for place in range(one.start, one.stop)}
+        allowed = self._places(between)
         return any(
             one.cue == "count"
             and one.span.stop <= span.start

@@ -92,7 +92,7 @@ class Ranking(InTime):
         if not self._free:
             return Plan(RANKS[cue], "", person, conditions) if person and self._names.collection else None
         (span, name), *others = self._free
-        if others or (name in self._seen.fields and self._seen.fields[name].is_date):
+        if others or self._field(name).is_date:
             return None
         if not self._is_number(name):
             return Plan(RANKS[cue], "", name, conditions) if self._names.collection else None

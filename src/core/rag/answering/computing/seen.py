@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from core.rag.answering.computing.calling import (
+    AMOUNTS,
     MONEY_WORDS,
     SPENDING,
     UNIT_WORDS,
     collection_names,
     done,
-    is_amount,
+    main_word,
     short_names,
 )
 from core.rag.answering.computing.cues import words_of
@@ -167,7 +168,11 @@ class Seen:
 
     def amounts(self) -> list[str]:
         """Return the fields with amounts of money."""
-        return [name for name, one in self.fields.items() if one.is_number and (one.is_money(name) or is_amount(name))]
+        return [
+            name
+            for name, one in self.fields.items()
+            if one.is_number and (one.is_money(name) or main_word(name) in AMOUNTS)
+        ]
 
     def compares(self, name: str, fixed: Collection[str]) -> bool:
         """Return whether the numbers of a field are of one currency or unit, among records with the same in others."""
