@@ -8,107 +8,119 @@ from typing import TYPE_CHECKING
 from core.rag.ports import CONVERSATION_SEARCH
 
 if TYPE_CHECKING:
+    from core.rag.answering.answers import StrategyName
     from core.rag.answering.basic import BasicRAG
     from core.rag.answering.drift import DRIFTRAG
     from core.rag.answering.drift.config import DRIFTRAGConfig
     from core.rag.answering.events import Event
     from core.rag.answering.flow import KnowledgeRAGFlow
-    from core.rag.answering.types import Answer, Citation
+    from core.rag.answering.metrics import AnalysisMetrics, Metrics, ResponseMetrics, SearchMetrics
+    from core.rag.answering.types import Answer, Citation, FoundEntity, FoundFact, UnsupportedSentence
     from core.rag.dbhandler import MemGraphClient
-    from core.rag.dbhandler.knowledge.facts import Triple
+    from core.rag.dbhandler.knowledge.facts import Triple, TripleLike
+    from core.rag.dbhandler.knowledge.periods import Period, Time
     from core.rag.dbhandler.knowledge.recording import Inserted
     from core.rag.dbhandler.transfer.file import TransferReport
     from core.rag.embedder import EmbeddingService, open_embedder
     from core.rag.errors import MGRagError
-    from core.rag.graph.context import GraphContext
+    from core.rag.extraction.wanted import RelationLike
+    from core.rag.graph.context import ContextChunk, GraphContext
+    from core.rag.graph.finding import Order
     from core.rag.graph.knowledge_graph import KnowledgeGraph
-    from core.rag.graph.nodes import UndirectedNode
+    from core.rag.graph.nodes import Nodes, UndirectedNode
     from core.rag.graph.parts import EdgePage, GraphEdge, GraphNode, GraphStats, NeighbourPage, Piece
-    from core.rag.graph.searching import KnowledgeHit
+    from core.rag.graph.searching import KnowledgeHit, KnowledgeMode
+    from core.rag.graph.traversing import Direction
     from core.rag.identity import standardize_resource_uri
     from core.rag.indexing import Indexer, IngestReport, TextSplitter
     from core.rag.indexing.factfinding import FactReport
-    from core.rag.indexing.resolving import ResolutionReport
+    from core.rag.indexing.report import DocumentCounts, FailedDocument, VectorCounts
+    from core.rag.indexing.resolving import ResolutionReport, Same
+    from core.rag.indexing.sources import Source
     from core.rag.knowledge_base import KnowledgeBase
     from core.rag.llm import LanguageModel, Message, open_language_model
     from core.rag.llm.custom import CustomLanguageModel
     from core.rag.maintenance.backup import BackupReport
-    from core.rag.maintenance.findings import DoctorReport
+    from core.rag.maintenance.findings import Check, DoctorReport
     from core.rag.maintenance.reembed import ReembedReport
+    from core.rag.memory.compaction import Summarizer
     from core.rag.memory.records import Forgotten, Memory, RecallReason
     from core.rag.reranker import Reranker, open_reranker
-    from core.rag.retrieval.hits import Hit
+    from core.rag.retrieval.hits import Because, Hit, SearchMode
     from core.rag.retrieval.tables.table import RecordField, RecordTable
     from core.rag.schema import EdgeType, Label
     from core.rag.settings import Settings
 
-_WHERE = {
-    "DRIFTRAG": "core.rag.answering.drift",
-    "Answer": "core.rag.answering.types",
-    "BackupReport": "core.rag.maintenance.backup",
-    "BasicRAG": "core.rag.answering.basic",
-    "Citation": "core.rag.answering.types",
-    "CustomLanguageModel": "core.rag.llm.custom",
-    "DRIFTRAGConfig": "core.rag.answering.drift.config",
-    "DoctorReport": "core.rag.maintenance.findings",
-    "EdgePage": "core.rag.graph.parts",
-    "EdgeType": "core.rag.schema",
-    "EmbeddingService": "core.rag.embedder",
-    "Event": "core.rag.answering.events",
-    "FactReport": "core.rag.indexing.factfinding",
-    "Forgotten": "core.rag.memory.records",
-    "GraphContext": "core.rag.graph.context",
-    "GraphEdge": "core.rag.graph.parts",
-    "GraphNode": "core.rag.graph.parts",
-    "GraphStats": "core.rag.graph.parts",
-    "Hit": "core.rag.retrieval.hits",
-    "Indexer": "core.rag.indexing",
-    "IngestReport": "core.rag.indexing",
-    "Inserted": "core.rag.dbhandler.knowledge.recording",
-    "KnowledgeBase": "core.rag.knowledge_base",
-    "KnowledgeGraph": "core.rag.graph.knowledge_graph",
-    "KnowledgeHit": "core.rag.graph.searching",
-    "KnowledgeRAGFlow": "core.rag.answering.flow",
-    "Label": "core.rag.schema",
-    "LanguageModel": "core.rag.llm",
-    "MGRagError": "core.rag.errors",
-    "MemGraphClient": "core.rag.dbhandler",
-    "Memory": "core.rag.memory.records",
-    "Message": "core.rag.llm",
-    "NeighbourPage": "core.rag.graph.parts",
-    "Piece": "core.rag.graph.parts",
-    "RecallReason": "core.rag.memory.records",
-    "RecordField": "core.rag.retrieval.tables.table",
-    "RecordTable": "core.rag.retrieval.tables.table",
-    "ReembedReport": "core.rag.maintenance.reembed",
-    "Reranker": "core.rag.reranker",
-    "ResolutionReport": "core.rag.indexing.resolving",
-    "Settings": "core.rag.settings",
-    "TextSplitter": "core.rag.indexing",
-    "TransferReport": "core.rag.dbhandler.transfer.file",
-    "Triple": "core.rag.dbhandler.knowledge.facts",
-    "UndirectedNode": "core.rag.graph.nodes",
-    "open_embedder": "core.rag.embedder",
-    "open_language_model": "core.rag.llm",
-    "open_reranker": "core.rag.reranker",
-    "standardize_resource_uri": "core.rag.identity",
+_MODULES = {
+    "answering.answers": "StrategyName",
+    "answering.basic": "BasicRAG",
+    "answering.drift": "DRIFTRAG",
+    "answering.drift.config": "DRIFTRAGConfig",
+    "answering.events": "Event",
+    "answering.flow": "KnowledgeRAGFlow",
+    "answering.metrics": "AnalysisMetrics Metrics ResponseMetrics SearchMetrics",
+    "answering.types": "Answer Citation FoundEntity FoundFact UnsupportedSentence",
+    "dbhandler": "MemGraphClient",
+    "dbhandler.knowledge.facts": "Triple TripleLike",
+    "dbhandler.knowledge.periods": "Period Time",
+    "dbhandler.knowledge.recording": "Inserted",
+    "dbhandler.transfer.file": "TransferReport",
+    "embedder": "EmbeddingService open_embedder",
+    "errors": "MGRagError",
+    "extraction.wanted": "RelationLike",
+    "graph.context": "ContextChunk GraphContext",
+    "graph.finding": "Order",
+    "graph.knowledge_graph": "KnowledgeGraph",
+    "graph.nodes": "Nodes UndirectedNode",
+    "graph.parts": "EdgePage GraphEdge GraphNode GraphStats NeighbourPage Piece",
+    "graph.searching": "KnowledgeHit KnowledgeMode",
+    "graph.traversing": "Direction",
+    "identity": "standardize_resource_uri",
+    "indexing": "Indexer IngestReport TextSplitter",
+    "indexing.factfinding": "FactReport",
+    "indexing.report": "DocumentCounts FailedDocument VectorCounts",
+    "indexing.resolving": "ResolutionReport Same",
+    "indexing.sources": "Source",
+    "knowledge_base": "KnowledgeBase",
+    "llm": "LanguageModel Message open_language_model",
+    "llm.custom": "CustomLanguageModel",
+    "maintenance.backup": "BackupReport",
+    "maintenance.findings": "Check DoctorReport",
+    "maintenance.reembed": "ReembedReport",
+    "memory.compaction": "Summarizer",
+    "memory.records": "Forgotten Memory RecallReason",
+    "reranker": "Reranker open_reranker",
+    "retrieval.hits": "Because Hit SearchMode",
+    "retrieval.tables.table": "RecordField RecordTable",
+    "schema": "EdgeType Label",
+    "settings": "Settings",
 }
+_WHERE = {name: f"core.rag.{module}" for module, names in _MODULES.items() for name in names.split()}
 
 __all__ = [
     "DRIFTRAG",
+    "AnalysisMetrics",
     "Answer",
     "BackupReport",
     "BasicRAG",
+    "Because",
+    "Check",
     "Citation",
+    "ContextChunk",
     "CustomLanguageModel",
     "DRIFTRAGConfig",
+    "Direction",
     "DoctorReport",
+    "DocumentCounts",
     "EdgePage",
     "EdgeType",
     "EmbeddingService",
     "Event",
     "FactReport",
+    "FailedDocument",
     "Forgotten",
+    "FoundEntity",
+    "FoundFact",
     "GraphContext",
     "GraphEdge",
     "GraphNode",
@@ -120,6 +132,7 @@ __all__ = [
     "KnowledgeBase",
     "KnowledgeGraph",
     "KnowledgeHit",
+    "KnowledgeMode",
     "KnowledgeRAGFlow",
     "Label",
     "LanguageModel",
@@ -127,19 +140,35 @@ __all__ = [
     "MemGraphClient",
     "Memory",
     "Message",
+    "Metrics",
     "NeighbourPage",
+    "Nodes",
+    "Order",
+    "Period",
     "Piece",
     "RecallReason",
     "RecordField",
     "RecordTable",
     "ReembedReport",
+    "RelationLike",
     "Reranker",
     "ResolutionReport",
+    "ResponseMetrics",
+    "Same",
+    "SearchMetrics",
+    "SearchMode",
     "Settings",
+    "Source",
+    "StrategyName",
+    "Summarizer",
     "TextSplitter",
+    "Time",
     "TransferReport",
     "Triple",
+    "TripleLike",
     "UndirectedNode",
+    "UnsupportedSentence",
+    "VectorCounts",
     "open_embedder",
     "open_language_model",
     "open_reranker",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from core.rag.arguments import check_flags
@@ -13,7 +13,7 @@ from core.rag.schema import Label
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
-    from core.rag.dbhandler.knowledge.facts import Triple
+    from core.rag.dbhandler.knowledge.facts import Triple, TripleLike
     from core.rag.dbhandler.knowledge.recording import Inserted
     from core.rag.embedder import EmbeddingService
     from core.rag.extraction.wanted import RelationLike, WantedFacts
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from core.rag.llm import LanguageModel
     from core.rag.retrieval.tables.table import RecordField, RecordTable
     from core.rag.settings import Settings
-
-    TripleLike = Triple | Mapping[str, Any] | Sequence[str]
 
 
 _A_TRIPLE = "a triple is (subject, relation, object), or a mapping of these"

@@ -28,18 +28,21 @@ from libs.dataloader.types import (
 )
 
 if TYPE_CHECKING:
+    from libs.dataloader.crawl.cache import AnswerCache
     from libs.dataloader.document import DocumentLoader
     from libs.dataloader.llama import LlamaIndexLoader
     from libs.dataloader.web import WebLoader
 
 # Loaders are imported when they are used: they bring much that a command like --help does not need.
 _LOADERS = {
+    "AnswerCache": "libs.dataloader.crawl.cache",
     "DocumentLoader": "libs.dataloader.document",
     "LlamaIndexLoader": "libs.dataloader.llama",
     "WebLoader": "libs.dataloader.web",
 }
 
 __all__ = [
+    "AnswerCache",
     "ChunkMetadata",
     "Document",
     "DocumentChunk",

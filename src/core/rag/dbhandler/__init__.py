@@ -7,11 +7,21 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from core.rag.dbhandler.client import MemGraphClient
+    from core.rag.dbhandler.store import GraphStore, Match, Row
+    from core.rag.dbhandler.vectors import VectorStoreInfo
 
-__all__ = ["MemGraphClient"]
+_WHERE = {
+    "GraphStore": "core.rag.dbhandler.store",
+    "Match": "core.rag.dbhandler.store",
+    "MemGraphClient": "core.rag.dbhandler.client",
+    "Row": "core.rag.dbhandler.store",
+    "VectorStoreInfo": "core.rag.dbhandler.vectors",
+}
+
+__all__ = ["GraphStore", "Match", "MemGraphClient", "Row", "VectorStoreInfo"]
 
 
 def __getattr__(name: str) -> object:
-    if name not in __all__:
+    if name not in _WHERE:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module("core.rag.dbhandler.client"), name)
+    return getattr(import_module(_WHERE[name]), name)

@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from core.rag.indexing.indexer import Indexer
     from core.rag.indexing.report import IngestReport
-    from core.rag.indexing.splitting.splitter import TextSplitter
+    from core.rag.indexing.splitting.splitter import Span, TextSplitter
 
 _WHERE = {
     "Indexer": "core.rag.indexing.indexer",
     "IngestReport": "core.rag.indexing.report",
+    "Span": "core.rag.indexing.splitting.splitter",
     "TextSplitter": "core.rag.indexing.splitting.splitter",
 }
 
-__all__ = ["Indexer", "IngestReport", "TextSplitter"]
+__all__ = ["Indexer", "IngestReport", "Span", "TextSplitter"]
 
 
 def __getattr__(name: str) -> object:

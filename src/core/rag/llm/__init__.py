@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from core.rag.llm.base import Completion, Delta, LanguageModel, Message, Usage
 from core.rag.settings import Settings, named_model, settings_for
-
-if TYPE_CHECKING:
-    from core.rag.llm.openai_model import OpenAICompatibleModel
 
 __all__ = ["Completion", "Delta", "LanguageModel", "Message", "Usage", "open_language_model"]
 
 
-def open_language_model(model: str | None = None, settings: Settings | None = None) -> OpenAICompatibleModel | None:
+def open_language_model(model: str | None = None, settings: Settings | None = None) -> LanguageModel | None:
     """Open the language model of the settings. No request is sent before the first question.
 
     Args:

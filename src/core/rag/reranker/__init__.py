@@ -7,13 +7,10 @@ They are slower than the search that finds the texts, and judge better. None is 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from core.rag.errors import InvalidInputError
 from core.rag.settings import Settings, named_model, settings_for
-
-if TYPE_CHECKING:
-    from core.rag.reranker.served import ServedReranker
 
 __all__ = ["Reranker", "checked_reranker", "open_reranker"]
 
@@ -61,7 +58,7 @@ def checked_reranker[Given: Reranker | None](reranker: Given) -> Given:
     return reranker
 
 
-def open_reranker(model: str | None = None, settings: Settings | None = None) -> ServedReranker | None:
+def open_reranker(model: str | None = None, settings: Settings | None = None) -> Reranker | None:
     """Open the reranker of the settings. No request is sent before the first search.
 
     Args:

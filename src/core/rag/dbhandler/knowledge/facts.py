@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from core.rag.dbhandler.batches import run_for_rows
 from core.rag.dbhandler.knowledge.edge_direction import RELATED, directed
@@ -65,6 +66,10 @@ class Triple:
             period_of(self.valid_from, self.valid_to),
             {"fact": self.fact, "weight": float(self.weight), "chunk_ids": list(self.chunk_ids)},
         )
+
+
+#: A fact as callers give it: ``(subject, relation, object)``, or a mapping with the attributes of :class:`Triple`.
+TripleLike = Triple | Mapping[str, Any] | Sequence[str]
 
 
 class FactChanges:
