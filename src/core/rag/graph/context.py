@@ -88,7 +88,7 @@ async def ask_context(
     """See :meth:`core.rag.KnowledgeBase.ask_context`."""
     context_depth = check_number("context_depth", context_depth, 0, _MAX_DEPTH)
     limit = check_number("limit", limit, 1, 100)
-    passing = await passing_of(client, filters)
+    passing = passing_of(client, filters)
     hits, around = await search_around(client, question, "hybrid", limit, context_depth, at, passing)
     relations, told = await _relations(client, around, hits, limit, passing)
     texts = await _lines(client, hits)

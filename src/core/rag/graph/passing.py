@@ -1,75 +1,87 @@
-"""Which documents and records a filter lets pass."""
+"""Which chunks, documents and records a filter lets pass."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from core.rag.retrieval.filters import parse_filter
 from core.rag.retrieval.legs import Legs
+from core.rag.schema import EdgeType, Label
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
     from core.rag.dbhandler.store import Row
 
-
-_NAMED_BY = (
-    "<-[:MENTIONS]-(:DocumentChunk)-[:CHUNK_OF]->(n:Document)",
-    "<-[:TITLED]-(n:Document)",
-    "<-[:HAS_ENTITY]-(n:Record)",
-)
+#: The texts that name entities, and by which edges.
+_NAMING = {Label.CHUNK: EdgeType.MENTIONS, Label.DOCUMENT: EdgeType.TITLED, Label.RECORD: EdgeType.HAS_ENTITY}
+#: Of one entity, so many texts of a label are looked at.
+_MOST_TEXTS = 1_000
 
 
-@dataclass(frozen=True, slots=True)
 class Passing:
-    """What passes a filter: documents, and the records that were read from these.
+    """Decides which chunks, documents and records pass a filter; a record does as its document does."""
 
-    Attributes:
-        client: The graph.
-        documents: The ids of the documents.
-    """
+    def __init__(self, client: MemGraphClient, filters: str | Mapping[str, Any]) -> None:
+        """Prepare.
 
-    client: MemGraphClient
-    documents: frozenset[str]
+        Raises:
+            FilterError: if the filter does not parse.
+        """
+        self._client = client
+        self._legs = Legs(client, None)
+        self._wanted = parse_filter(filters)
 
-    async def records(self, ids: Collection[str]) -> set[str]:
-        """Return the ids of those records that pass; one that a program inserted is of no document."""
-        rows = await self.client.documents_of_records(sorted(ids))
-        return {row["id"] for row in rows if row["document"] in self.documents}
+    async def __call__(self, ids: Mapping[Label, Collection[str]]) -> set[str]:
+        """Return the ids of those chunks, documents and records that pass."""
+        passing = await self.chunks(ids.get(Label.CHUNK, ()))
+        passing |= await self._documents(ids.get(Label.DOCUMENT, ()))
+        return passing | await self._records(ids.get(Label.RECORD, ()))
+
+    async def chunks(self, ids: Collection[str]) -> set[str]:
+        """Return the ids of those chunks that pass."""
+        return await self._legs.passing(self._wanted, ids)
 
     async def only(self, rows: Sequence[Row], key: str) -> list[Row]:
         """Return the rows whose record or document, by its id under a key, passes."""
         ids = {row[key] for row in rows}
-        passing = await self.records(ids - self.documents) | (ids & self.documents)
+        passing = await self._documents(ids)
+        passing |= await self._records(ids - passing)
         return [row for row in rows if row[key] in passing]
 
     async def naming(self, entities: Collection[str]) -> set[str]:
         """Return the ids of those entities that something which passes names."""
-        rows: list[Row] = []
-        for named_by in _NAMED_BY:
-            statement = f"UNWIND $ids AS i MATCH (e:Entity {{id: i}}){named_by} RETURN DISTINCT i AS entity, n.id AS of"
-            rows += await self.client.read_for_ids(statement, entities)
-        return {row["entity"] for row in await self.only(rows, "of")}
+        named: dict[Label, dict[str, set[str]]] = {label: {} for label in _NAMING}
+        for label, edge in _NAMING.items():
+            for row in await self._client.read_for_ids(
+                f"UNWIND $ids AS i MATCH (e:Entity {{id: i}}) CALL {{ WITH e MATCH (e)<-[:{edge}]-(t:{label}) "
+                f"RETURN t.id AS text LIMIT {_MOST_TEXTS} }} RETURN i AS id, text",
+                sorted(entities),
+            ):
+                named[label].setdefault(row["text"], set()).add(row["id"])
+        passing = await self(named)
+        return set().union(*(some for texts in named.values() for text, some in texts.items() if text in passing))
 
     async def first_chunks[Key](self, chunks: Mapping[Key, Iterable[str]]) -> dict[Key, str]:
-        """Return of the chunks under each key the first one whose document passes."""
-        read = await self.client.chunks_by_id(list({chunk for some in chunks.values() for chunk in some}))
-        found: dict[Key, str] = {}
-        for key, some in chunks.items():
-            for chunk in some:
-                if chunk in read and read[chunk]["document_id"] in self.documents:
-                    found.setdefault(key, chunk)
-        return found
+        """Return of the chunks under each key the first one that passes."""
+        passing = await self.chunks({chunk for some in chunks.values() for chunk in some})
+        first = {key: next((chunk for chunk in some if chunk in passing), "") for key, some in chunks.items()}
+        return {key: chunk for key, chunk in first.items() if chunk}
+
+    async def _documents(self, ids: Collection[str]) -> set[str]:
+        return await self._legs.documents_passing(self._wanted, ids)
+
+    async def _records(self, ids: Collection[str]) -> set[str]:
+        """Return those records that pass; one that a program inserted is of no document."""
+        rows = await self._client.documents_of_records(sorted(ids))
+        documents = await self._documents({row["document"] for row in rows})
+        return {row["id"] for row in rows if row["document"] in documents}
 
 
-async def passing_of(client: MemGraphClient, filters: str | Mapping[str, Any] | None) -> Passing | None:
-    """Return what passes a filter of documents; ``None`` if everything does.
+def passing_of(client: MemGraphClient, filters: str | Mapping[str, Any] | None) -> Passing | None:
+    """Return what decides whether something passes a filter; ``None`` if everything does.
 
     Raises:
         FilterError: if it does not parse.
     """
-    wanted = parse_filter(filters)
-    if not wanted:
-        return None
-    return Passing(client, frozenset(await Legs(client, None).documents_where(wanted)))
+    return Passing(client, filters) if filters is not None and parse_filter(filters) else None

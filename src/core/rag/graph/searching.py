@@ -70,7 +70,7 @@ async def search_knowledge(
     filters: str | Mapping[str, Any] | None,
 ) -> list[KnowledgeHit]:
     """See :meth:`core.rag.KnowledgeBase.search_knowledge`."""
-    hits, _ = await search_around(client, query, mode, limit, GRAPH_DEPTH, at, await passing_of(client, filters))
+    hits, _ = await search_around(client, query, mode, limit, GRAPH_DEPTH, at, passing_of(client, filters))
     return hits
 
 

@@ -127,16 +127,22 @@ class Legs:
 
     async def facts(self, wanted: Filter, chunk_ids: Collection[str]) -> dict[str, dict[str, Any]]:
         """Return the fields that a filter tests, of the documents of chunks, by the ids of the chunks."""
-        match, ids = "MATCH (c:DocumentChunk {id: i})-[:CHUNK_OF]->(d:Document)", sorted(chunk_ids)
-        return await _facts(
-            wanted,
-            "c.id",
-            lambda columns, more: self._client.read_together(match + more, columns, ids, at_once=1000),
-        )
+        return await self._facts(wanted, "c.id", "MATCH (c:DocumentChunk {id: i})-[:CHUNK_OF]->(d:Document)", chunk_ids)
+
+    async def _facts(self, wanted: Filter, key: str, match: str, ids: Collection[str]) -> dict[str, dict[str, Any]]:
+        async def read(columns: Mapping[str, str], more: str) -> list[Row]:
+            return await self._client.read_together(match + more, columns, sorted(ids), at_once=1000)
+
+        return await _facts(wanted, key, read)
 
     async def passing(self, wanted: Filter, chunk_ids: Collection[str]) -> set[str]:
         """Return those of given chunks whose documents pass a filter."""
         return {key for key, row in (await self.facts(wanted, chunk_ids)).items() if wanted.matches(row)}
+
+    async def documents_passing(self, wanted: Filter, document_ids: Collection[str]) -> set[str]:
+        """Return those of given documents that pass a filter."""
+        facts = await self._facts(wanted, "d.id", "MATCH (d:Document {id: i})", document_ids)
+        return {key for key, row in facts.items() if wanted.matches(row)}
 
     async def documents_where(self, wanted: Filter) -> dict[str, str]:
         """Return the paths of the documents that pass a filter, by their ids."""

@@ -10,15 +10,10 @@ from core.rag.answering.admission import Admission
 from core.rag.answering.drift.paths import TEXTS, Edge, Node, Path
 from core.rag.graph.hops import by_label
 from core.rag.graph.sentences import Key, Sentences
-from core.rag.schema import EdgeType, Label
+from core.rag.schema import Label
 
 if TYPE_CHECKING:
     from core.rag.answering.drift.entry_points import Entries
-
-#: The texts that name entities, and by which edges.
-_NAMING = {Label.CHUNK: EdgeType.MENTIONS, Label.DOCUMENT: EdgeType.TITLED, Label.RECORD: EdgeType.HAS_ENTITY}
-#: Of one entity, so many texts of a label are looked at.
-_MOST_TEXTS = 1_000
 
 
 class PathAdmission(Admission):
@@ -29,7 +24,7 @@ class PathAdmission(Admission):
 
         What a caller stated is of no text, and so are the relations that a record makes; it is visited itself.
         """
-        passing = await self._chunks({chunk for path in paths for edge in path.edges for chunk in edge.chunk_ids})
+        passing = await self.chunks({chunk for path in paths for edge in path.edges for chunk in edge.chunk_ids})
         alone = {node.id for node in await self.of_nodes([path.nodes[0] for path in paths if not path.edges])}
         sentences = await Sentences.of(self._client, (_key(edge) for path in paths for edge in path.edges if edge.fact))
 
@@ -52,19 +47,8 @@ class PathAdmission(Admission):
 
     async def of_nodes(self, nodes: Sequence[Node]) -> list[Node]:
         """Return the nodes that may be shown by themselves: texts that pass, and entities that one of these names."""
-        entities = sorted({node.id for node in nodes if node.label == Label.ENTITY})
-        named: dict[Label, dict[str, set[str]]] = {label: {} for label in _NAMING}
-        for label, edge in _NAMING.items():
-            for row in await self._client.read_for_ids(
-                f"UNWIND $ids AS i MATCH (e:Entity {{id: i}}) CALL {{ WITH e MATCH (e)<-[:{edge}]-(t:{label}) "
-                f"RETURN t.id AS text LIMIT {_MOST_TEXTS} }} RETURN i AS id, text",
-                entities,
-            ):
-                named[label].setdefault(row["text"], set()).add(row["id"])
         texts = by_label((node.id, Label(node.label)) for node in nodes if node.label in TEXTS)
-        wanted = {label: {*texts.get(label, ()), *named.get(label, ())} for label in TEXTS}
-        passing = set(await self({label: sorted(ids) for label, ids in wanted.items()}))
-        allowed = passing.union(*(some for own in named.values() for text, some in own.items() if text in passing))
+        allowed = await self(texts) | await self.naming({node.id for node in nodes if node.label == Label.ENTITY})
         return [_bare(node) for node in nodes if node.id in allowed]
 
 
