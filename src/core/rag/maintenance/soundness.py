@@ -10,11 +10,11 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from core.rag.dbhandler.batches import batches, run_for_ids, run_for_rows
-from core.rag.dbhandler.documents.linking import remove_unused_resources
 from core.rag.dbhandler.documents.removing import remove_strays, remove_unused_sources, remove_unused_vectors
 from core.rag.dbhandler.documents.writing import chain_chunks
 from core.rag.dbhandler.json_texts import from_json
 from core.rag.dbhandler.locking import lock
+from core.rag.dbhandler.resources import remove_unused_resources
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.indexing.cutting import PREPARED
 from core.rag.maintenance.flaws import Checks, Flaw, Look, seen_twice, some

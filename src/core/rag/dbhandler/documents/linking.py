@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from core.rag.dbhandler.batches import run_for_ids, run_for_rows
 from core.rag.dbhandler.knowledge.edge_direction import EdgeKind, directed
 from core.rag.dbhandler.lines import EACH_ID, packed
-from core.rag.dbhandler.locking import lock
+from core.rag.dbhandler.resources import refer_messages_to_resources, remove_unused_resources, resource_type
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.identity import document_id, resource_id
 from core.rag.schema import FROM_TEXT, EdgeType, Label
@@ -158,18 +158,6 @@ async def release_incoming(tx: Transaction, documents: Sequence[tuple[str, str]]
     return {row["id"] for row in maybe_unused}
 
 
-async def remove_unused_resources(tx: Transaction, ids: Iterable[str]) -> None:
-    """Remove those of the resources that were created from texts and that nothing refers to any more."""
-    unique = sorted(ids)
-    await lock(tx, Label.RESOURCE, unique)
-    await run_for_ids(
-        tx,
-        "UNWIND $ids AS i MATCH (t:Resource {id: i}) WHERE t.origin = $origin AND NOT (t)--() DETACH DELETE t",
-        unique,
-        origin=FROM_TEXT,
-    )
-
-
 async def _turn_messages(tx: Transaction, rows: Sequence[Row]) -> None:
     """Redirect references of messages from resources to documents."""
     await run_for_rows(
@@ -197,28 +185,6 @@ async def _release_messages(tx: Transaction, uris: Mapping[str, str], namespace:
     await refer_messages_to_resources(
         tx, [{**row, "uri": uris[row["document"]]} for row in rows], namespace=namespace, now=now
     )
-
-
-async def refer_messages_to_resources(tx: Transaction, rows: Sequence[Row], *, namespace: str, now: str) -> None:
-    """Write references of messages (``message``) to resources (``uri``), with their ``position``."""
-    await run_for_rows(
-        tx,
-        "UNWIND $rows AS row MATCH (m:Interaction {id: row.message}) MERGE (t:Resource {id: row.target}) "
-        "ON CREATE SET t.namespace = $namespace, t.uri = row.uri, t.type = row.type, t.origin = $origin, "
-        "t.created_at = $now, t.updated_at = $now MERGE (m)-[r:REFERENCES]->(t) SET r.position = row.position",
-        [{**row, "target": resource_id(namespace, row["uri"]), "type": resource_type(row["uri"])} for row in rows],
-        namespace=namespace,
-        origin=FROM_TEXT,
-        now=now,
-    )
-
-
-def resource_type(uri: str) -> str:
-    """Return the type of a resource by its URI: ``web``, ``file``, or its scheme."""
-    scheme, colon, _ = uri.partition(":")
-    if not colon or scheme == "file":
-        return "file"
-    return "web" if scheme in {"http", "https"} else scheme.lower()
 
 
 async def _refer_to_documents(tx: Transaction, rows: Sequence[Row]) -> set[tuple[str, str]]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from core.rag.dbhandler.batches import batches, run_for_ids, run_for_rows
-from core.rag.dbhandler.documents.linking import release_incoming, remove_unused_resources
+from core.rag.dbhandler.documents.linking import release_incoming
 from core.rag.dbhandler.knowledge.supporting import Support
 from core.rag.dbhandler.lines import EACH_ID, packed
 from core.rag.dbhandler.locking import lock
+from core.rag.dbhandler.resources import remove_unused_resources
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.schema import Label
 from core.rag.times import utc_now

@@ -21,9 +21,10 @@ from core.rag.analysis import (
 )
 from core.rag.dbhandler.checks import MAX_PATH_CHARS
 from core.rag.dbhandler.documents.contents import content_properties
-from core.rag.dbhandler.documents.linking import LinkRow, resource_type
+from core.rag.dbhandler.documents.linking import LinkRow
 from core.rag.dbhandler.documents.writing import ChunkRow, DocumentRow
 from core.rag.dbhandler.json_texts import from_json, metadata_json, to_json
+from core.rag.dbhandler.resources import resource_type
 from core.rag.dbhandler.store import Row
 from core.rag.errors import InvalidInputError
 from core.rag.extraction.code_definitions import code_definitions

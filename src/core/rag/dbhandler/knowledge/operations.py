@@ -9,10 +9,10 @@ from typing import Any
 
 from core.rag.arguments import as_float, check_mapping, check_number, check_optional, check_text, one_line
 from core.rag.dbhandler.checks import MAX_PATH_CHARS, merge_properties
-from core.rag.dbhandler.documents.linking import resource_type
 from core.rag.dbhandler.documents.operations import DocumentOperations
 from core.rag.dbhandler.knowledge.concepts import ConceptOperations, ConceptRow
 from core.rag.dbhandler.knowledge.entities import FROM_CALLER
+from core.rag.dbhandler.resources import resource_type
 from core.rag.encodable import encodable
 from core.rag.errors import InvalidInputError, NotFoundError
 from core.rag.extraction.words import normalize_name

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from core.rag.dbhandler.batches import run_for_ids, run_for_rows
-from core.rag.dbhandler.documents.linking import remove_unused_resources
+from core.rag.dbhandler.resources import remove_unused_resources
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.extraction.symbols import CodeFacts
 from core.rag.identity import resource_id, stable_id

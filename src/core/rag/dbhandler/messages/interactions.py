@@ -18,8 +18,8 @@ from itertools import pairwise
 from typing import Any
 
 from core.rag.dbhandler.batches import run_for_ids, run_for_rows
-from core.rag.dbhandler.documents.linking import refer_messages_to_resources
 from core.rag.dbhandler.messages.rows import last_said
+from core.rag.dbhandler.resources import refer_messages_to_resources
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.dbhandler.vectors import merge_vectors
 from core.rag.errors import NotFoundError

@@ -6,9 +6,9 @@ from collections.abc import Collection, Sequence
 from itertools import pairwise
 
 from core.rag.dbhandler.batches import run_for_ids, run_for_rows
-from core.rag.dbhandler.documents.linking import remove_unused_resources
 from core.rag.dbhandler.messages.interactions import chain, lock_conversation, set_state
 from core.rag.dbhandler.messages.rows import message_terms
+from core.rag.dbhandler.resources import remove_unused_resources
 from core.rag.dbhandler.store import Transaction
 from core.rag.schema import FROM_TEXT
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from core.rag.dbhandler.batches import run_for_rows
-from core.rag.dbhandler.documents.linking import remove_unused_resources
 from core.rag.dbhandler.json_texts import from_json
 from core.rag.dbhandler.messages.erasure import ErasureOperations
 from core.rag.dbhandler.messages.interactions import (
@@ -17,6 +16,7 @@ from core.rag.dbhandler.messages.interactions import (
     lock_conversation,
 )
 from core.rag.dbhandler.messages.removal import remove_message_vectors
+from core.rag.dbhandler.resources import remove_unused_resources
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.identity import resource_id
 from core.rag.schema import Label
