@@ -13,7 +13,7 @@ import pytest
 
 from core.rag import KnowledgeBase, KnowledgeRAGFlow
 from core.rag.answering.events import DoneEvent, TokenEvent
-from core.rag.answering.graph_index.search import GraphSearch
+from core.rag.answering.graph_index.search import IndexSearch
 from core.rag.dbhandler import MemGraphClient
 from core.rag.errors import LanguageModelError, StoreUnavailableError, StreamCutError
 from core.rag.llm import Completion, Usage
@@ -256,7 +256,7 @@ async def test_an_answer_that_cannot_be_recorded_is_given_and_says_so(
     assert await messages(talker) == [("user", QUESTION, None)]
 
 
-@pytest.mark.parametrize("place", [(MemGraphClient, "known_terms"), (GraphSearch, "names_in")], ids=["words", "names"])
+@pytest.mark.parametrize("place", [(MemGraphClient, "known_terms"), (IndexSearch, "names_in")], ids=["words", "names"])
 async def test_a_graph_that_cannot_be_reached_is_waited_for_once(
     place: tuple[type, str], talker: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from core.rag import KnowledgeBase, KnowledgeRAGFlow
 from core.rag.answering.graph_index import index as graph_index
-from core.rag.answering.graph_index.search import GraphSearch
+from core.rag.answering.graph_index.search import IndexSearch
 from core.rag.answering.graph_index.trigrams import TrigramIndex
 from core.rag.answering.metrics import Metrics
 from core.rag.answering.relevance.scores import best_facts, entity_score, fact_score, search_terms
@@ -157,7 +157,7 @@ async def test_one_failing_leg_does_not_fail_the_rest(
     async def fails(*arguments: Any, **options: Any) -> Any:
         raise StoreTimeoutError("too slow")
 
-    monkeypatch.setattr(kb if leg == "search" else GraphSearch, leg, fails)
+    monkeypatch.setattr(kb if leg == "search" else IndexSearch, leg, fails)
     metrics = Metrics()
     # So little is found by name that vectors are asked, and so few entities that ends of relations are missing.
     options = RetrievalOptions(node_limit=3)
@@ -196,7 +196,7 @@ async def test_where_every_leg_fails_the_failure_is_told(kb: KnowledgeBase, monk
         raise StoreTimeoutError("too slow")
 
     for leg in LEGS:
-        monkeypatch.setattr(GraphSearch, leg, fails)
+        monkeypatch.setattr(IndexSearch, leg, fails)
     monkeypatch.setattr(kb, "search", fails)
     monkeypatch.setattr("core.rag.answering.retrieval.record_passages", fails)
     with pytest.raises(StoreError, match="too slow"):
@@ -214,7 +214,7 @@ async def test_hostile_names_are_only_looked_for(kb: KnowledgeBase, words: str) 
 
 async def test_another_namespace_stays_unseen(kb: KnowledgeBase) -> None:
     other = kb.client.in_namespace(f"{kb.namespace}-other")
-    search = GraphSearch(other)
+    search = IndexSearch(other)
     assert await search.entities_by_pattern(["alice"], 5) == []
     assert await search.entities_by_trigram(["alice"], 5) == []
     assert await search.facts_by_pattern(["alice"], 5) == []
@@ -222,12 +222,12 @@ async def test_another_namespace_stays_unseen(kb: KnowledgeBase) -> None:
 
 
 async def test_what_changed_is_seen(kb: KnowledgeBase) -> None:
-    before = GraphSearch(kb.client)
+    before = IndexSearch(kb.client)
     assert not any(entity.name == "Zebrafish" for entity in await before.entities_by_trigram(["zebrafsh"], 5))
     ids = await put_entities(
         kb.client, {"Zebrafish": "a fish", "Zoo": ""}, [Fact("Zoo", "Zebrafish", "KEEPS", 0.5, "")]
     )
-    after = GraphSearch(kb.client)
+    after = IndexSearch(kb.client)
     assert (await after.entities_by_trigram(["zebrafsh"], 5))[0].name == "Zebrafish"
     assert [entity.name for entity in await after.entities_by_pattern(["brafi"], 5)] == ["Zebrafish"]
     assert [fact.source_id for fact in await after.facts_by_pattern(["keeps"], 5)] == [ids["Zoo"]]
@@ -261,7 +261,7 @@ async def test_questions_that_come_at_once_read_all_names_once(
     kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     statements = listen(monkeypatch)
-    searches = [GraphSearch(kb.client).entities_by_trigram(["alise"], 5) for _ in range(8)]
+    searches = [IndexSearch(kb.client).entities_by_trigram(["alise"], 5) for _ in range(8)]
     found = await asyncio.gather(*searches)
     assert all(entities and entities[0].name == "Alice" for entities in found)
     everything = "MATCH (e:Entity) WHERE e.namespace = $namespace RETURN e.id AS id, e.name AS name"
@@ -270,7 +270,7 @@ async def test_questions_that_come_at_once_read_all_names_once(
 
 async def test_very_many_relations_are_read_in_parts(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
     async def found() -> list[FoundFact]:
-        search = GraphSearch(kb.client)
+        search = IndexSearch(kb.client)
         terms = ["works", "alice", "google"]
         return [*await search.facts_by_trigram(terms, 20), *await search.facts_by_pattern(["work"], 20)]
 

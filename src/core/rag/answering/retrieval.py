@@ -12,7 +12,7 @@ from core.rag.answering.admission import Admission
 from core.rag.answering.computing.computed import Computed, computed
 from core.rag.answering.computing.in_documents import computed_in_documents
 from core.rag.answering.computing.question import chained
-from core.rag.answering.graph_index.search import GraphSearch
+from core.rag.answering.graph_index.search import IndexSearch
 from core.rag.answering.metrics import Metrics
 from core.rag.answering.of_records import openings, with_records
 from core.rag.answering.prose import LOOKED_AT, best_to_read
@@ -120,7 +120,7 @@ class _Retrieval:
         self._kb = kb
         self._options = options
         self._counts = metrics.search_metrics
-        self._graph = GraphSearch(kb.client, tuple(times_asked(analysis.query).values()))
+        self._graph = IndexSearch(kb.client, tuple(times_asked(analysis.query).values()))
         self._terms = search_terms(analysis.entities)
         self._legs = 0
         self._failures: dict[str, Exception] = {}

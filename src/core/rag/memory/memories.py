@@ -185,7 +185,7 @@ class Memories:
         """
         from core.rag.dbhandler.messages.rows import checked_tags
         from core.rag.memory.filtering import memory_filter
-        from core.rag.memory.period import period_of
+        from core.rag.memory.period import within
         from core.rag.memory.ranking import Ranked
         from core.rag.memory.recall import latest, recaller_of, said_once
         from core.rag.retrieval.as_read import as_read
@@ -197,7 +197,7 @@ class Memories:
         wanted_metadata = memory_filter(filters)
         narrowed = bool(tags or wanted_metadata) or not (user_id is None and since is None and before is None)
         limit = check_number("limit", limit, 1, 1000)
-        period = period_of(since, before)
+        period = within(since, before)
         scope = await self._scope(session_id, user_id) if asked or narrowed or session_id is not None else []
         if scope is not None and not scope:
             if asked or (narrowed and session_id is None):

@@ -10,7 +10,7 @@ from core.rag.times import first_day, moment
 
 
 @dataclass(frozen=True, slots=True)
-class Period:
+class Within:
     """A period of time.
 
     Attributes:
@@ -35,10 +35,10 @@ class Period:
 
 
 #: All times.
-ALWAYS = Period()
+ALWAYS = Within()
 
 
-def period_of(since: datetime | date | str | None, before: datetime | date | str | None) -> Period:
+def within(since: datetime | date | str | None, before: datetime | date | str | None) -> Within:
     """Return the period between two times.
 
     Args:
@@ -49,7 +49,7 @@ def period_of(since: datetime | date | str | None, before: datetime | date | str
     Raises:
         InvalidInputError: if one is not an ISO 8601 time, or nothing can be between them.
     """
-    period = Period(*("" if time is None else moment(first_day(time)) for time in (since, before)))
+    period = Within(*("" if time is None else moment(first_day(time)) for time in (since, before)))
     if since is not None and before is not None and period.since >= period.before:
         raise InvalidInputError(f"Nothing is between {period.since} and {period.before}: since has to be earlier.")
     return period

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from core.rag.embedder.likeness import likeness
 from core.rag.memory.later import FEWEST_WORDS, MOST_WORDS, said_later
-from core.rag.memory.period import ALWAYS, Period
+from core.rag.memory.period import ALWAYS, Within
 from core.rag.memory.records import RecallReason
 from core.rag.memory.sessions import REACH, Session, Vector, windows
 from core.rag.unit_vectors import unit_vectors
@@ -91,7 +91,7 @@ def rank(
     terms: Sequence[str],
     meaning: Meaning | None,
     limit: int,
-    period: Period = ALWAYS,
+    period: Within = ALWAYS,
     among: frozenset[str] | None = None,
 ) -> list[Ranked]:
     """Recall the memories that fit a question best.

@@ -22,7 +22,7 @@ from core.rag.dbhandler.messages.rows import last_said, speaker_of
 from core.rag.dbhandler.store import GraphStore, Row
 from core.rag.embedder.likeness import likeness
 from core.rag.memory.dates import date_words, days_named
-from core.rag.memory.period import ALWAYS, Period
+from core.rag.memory.period import ALWAYS, Within
 from core.rag.memory.ranking import Meaning, Ranked, rank
 from core.rag.memory.records import Memory
 from core.rag.memory.sessions import Session, embedded, session_of, state_of
@@ -75,7 +75,7 @@ class Recaller:
         meaning: Meaning | None,
         limit: int,
         scope: Sequence[Row] | None,
-        period: Period = ALWAYS,
+        period: Within = ALWAYS,
         among: frozenset[str] | None = None,
     ) -> list[Ranked]:
         """Recall the memories that fit a question best.
@@ -153,7 +153,7 @@ class Recaller:
         meaning: Meaning | None,
         limit: int,
         scope: Sequence[Row] | None,
-        period: Period,
+        period: Within,
         among: frozenset[str] | None,
     ) -> list[Row]:
         """Return the sessions in which the indexes find the most, best first."""
@@ -234,7 +234,7 @@ async def latest(
     client: MemGraphClient,
     scope: Sequence[Row] | None,
     tags: Sequence[str],
-    period: Period,
+    period: Within,
     person: str | None,
     metadata: Filter,
     wanted: int | None = None,
@@ -285,7 +285,7 @@ async def said_once(
     ranked: Callable[[int], Awaitable[list[Ranked]]],
     limit: int,
     scope: Sequence[Row] | None,
-    period: Period,
+    period: Within,
     person: str | None,
     accessed: str,
 ) -> list[Memory]:

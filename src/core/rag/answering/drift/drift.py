@@ -14,7 +14,7 @@ from core.rag.answering.drift.entry_points import ChunkSearch, Entries, find_ent
 from core.rag.answering.drift.gaps import find_gaps
 from core.rag.answering.drift.inference import Inferences
 from core.rag.answering.drift.paths import InferredConnection, KnowledgeGap, Node, Path, TraversalStats
-from core.rag.answering.drift.reader import GraphReader, Reads
+from core.rag.answering.drift.reader import PathReader, Reads
 from core.rag.answering.drift.response import DRIFTResponse, respond
 from core.rag.answering.drift.result import DRIFTResult, Exploration
 from core.rag.answering.drift.scoring import order, rank
@@ -194,7 +194,7 @@ class DRIFTRAG(DRIFTBase):
         )
 
     async def _node(self, name: str) -> Node:
-        reader = GraphReader(self.client)
+        reader = PathReader(self.client)
         node = await reader.find(name) or await reader.find((await look_up(self.client, name)).id)
         if node is None:
             raise NotFoundError(f"No path can begin at {name[:200]!r} in namespace {self.client.namespace!r}.")
@@ -288,14 +288,14 @@ class DRIFTRAG(DRIFTBase):
         """
         inferences = _inferences(inferences)
         ends = {end for item in inferences for end in (item.source, item.target) if isinstance(end, str) and end}
-        entities = await GraphReader(self.client).nodes({Label.ENTITY: sorted(ends)})
+        entities = await PathReader(self.client).nodes({Label.ENTITY: sorted(ends)})
         return await store_inferences(self.client, inferences, entities.keys())
 
     async def _entries(self, query: str, count: int, search: ChunkSearch | None = None) -> Entries:
         return await find_entries(self.client, self._vectors, query, count, search=search)
 
     async def _nothing_found(self, question: str) -> NotFoundError:
-        if await GraphReader(self.client).is_empty():
+        if await PathReader(self.client).is_empty():
             return EmptyGraphError(self.client.namespace)
         return NoEntryPointsError(question)
 
@@ -328,7 +328,7 @@ class DRIFTRAG(DRIFTBase):
     ) -> list[Path]:
         config = self.config
         asked = tuple(times_asked(query).values())
-        reader = GraphReader(self.client, asked)
+        reader = PathReader(self.client, asked)
         way = direction or config.traversal_direction
         words = QueryWords(query)
         types = None if edge_types is None else check_edge_types(edge_types)

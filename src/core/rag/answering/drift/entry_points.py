@@ -11,7 +11,7 @@ from core.rag.analysis import analyze, query_terms
 from core.rag.analysis.language import detect_language
 from core.rag.analysis.words import fold, is_stop_word
 from core.rag.answering.drift.paths import Node
-from core.rag.answering.drift.reader import GraphReader
+from core.rag.answering.drift.reader import PathReader
 from core.rag.answering.drift.scoring import clamp
 from core.rag.answering.drift.vectors import Vectors
 from core.rag.answering.drift.words import QueryWords
@@ -93,7 +93,7 @@ async def find_entries(
             if item is not None and item[2] > 0.0:
                 mixed.setdefault(item[0], (item[1], item[2]))
     first = dict(list(mixed.items())[:count])
-    found = await GraphReader(client).nodes(by_label((name, label) for name, (label, _) in first.items()))
+    found = await PathReader(client).nodes(by_label((name, label) for name, (label, _) in first.items()))
     nodes = [replace(found[name][0], score=clamp(score)) for name, (_, score) in first.items() if name in found]
     return Entries(nodes, list(mixed)[:LIKED], hits)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from core.rag.answering.drift.config import InferenceStrategy
 from core.rag.answering.drift.paths import InferredConnection, Node, Path
-from core.rag.answering.drift.reader import GraphReader
+from core.rag.answering.drift.reader import PathReader
 from core.rag.answering.drift.scoring import order
 from core.rag.answering.drift.semantic import ask_model
 from core.rag.answering.drift.validation import valid_only
@@ -143,7 +143,7 @@ class InferenceEngine:
         while new and len(kept) < most:
             part, new = new[: 2 * most], new[2 * most :]
             pairs = [(by_id[item.source], by_id[item.target]) for item in part]
-            there = await GraphReader(self._client).joined(pairs)
+            there = await PathReader(self._client).joined(pairs)
             kept += [item for item in part if frozenset((item.source, item.target)) not in there]
         return kept[:most]
 
@@ -163,7 +163,7 @@ class InferenceEngine:
 
     async def _structural(self, nodes: Sequence[Node]) -> list[InferredConnection]:
         """Return the Adamic-Adar index as a confidence: 1 - exp(-sum over shared neighbours of 1 / ln(degree))."""
-        reader = GraphReader(self._client)
+        reader = PathReader(self._client)
         ids = by_label((node.id, Label(node.label)) for node in nodes)
         ahead, back = await together(
             reader.hops(ids, "forward", limit=_NEIGHBOURS), reader.hops(ids, "backward", limit=_NEIGHBOURS)

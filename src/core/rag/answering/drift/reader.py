@@ -102,7 +102,7 @@ class Reads:
     Attributes:
         labels: Labels of nodes by id.
         hops: Edges by the id of the node that they were read of.
-        nodes: Nodes with their analysed texts (see :meth:`GraphReader.nodes`); ``None`` for those that are gone.
+        nodes: Nodes with their analysed texts (see :meth:`PathReader.nodes`); ``None`` for those that are gone.
     """
 
     labels: dict[str, Label] = field(default_factory=dict)
@@ -115,7 +115,7 @@ class Reads:
         return len(self.nodes) + sum(map(len, self.hops.values()))
 
 
-class GraphReader:
+class PathReader:
     """Reads nodes and edges of one namespace.
 
     Attributes:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from core.rag.analysis import analyze
 from core.rag.answering.drift.config import Direction
 from core.rag.answering.drift.paths import TEXTS, Edge, Node, Path, TraversalStats
-from core.rag.answering.drift.reader import GraphReader, Reads
+from core.rag.answering.drift.reader import PathReader, Reads
 from core.rag.answering.drift.scoring import CONTENT_SHARE, EDGE_SHARE, LENGTH_SHARE, length_penalty, order
 from core.rag.answering.drift.words import QueryWords
 from core.rag.graph.hops import by_label
@@ -59,7 +59,7 @@ class Traversal:
 
     def __init__(
         self,
-        reader: GraphReader,
+        reader: PathReader,
         words: QueryWords,
         limits: Limits,
         *,

@@ -41,7 +41,7 @@ _OVERFETCH = 10
 _SHORTEST_PART = 3
 
 
-class GraphSearch:
+class IndexSearch:
     """Searches the entities and relations of one namespace, for one question."""
 
     def __init__(self, client: MemGraphClient, periods: Sequence[tuple[str, str]] = ()) -> None:

@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field, StringConstraints
 
 from core.rag.analysis.language import detect_language
 from core.rag.analysis.words import fold, is_stop_word
-from core.rag.answering.graph_index.search import GraphSearch
+from core.rag.answering.graph_index.search import IndexSearch
 from core.rag.answering.metrics import Metrics
 from core.rag.answering.prompts import AnalysisPrompt
 from core.rag.answering.types import Analysis, Intent
@@ -160,7 +160,7 @@ async def _named_entities(question: str, client: MemGraphClient) -> list[str]:
     }
     stop = {(at, at + 1) for at, word in enumerate(words) if is_stop_word(fold(word), language)}
     wanted = {span: name for span, name in spans.items() if span not in stop}
-    names = await GraphSearch(client).names_in(list(dict.fromkeys(wanted.values())))
+    names = await IndexSearch(client).names_in(list(dict.fromkeys(wanted.values())))
     # A word that is a name but for its accents may be just a word: "How much is it worth?" does not ask of Wörth.
     small = {question[start:end] for start, end in word_spans(question) if question[start].islower()}
     names = {word: name for word, name in names.items() if word not in small or normalize_name(name) == word}
