@@ -12,10 +12,9 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from itertools import groupby
 
 from core.rag.dbhandler.batches import batches
-from core.rag.dbhandler.knowledge.edge_direction import RELATED, directed
 from core.rag.dbhandler.knowledge.entities import FROM_CALLER, STATE, remove_unused_entities, update_entities
 from core.rag.dbhandler.knowledge.entity_state import EntityChange, EntityState, most_forms
-from core.rag.dbhandler.knowledge.facts import FROM_MODEL, merge_edges
+from core.rag.dbhandler.knowledge.facts import FROM_MODEL, merge_edges, remove_facts
 from core.rag.dbhandler.knowledge.mentions import chunk_texts
 from core.rag.dbhandler.knowledge.records import FROM_RECORD, relation_id
 from core.rag.dbhandler.locking import lock
@@ -106,7 +105,7 @@ class KnowledgeSoundness(Checks):
         wrong = [row for row in different.values() if "props" in row]
 
         async def mend() -> None:
-            await self._transact(gone, _unlink)
+            await self._transact(gone, remove_facts)
             await self._transact(wrong, _link)
             ends = {row[end] for row in gone for end in ("a", "b")}
             await self._transact(sorted(ends), remove_unused_entities)
@@ -179,11 +178,6 @@ class KnowledgeSoundness(Checks):
         a, b = entity_id(self._namespace, source), entity_id(self._namespace, target)
         link = relation_id(a, b, origin, kind)
         return {"a": a, "b": b, "link": link, "props": {"key": link, "type": kind, "origin": origin, **properties}}
-
-
-async def _unlink(tx: Transaction, edges: Sequence[Row]) -> None:
-    async for backward, rows in directed(tx, RELATED, edges):
-        await tx.run(f"UNWIND $rows AS row MATCH {RELATED.there(backward=backward)} DELETE r", {"rows": rows})
 
 
 async def _link(tx: Transaction, edges: Sequence[Row]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from core.rag.errors import ConfigurationError, RerankerError
 from core.rag.openai_api import ApiClient, Served, Timing
@@ -13,9 +13,6 @@ from core.rag.openai_events import MalformedAnswerError
 from core.rag.openai_failures import ApiFailure, Purpose, explain
 from core.rag.settings import Settings, settings_for
 from core.rag.together import all_together
-
-if TYPE_CHECKING:
-    from pydantic import SecretStr
 
 _PURPOSE = Purpose("rerank", "MGRAG_RERANK", "MGRAG_RERANK_MODEL")
 #: Texts in a request. A server that takes fewer is sent fewer.
@@ -27,13 +24,11 @@ _AS_IT_CAME = {"headers": {"X-Stainless-Raw-Response": "true"}}
 class ServedReranker(Served):
     """A reranker behind ``POST …/rerank``.
 
-    The endpoint is ``base_url``, else MGRAG_RERANK_BASE_URL, else OPENAI_BASE_URL: the address up to, and without,
-    ``/rerank``. A server on one's own machine needs no key.
+    The endpoint is MGRAG_RERANK_BASE_URL, else OPENAI_BASE_URL: the address up to, and without, ``/rerank``. A server
+    on one's own machine needs no key.
 
     Args:
         model: The name of the model, as the server calls it.
-        base_url: The endpoint.
-        api_key: The key.
         settings: The environment; read if None.
 
     Raises:
@@ -41,24 +36,14 @@ class ServedReranker(Served):
         MissingDependencyError: The ``openai`` package is not installed.
     """
 
-    def __init__(
-        self,
-        model: str,
-        base_url: str | None = None,
-        api_key: str | SecretStr | None = None,
-        *,
-        settings: Settings | None = None,
-        _timing: Timing | None = None,
-    ) -> None:
+    def __init__(self, model: str, *, settings: Settings | None = None, _timing: Timing | None = None) -> None:
         settings = settings_for(settings)
-        if not (base_url or settings.rerank_base_url or settings.openai_base_url):
+        if not (settings.rerank_base_url or settings.openai_base_url):
             raise ConfigurationError(
                 f"The reranker {model} needs a server, and none is named. Set MGRAG_RERANK_BASE_URL to its address, up"
                 " to /rerank (and MGRAG_RERANK_API_KEY if it needs a key); OpenAI has no rerankers."
             )
-        endpoint = find_endpoint(
-            settings, f"The reranker {model}", "rerank", base_url=base_url, api_key=api_key, azure_first=False
-        )
+        endpoint = find_endpoint(settings, f"The reranker {model}", "rerank", azure_first=False)
         self._model = model
         self._max_texts = _MAX_TEXTS
         self._tei = False  # whether the server wants the texts as "texts"

@@ -209,11 +209,15 @@ async def write_triples(
     await settle_periods(tx, placed, namespace)
 
 
+async def remove_facts(tx: Transaction, edges: Sequence[Row]) -> None:
+    """Remove RELATED edges, each named by its ``link`` and the ids of its ends, ``a`` and ``b``."""
+    async for backward, rows in directed(tx, RELATED, edges):
+        await tx.run(f"UNWIND $rows AS row MATCH {RELATED.there(backward=backward)} DELETE r", {"rows": rows})
+
+
 async def settle_periods(tx: Transaction, placed: Sequence[Placed], namespace: str) -> None:
     """Remove the edges that others replace, and note if facts have times."""
-    replaced = [one.instead for one in placed if one.instead is not None]
-    async for backward, rows in directed(tx, RELATED, replaced):
-        await tx.run(f"UNWIND $rows AS row MATCH {RELATED.there(backward=backward)} DELETE r", {"rows": rows})
+    await remove_facts(tx, [one.instead for one in placed if one.instead is not None])
     if any(has_times(one.edge["props"]) for one in placed):
         await mark_dated(tx, namespace)
 
