@@ -7,16 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 from core.rag.retrieval.filters import parse_filter
 from core.rag.retrieval.legs import Legs
-from core.rag.schema import EdgeType, Label
+from core.rag.schema import Label
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
     from core.rag.dbhandler.store import Row
 
-#: The texts that name entities, and by which edges.
-_NAMING = {Label.CHUNK: EdgeType.MENTIONS, Label.DOCUMENT: EdgeType.TITLED, Label.RECORD: EdgeType.HAS_ENTITY}
-#: Of one entity, so many texts of a label are looked at.
-_MOST_TEXTS = 1_000
+_NAMED_BY = (
+    "<-[:MENTIONS]-(:DocumentChunk)-[:CHUNK_OF]->(n:Document)",
+    "<-[:TITLED]-(n:Document)",
+    "<-[:HAS_ENTITY]-(n:Record)",
+)
+#: Of one entity, so many documents and records are looked at: all, if it is not the name of everything.
+_MOST_NAMED_BY = 100_000
 
 
 class Passing:
@@ -31,6 +34,7 @@ class Passing:
         self._client = client
         self._legs = Legs(client, None)
         self._wanted = parse_filter(filters)
+        self._tested: dict[str, bool] = {}  # whether documents pass
 
     async def __call__(self, ids: Mapping[Label, Collection[str]]) -> set[str]:
         """Return the ids of those chunks, documents and records that pass."""
@@ -46,21 +50,24 @@ class Passing:
         """Return the rows whose record or document, by its id under a key, passes."""
         ids = {row[key] for row in rows}
         passing = await self._documents(ids)
-        passing |= await self._records(ids - passing)
+        passing |= await self._records(ids.difference(self._tested))
         return [row for row in rows if row[key] in passing]
 
-    async def naming(self, entities: Collection[str]) -> set[str]:
-        """Return the ids of those entities that something which passes names."""
-        named: dict[Label, dict[str, set[str]]] = {label: {} for label in _NAMING}
-        for label, edge in _NAMING.items():
-            for row in await self._client.read_for_ids(
-                f"UNWIND $ids AS i MATCH (e:Entity {{id: i}}) CALL {{ WITH e MATCH (e)<-[:{edge}]-(t:{label}) "
-                f"RETURN t.id AS text LIMIT {_MOST_TEXTS} }} RETURN i AS id, text",
+    async def naming(self, entities: Collection[str], most: int = _MOST_NAMED_BY) -> set[str]:
+        """Return the ids of those entities that something which passes names.
+
+        Args:
+            entities: Ids of entities.
+            most: Of each entity, so many documents and records are looked at.
+        """
+        rows: list[Row] = []
+        for named_by in _NAMED_BY:
+            rows += await self._client.read_for_ids(
+                f"UNWIND $ids AS i MATCH (e:Entity {{id: i}}) CALL {{ WITH e MATCH (e){named_by} "
+                f"RETURN DISTINCT n.id AS of LIMIT {int(most)} }} RETURN i AS entity, of",
                 sorted(entities),
-            ):
-                named[label].setdefault(row["text"], set()).add(row["id"])
-        passing = await self(named)
-        return set().union(*(some for texts in named.values() for text, some in texts.items() if text in passing))
+            )
+        return {row["entity"] for row in await self.only(rows, "of")}
 
     async def first_chunks[Key](self, chunks: Mapping[Key, Iterable[str]]) -> dict[Key, str]:
         """Return of the chunks under each key the first one that passes."""
@@ -69,7 +76,9 @@ class Passing:
         return {key: chunk for key, chunk in first.items() if chunk}
 
     async def _documents(self, ids: Collection[str]) -> set[str]:
-        return await self._legs.documents_passing(self._wanted, ids)
+        if new := set(ids).difference(self._tested):
+            self._tested |= await self._legs.documents_passing(self._wanted, new)
+        return {document for document in ids if self._tested.get(document)}
 
     async def _records(self, ids: Collection[str]) -> set[str]:
         """Return those records that pass; one that a program inserted is of no document."""

@@ -139,10 +139,10 @@ class Legs:
         """Return those of given chunks whose documents pass a filter."""
         return {key for key, row in (await self.facts(wanted, chunk_ids)).items() if wanted.matches(row)}
 
-    async def documents_passing(self, wanted: Filter, document_ids: Collection[str]) -> set[str]:
-        """Return those of given documents that pass a filter."""
-        facts = await self._facts(wanted, "d.id", "MATCH (d:Document {id: i})", document_ids)
-        return {key for key, row in facts.items() if wanted.matches(row)}
+    async def documents_passing(self, wanted: Filter, ids: Collection[str]) -> dict[str, bool]:
+        """Return whether documents pass a filter, by their ids; what is no document is left out."""
+        facts = await self._facts(wanted, "d.id", "MATCH (d:Document {id: i})", ids)
+        return {key: wanted.matches(row) for key, row in facts.items()}
 
     async def documents_where(self, wanted: Filter) -> dict[str, str]:
         """Return the paths of the documents that pass a filter, by their ids."""

@@ -15,6 +15,9 @@ from core.rag.schema import Label
 if TYPE_CHECKING:
     from core.rag.answering.drift.entry_points import Entries
 
+#: Of one entity, so many documents and records are looked at.
+_MOST_TEXTS = 1_000
+
 
 class PathAdmission(Admission):
     """Decides what of a traversal passes a filter: entities belong to no document, so it may pass through any."""
@@ -48,7 +51,8 @@ class PathAdmission(Admission):
     async def of_nodes(self, nodes: Sequence[Node]) -> list[Node]:
         """Return the nodes that may be shown by themselves: texts that pass, and entities that one of these names."""
         texts = by_label((node.id, Label(node.label)) for node in nodes if node.label in TEXTS)
-        allowed = await self(texts) | await self.naming({node.id for node in nodes if node.label == Label.ENTITY})
+        entities = {node.id for node in nodes if node.label == Label.ENTITY}
+        allowed = await self(texts) | await self.naming(entities, _MOST_TEXTS)
         return [_bare(node) for node in nodes if node.id in allowed]
 
 
