@@ -470,3 +470,25 @@ def test_any_json_is_a_filter_or_an_error(value: Any) -> None:
         assert parse_filter(value).matches(ROW) in {True, False}
     except FilterError as error:
         assert str(error)
+
+
+@pytest.mark.parametrize(
+    "written", ["2024-03-15", "2024-03-15T08:30:00+01:00", "15 Mar 2024", "March 15, 2024", "15.03.2024", "2024/03/15"]
+)
+def test_dates_in_metadata_are_put_in_order_however_they_are_written(written: str) -> None:
+    row = {"metadata": {"created": written}}
+    for text in (
+        "metadata.created>=2024",
+        "metadata.created<2024-03-16",
+        "metadata.created<=2024-03",
+        "metadata.created>2024-02",
+        'metadata.created>="1 March 2024" metadata.created<="31 March 2024"',
+    ):
+        assert parse_filter(text).matches(row), text
+    for text in ("metadata.created>2024", "metadata.created<2024", "metadata.created>=2024-04"):
+        assert not parse_filter(text).matches(row), text
+    assert parse_filter({"metadata.created": {">": date(2023, 12, 31)}}).matches(row)
+
+
+def test_a_date_of_which_either_number_may_be_the_month_is_a_text() -> None:
+    assert not parse_filter("metadata.created>=2024").matches({"metadata": {"created": "3/4/2024"}})

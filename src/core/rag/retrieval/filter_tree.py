@@ -9,9 +9,11 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from functools import lru_cache
 from operator import ge, gt, le, lt
 from typing import Any, Final, Literal
 
+from core.rag.retrieval.tables.dates import Dates
 from core.rag.times import span_of
 from libs.regexes import regex
 
@@ -34,6 +36,7 @@ OPERATORS: Final[tuple[Operator, ...]] = ("=", "<", "<=", ">", ">=", "prefix", "
 
 _SOURCE_KEYS: Final = ("source", "source_names", "source_uris")
 _NUMBER: Final = regex(r"-?(?:0|[1-9]\d{0,29})(?:\.\d{1,30})?(?:[eE][+-]?\d{1,3})?", re.ASCII)
+_DATES: Final = Dates()
 _ORDER: Final[dict[str, Callable[[Any, Any], bool]]] = {"<": lt, "<=": le, ">": gt, ">=": ge}
 
 
@@ -221,9 +224,17 @@ def _holds(item: object, operator: Operator, value: Scalar) -> bool:
         left, right = item, value
         if isinstance(left, bool) and isinstance(right, bool):
             return operator == "=" and left is right
+        if operator != "=" and (there := _span(left)) is not None and (asked := _span(right)) is not None:
+            return _is_then(there[0], operator, asked)
         if not (isinstance(left, str) and isinstance(right, str)):
             return False
     return bool(left == right if operator == "=" else _ORDER[operator](left, right))
+
+
+@lru_cache(maxsize=16_384)
+def _span(value: object) -> tuple[datetime, datetime] | None:
+    """Return the period that a value in metadata denotes, in whatever form its date is written; a number is a year."""
+    return span_of(_DATES.iso(value) or str(value))
 
 
 def _folded(text: str) -> str:
@@ -235,8 +246,10 @@ def _date_holds(item: object, operator: Operator, value: Scalar) -> bool:
         return operator == "=" and item is None and value is None
     moment = _moment(item)
     span = span_of(str(value))
-    if moment is None or span is None:
-        return False
+    return moment is not None and span is not None and _is_then(moment, operator, span)
+
+
+def _is_then(moment: datetime, operator: Operator, span: tuple[datetime, datetime]) -> bool:
     start, end = span
     return {
         "=": start <= moment < end,

@@ -51,8 +51,9 @@ Meaning: ``contains`` ignores case, everything else does not. A value that is a 
 Two strings are equal only if they are the same (``"1.10"`` is not ``"1.1"``), in any form of Unicode (file names of
 macOS have their accents apart). Otherwise two things that are or spell numbers compare as numbers, two strings by code
 points, and the rest is different. A date stands for the time that it names: ``updated=2026-01`` is all of January,
-``updated>2026-01-31`` begins with February; dates are UTC unless they say otherwise. Dates in metadata are ISO 8601
-text, and compare as such.
+``updated>2026-01-31`` begins with February; dates are UTC unless they say otherwise. So do dates in metadata when
+they are put in order (``metadata.date<=2024-03``, ``metadata.created>=2020``), also where they are written ``15 Mar
+2024``, ``March 15, 2024``, ``15.03.2024`` or ``2024/03/15``; ``3/4/2024`` is a text.
 What is missing equals only ``null``; ``!=`` and ``not`` are the exact complement, so they hold for what is missing.
 
 Limits: 20,000 characters, 20 levels of ``and``, ``or`` and ``not``, 200 tests, 1,000 values in a list, 4,000

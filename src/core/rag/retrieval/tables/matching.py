@@ -7,16 +7,14 @@ from dataclasses import replace
 from typing import Any, Final
 
 from core.rag.extraction.amounts import amount, plain_number
-from core.rag.retrieval.filter_tree import METADATA, All, Either, Node, Not, Scalar, Test
+from core.rag.retrieval.filter_tree import METADATA, All, Either, Node, Not, Test
 from core.rag.retrieval.filters import Filter
 from core.rag.retrieval.tables.dates import Dates
-from core.rag.retrieval.tables.values import DATE, values_of
+from core.rag.retrieval.tables.values import values_of
 
 _ORDERING: Final = frozenset({"<", "<=", ">", ">="})
 #: What tests that order values look at stands under a name that no field has, beside the values as they are written.
 _ORDERED: Final = "\0ordered"
-#: Behind all that a month or day begins: what is at most 2024-03 may be in it, and what is after it may not.
-_ITS_END: Final = "\uffff"
 
 
 class RecordFilter:
@@ -50,6 +48,7 @@ class RecordFilter:
             if not values:
                 continue
             others: list[Any] = []
+            years: list[int] = []
             ordered = values
             for place, value in enumerate(values):
                 if not isinstance(value, str):
@@ -57,7 +56,7 @@ class RecordFilter:
                 if (number := amount(value)) is not None:
                     others.append(plain_number(number))
                 elif (iso := self._dates.iso(value)) is not None:
-                    others.append(int(iso[:4]))
+                    years.append(int(iso[:4]))
                     if iso != value:
                         others.append(iso)
                         ordered = [*ordered[:place], iso, *ordered[place + 1 :]]
@@ -65,7 +64,7 @@ class RecordFilter:
             if len(items) > len(values):
                 others += items
             if is_tested:
-                compared[field] = [*values, *others]
+                compared[field] = [*values, *others, *years]
             if is_ordered:
                 compared[field + _ORDERED] = [*ordered, *others]
         return compared
@@ -75,15 +74,9 @@ def _ordering(node: Node, dates: Dates) -> Node:
     """Return a filter whose tests that order values look at those in order, and have their bounds as these are."""
     match node:
         case Test(field, operator, values) if operator in _ORDERING:
-            end = _ITS_END if operator in {"<=", ">"} else ""
-            return Test(field + _ORDERED, operator, tuple(_bound(value, end, dates) for value in values))
+            return Test(field + _ORDERED, operator, tuple(dates.iso(value) or value for value in values))
         case Not(inner):
             return replace(node, node=_ordering(inner, dates))
         case All(nodes) | Either(nodes):
             return replace(node, nodes=tuple(_ordering(one, dates) for one in nodes))
     return node
-
-
-def _bound(value: Scalar, end: str, dates: Dates) -> Scalar:
-    iso = dates.iso(value)
-    return value if iso is None else iso + (end if DATE.fullmatch(iso) else "")
