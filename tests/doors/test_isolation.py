@@ -1,6 +1,7 @@
 """No route and no tool of one namespace knows of another: whatever ids and names of that they are called with.
 
-Routes come from the description of the API, and tools from their list, so that a new one is called, too.
+Routes come from the description of the API, and tools from their list, so that a new one is called, too. What these call
+is called with all ids in ``tests/knowledge_base/test_isolation.py``; here, each route gets every third of them.
 """
 
 from __future__ import annotations
@@ -116,8 +117,8 @@ async def test_no_route_knows_of_another_namespace() -> None:
         before = await snapshot(theirs.client)
         assert SECRET in str(before)
         answered = set()
-        for path, method, operation in routes:
-            for turn, one in enumerate((*some, "boats", "c1")):
+        for number, (path, method, operation) in enumerate(routes):
+            for turn, one in enumerate((*some, "boats", "c1")[number % 3 :: 3]):
                 schemas = described["components"]["schemas"]
                 for address, sent in requests(path, operation, one, every, schemas, turn):
                     response = await client.request(method, address, **sent)
