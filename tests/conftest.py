@@ -19,8 +19,8 @@ from tests.dbhandler.kit import BOLT_URI, ENGINES, Engine, bolt_engine_for_a_tes
 if TYPE_CHECKING:
     from core.rag import KnowledgeBase
 
-#: What stands on searches that are tested on the server: of these folders the files and tests that are named run
-#: there, without those that take too long; the statements of all are shown to it (`make test-bolt`).
+#: What stands on searches that are tested on the server: of these folders, what is named runs there. The statements of
+#: all are shown to it (`make test-bolt`).
 ON_THE_SERVER = {
     "answering": {
         "test_computed.py",
@@ -36,7 +36,16 @@ ON_THE_SERVER = {
     },
     "integrations": {"test_retrievers.py"},
 }
-TOO_LONG = {
+#: What takes too long there, or is decided before or after the statements, which the server is shown anyway.
+NOT_ON_THE_SERVER = {
+    "test_copies.py",
+    "test_document_fields.py",
+    "test_ingest_web.py",
+    "test_recall_reasons.py",
+    "test_sheet_collections.py",
+    "test_spelling.py",
+    "test_verses.py",
+    "test_accents_are_the_same_in_any_form_of_unicode",
     "test_the_cache_is_bounded",
     "test_a_cached_traversal_equals_a_fresh_one_after_any_change",
     "test_a_question_that_is_not_surely_about_records_is_not_answered_with_a_number",
@@ -130,8 +139,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _on_the_server(item: pytest.Item) -> bool:
-    wanted, test = ON_THE_SERVER.get(item.path.parent.name), item.name.partition("[")[0]
-    return wanted is None or (not wanted.isdisjoint({item.path.name, test}) and test not in TOO_LONG)
+    names = {item.path.name, item.name.partition("[")[0]}
+    wanted = ON_THE_SERVER.get(item.path.parent.name)
+    return names.isdisjoint(NOT_ON_THE_SERVER) and (wanted is None or not wanted.isdisjoint(names))
 
 
 @pytest.hookimpl(wrapper=True)
