@@ -35,6 +35,8 @@ _MARKS = regex(
 )
 #: What a docstring begins and ends with.
 DOCSTRING = ('"""', "'''")
+#: How rows and blocks of code begin in the text of a dump.
+_OF_DUMP = regex(r"^(?:\| |```)", re.MULTILINE)
 #: Data, and languages whose words are not told from their markup here.
 _NO_PROGRAMS = frozenset(
     ("xml", "yaml", "toml", "ini", "diff", "css", "sql", "cypher", "graphql", "proto", "terraform", "vue", "svelte")
@@ -51,9 +53,11 @@ _LICENCE = regex(
 _PARAGRAPH = regex(r"\n[ \t]*\n")
 
 
-def is_code(path: str) -> bool:
-    """Return whether a document is source code, by the ending of its name."""
-    return bool(_language(path))
+def is_code(path: str, content: str = "") -> bool:
+    """Return whether a document is source code, by the ending of its name, and a passage of it, if that is given: the
+    tables of a dump of a database are none."""
+    language = _language(path)
+    return bool(language) and not (language == "sql" and _OF_DUMP.search(content))
 
 
 def is_program(path: str) -> bool:

@@ -6,6 +6,7 @@ import re
 
 from libs.dataloader.formats.base import Content, FileData
 from libs.dataloader.formats.registry import Format
+from libs.dataloader.formats.sql_dump import read_dump
 from libs.dataloader.text import clean_text
 from libs.regexes import regex
 
@@ -19,9 +20,11 @@ _FIRST_LETTER = 0xA0  # below it are the marks of the language itself
 
 
 def read(file: FileData, kind: Format) -> Content:
-    """Return code as it is, but letters as such; the format has its language."""
+    """Return code as it is, but letters as such; the format has its language. Dumps of databases are tables."""
     text = file.text()
     language = kind.language
+    if language == "sql" and (dump := read_dump(text)) is not None:
+        return dump
     if (written := _WRITTEN_LETTERS.get(language if language == "xml" else file.extension)) is not None:
         text = clean_text(written.sub(_letter, text))
     if file.extension == ".m" and _OBJECTIVE_C.search(text) is None:

@@ -139,13 +139,13 @@ def _key(said: _Said) -> str:
 def _runs(passage: Passage, taken: Sequence[Sentence], asked: Collection[str]) -> list[list[_Said]]:
     """Return the chosen sentences of a passage as they are shown; those that follow each other together."""
     text = passage.hit.content
-    taken = _with_comments(passage, taken) if is_code(passage.hit.path) else taken
+    taken = _with_comments(passage, taken) if is_code(passage.hit.path, passage.hit.content) else taken
     starts = {one.place.start for one in taken}
     runs: list[list[_Said]] = []
     before: Span | None = None
     for one in taken:
         last = runs[-1][-1] if runs else None
-        block = block_at(text, one.place.start) if not is_code(passage.hit.path) else None
+        block = block_at(text, one.place.start) if not is_code(passage.hit.path, passage.hit.content) else None
         said = said_by(passage, one.place, asked) if block is None else ""
         is_shown = last is not None and (said in last.listed if block is None else last.block == block)
         if last is not None and (is_shown or one.place.start < last.end):

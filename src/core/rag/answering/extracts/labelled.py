@@ -62,7 +62,7 @@ def _named(source: Source, place: Span, wanted: Set[str]) -> _Line | None:
 def _label(source: Source, place: Span) -> str:
     """Return the label of a line; empty if it has none, or is code."""
     text = source.text
-    if not place.said or is_code(source.passage.hit.path):
+    if not place.said or is_code(source.passage.hit.path, source.passage.hit.content):
         return ""
     found = _LABELLED.match(text, place.start)
     if found is None or _MARK.fullmatch(text, text.rfind("\n", 0, place.start) + 1, place.start) is None:

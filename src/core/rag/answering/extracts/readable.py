@@ -51,7 +51,7 @@ _DEFINITIONS = regex(r"(?:\[[^\]\n]{1,200}\]:\s*\S+(?:\s+|\Z)(?:\"[^\"]*\"\s*)?)
 def readable_spans(passage: Passage) -> list[Span]:
     """Return the spans of readable sentences; heads of tables and headings without a figure if nothing else is."""
     text = passage.hit.content
-    if is_code(passage.hit.path):
+    if is_code(passage.hit.path, passage.hit.content):
         return code_spans(text)
     if records := record_spans(passage.hit):
         return records

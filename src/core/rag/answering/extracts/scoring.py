@@ -247,7 +247,7 @@ def _rated(
             path = path or source.headings.dated(one.place.start)
         of_kind = _OF_KIND if is_of_kind or (of_time and path) else 0.0
         subject = path or source.headings.subject(one.place.start, one.text, one.words, wanted)
-        if is_code(hit.path) and is_beside_the_point(question, hit.path, hit.heading):
+        if is_code(hit.path, hit.content) and is_beside_the_point(question, hit.path, hit.heading):
             part *= LESS
         if lists_sources(hit.heading) and not asks_for_source(question):
             part *= LITTLE
@@ -280,7 +280,7 @@ def _headed(question: str, sources: Sequence[Source], sections: Sections) -> lis
     found = []
     for index, source in enumerate(sources):
         text, language, asked = source.text, source.language, words_asked(question, source.language)
-        for place in headed_lists(text) if not is_code(source.passage.hit.path) else ():
+        for place in headed_lists(text) if not is_code(source.passage.hit.path, source.passage.hit.content) else ():
             name = text[place.start : place.end]
             words = frozenset(analyze(name, language))
             of_steps = asks_how_to(question) and is_numbered(text, place)
