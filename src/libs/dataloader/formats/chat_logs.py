@@ -51,9 +51,7 @@ def read_log(text: str) -> Content | None:
             told[-1][2].append(line)
     day_first = _day_first([when for when, _, _ in told])
     before, *messages = (Message(_iso(when, day_first), who, "\n".join(lines).strip()) for when, who, lines in told)
-    content = content_of([Chat(None, messages)])
-    content.text = f"{lowered(before.text)}\n\n{content.text}".lstrip("\n")
-    return content
+    return content_of([Chat(None, messages)], lowered(before.text))
 
 
 def _is_log(lines: list[str], form: re.Pattern[str]) -> bool:

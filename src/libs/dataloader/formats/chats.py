@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import posixpath
 import re
+from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from html import unescape
 from itertools import chain
 from typing import Any, NamedTuple
 
 from libs.dataloader.formats.base import Content, FileData, closed, escaped, join_lines, lowered, sensible_title
 from libs.dataloader.formats.json_outline import flat
+from libs.dataloader.formats.rows import Records
 from libs.dataloader.links import LinkCollector
 from libs.dataloader.text import clean_text
 from libs.regexes import regex
@@ -77,38 +80,62 @@ def read_chats(data: Any, file: FileData) -> Content | None:
     if not chats or None in found:
         return None
     times = [message.when for chat in chats for message in chat.messages if message.when]
-    content = content_of(chats)
-    content.metadata |= {"created": min(times)[:10]} if times else {}
-    content.links = collector.links()
+    beside: dict[str, Any] = {}
     if isinstance(data, dict) and "chats" in data:  # and persons, with their numbers
         beside = {name: value for name, value in data.items() if name not in _ACCOUNT}
-        content.text = clean_text(join_lines((*map(escaped, flat(beside)), "", content.text)))
+    content = content_of(chats, "\n".join(map(escaped, flat(beside))))
+    content.metadata |= {"created": min(times)[:10]} if times else {}
+    content.links = collector.links()
     return content
 
 
-def content_of(chats: Sequence[Chat]) -> Content:
-    """Return conversations as Markdown; see :func:`read_chats`."""
+def content_of(chats: Sequence[Chat], intro: str = "") -> Content:
+    """Return conversations as Markdown, with a record for each message; see :func:`read_chats`.
+
+    Args:
+        chats: The conversations.
+        intro: What stands above them.
+    """
+    lines = (line for chat in chats for line in _lines(chat))
+    text = clean_text(join_lines((intro.strip(), "", *lines) if intro.strip() else lines))
+    came = frozenset(_COMES.values())
+    messages = [message for chat in chats for message in chat.messages if message.text not in came]
+    starts, place = array("Q"), 0
+    for message in messages:
+        place = max(text.find(_named(message), place), place)
+        starts.append(place)
     return Content(
-        clean_text(join_lines(line for chat in chats for line in _lines(chat))),
+        text,
         "markdown",
         sensible_title(chats[0].title or "") if len(chats) == 1 else None,
         {"message_count": sum(len(chat.messages) for chat in chats)},
+        records=Records(starts, partial(_record, messages)),
     )
+
+
+def _record(messages: Sequence[Message], number: int) -> Mapping[str, Any]:
+    when, who, text = messages[number]
+    return {name: said for name, said in (("time", when), ("author", who), ("message", text)) if said}
+
+
+def _named(message: Message) -> str:
+    """Return what stands before a message: who wrote it, and when."""
+    return f"{message.who} ({message.when}):".strip() if message.when else f"{message.who}:"
 
 
 def _lines(chat: Chat) -> Iterator[str]:
     if chat.title:
         yield f"# {' '.join(chat.title.split())}\n"
     month = ""
-    for when, who, text in chat.messages:
+    for message in chat.messages:
+        when, _, text = message
         # Nobody asks for 2024-03: what was said in March is found by its heading.
         if (dated := _DATED.match(when)) and dated[0] != month:
             month = dated[0]
             yield f"## {_MONTHS[int(dated[2]) - 1]} {dated[1]}\n"
         text = lowered(text.strip())
         text = lowered(text) if month else text
-        line = f"{who} ({when}):".strip() if when else f"{who}:"
-        yield f"{line}{'\n\n' if text.startswith(('#', '`', '~', '|', '- ', '* ', '1.')) else ' '}{text}\n"
+        yield f"{_named(message)}{'\n\n' if text.startswith(('#', '`', '~', '|', '- ', '* ', '1.')) else ' '}{text}\n"
 
 
 def _is_assistant(item: Mapping[str, Any]) -> bool:

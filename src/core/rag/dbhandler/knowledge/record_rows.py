@@ -25,6 +25,7 @@ MAX_COLLECTION_CHARS = 200
 
 _IDENTIFIERS = ("_id", "id")
 _EXTENSION = regex(r"\.[A-Za-z0-9]{1,6}$")
+_DAY = regex(r"\d{4}-\d\d-\d\d")
 _NOTION_ID = regex(r"(?<=\S) [0-9a-f]{32}(?:_all)?$")
 
 
@@ -140,6 +141,11 @@ def _check(record: Mapping[str, Any], what: str) -> None:
 
 
 def collection_of(path: str) -> str:
-    """Return the collection of the rows of a document: ``grants`` for ``data/grants.csv``, without Notion's ids."""
-    name = posixpath.basename(path.replace("\\", "/").rstrip("/"))
+    """Return the collection of the rows of a document: ``grants`` for ``data/grants.csv``, without Notion's ids.
+
+    What is called by a day is one of many in its folder: ``talks/2025-06-09.json``, of a channel of Slack.
+    """
+    folder, name = posixpath.split(path.replace("\\", "/").rstrip("/"))
+    if _DAY.fullmatch(_EXTENSION.sub("", name)) and posixpath.basename(folder):
+        name = posixpath.basename(folder)
     return (_NOTION_ID.sub("", _EXTENSION.sub("", name)) or name or path)[:MAX_COLLECTION_CHARS]
