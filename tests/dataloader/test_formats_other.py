@@ -606,12 +606,11 @@ def test_conversations_in_plain_text(text: str, content: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "".join(f"[2025-03-12 18:04:{second}] worker.ERROR: no lock\n" for second in range(10, 20)),
         "10:00: Opening\n10:30: Talks\n12:00: Lunch\n",
         "[12.03.25, 18:04:11] Ida: Who opens the lock?\nThe rest\nof this\nis no\nconversation\n",
     ],
 )
-def test_logs_of_programs_are_no_conversations(text: str) -> None:
+def test_what_has_times_is_no_conversation(text: str) -> None:
     assert convert("a.txt", text).content == text
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from libs.dataloader.formats.base import Content, FileData
 from libs.dataloader.formats.chat_logs import read_log
 from libs.dataloader.formats.gutenberg import read_book
+from libs.dataloader.formats.program_logs import read_program_log
 from libs.dataloader.formats.registry import Format
 
 
 def read(file: FileData, _kind: Format) -> Content:
-    """Return the text as it is, decoded and cleaned, if it is no conversation.
+    """Return the text as it is, decoded and cleaned, if it is no conversation and no log.
 
     Printed pages are joined, without what runs along their heads and feet. Books of Project Gutenberg have no licence.
     """
@@ -20,4 +21,4 @@ def read(file: FileData, _kind: Format) -> Content:
         if printed.is_printed(pages):
             return printed.content_of(pages)
     text = file.text()
-    return read_book(text) or read_log(text) or Content(text)
+    return read_book(text) or read_log(text) or read_program_log(text) or Content(text)

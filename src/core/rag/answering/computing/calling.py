@@ -131,7 +131,8 @@ def collection_names(name: str) -> dict[str, None]:
     while listed and listed[0] in _LISTED_OF | _LISTED_WHERE:
         del listed[0]
     place = next((at for at, word in enumerate(listed) if word in _LISTED_WHERE), len(listed))
-    names = dict.fromkeys(" ".join(found) for found in (in_full, words, listed[:place]) if found)
+    # ``OpenSSH`` is asked for in one word.
+    names = dict.fromkeys((name, *(" ".join(found) for found in (in_full, words, listed[:place]) if found)))
     if name == DOCUMENTS:
         return names | dict.fromkeys(_DOCUMENTS)
     return names | dict.fromkeys(["people"] if not _PEOPLE.isdisjoint(listed[:place][-1:]) else [])

@@ -9,8 +9,16 @@ from typing import Any, Final
 from core.rag.answering.computing.calling import done, is_shortened
 from core.rag.answering.computing.cues import ALL_OF, LACKING, NEGATING, words_of
 from core.rag.answering.computing.naming import Naming, Value
-from core.rag.answering.computing.question import YEAR, Compared, DayOfAnyYear, Span, name_words, senses
-from core.rag.answering.computing.seen import SAMPLED, YES_OR_NO, SeenField
+from core.rag.answering.computing.question import (
+    MAX_VALUE_WORDS,
+    YEAR,
+    Compared,
+    DayOfAnyYear,
+    Span,
+    name_words,
+    senses,
+)
+from core.rag.answering.computing.seen import EVENTS, SAMPLED, YES_OR_NO, SeenField
 from core.rag.extraction.amounts import amount, plain_number
 
 #: Fields with dates that are not when something was, but since or until when it is.
@@ -22,6 +30,11 @@ _OTHER_TIMES: Final = words_of(
 _BEGINNINGS: Final = words_of("since hire hired join joined start started founded entry seit depuis desde")
 #: What the name of a date has besides what happened then: ``hire_date``, ``created_at``.
 _OF_DATES: Final = words_of("date day at on time timestamp year datum tag jahr jour année annee fecha año")
+#: What stands before what a message says, or is what they are in.
+SAYING: Final = words_of(
+    "contain contains containing mention mentions mentioning say says saying match matches matching about "
+    "channel chat conversation group"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +93,7 @@ class Conditions(Naming):
                     bound = f"{min(years)}-{bound}"
                 conditions.append(Condition(name, sign, (bound,)))
         conditions += self._years()
+        conditions += self._said()
         tested = [(one.field, "" if one.field in values else one.sign[0]) for one in conditions]
         equal = {one.field for one in conditions if one.sign in {"=", "in"}}
         if len(set(tested)) < len(tested) or any(
@@ -87,6 +101,34 @@ class Conditions(Naming):
         ):
             return None  # "2022 or 2023"
         return conditions
+
+    def _said(self) -> Iterator[Condition]:
+        """Yield what the message of a line in a log has to say: the words that are nothing else.
+
+        They stand together. Where lines are not what is counted, they are several or quoted: one word may be anything.
+        """
+        words = self._question.words
+        places = [
+            place
+            for place, word in enumerate(words)
+            if place not in self._taken and word not in self._language_fillers | SAYING
+        ]
+        if not self._seen.is_log:
+            return
+        self._taken.update(place for place, word in enumerate(words) if word in SAYING)
+        if not places or len(places) > MAX_VALUE_WORDS:
+            return
+        span = Span(places[0], places[-1] + 1)
+        if any(place in self._taken for place in range(span.start, span.stop)):
+            return
+        is_quoted = self._question.text[self._question.places[span.start][0] - 1] in "\"'“‘«„`"
+        counted = any(not self._is_free(span) for name in EVENTS for span in self._question.named(name))
+        counting = any(one.cue == "count" for one in self._cues)
+        if is_quoted or (counting and (counted or len(places) > 1)):
+            said = self._question.spelled(span).casefold()
+            single = [one for one, spans in self._question.singulars().items() if span in spans]
+            self._take(span)
+            yield Condition("message", "contains", (said, *sorted(single, key=len)[-1:]))
 
     def _denied(self) -> list[Span]:
         """Return the values behind a "not"; of several with "or" between them, it is before the first."""

@@ -28,6 +28,9 @@ from libs.regexes import regex
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
 
+#: What a log is known by, and what its records are called.
+LOGGED: Final = frozenset({"time", "message"})
+EVENTS: Final = ("lines", "log lines", "messages", "log messages", "events")
 #: Longest value that is compared with the words of a question, in characters.
 _LONGEST: Final = 120
 #: Values of a field that are looked at for what they are: numbers, dates or texts.
@@ -125,7 +128,13 @@ class Seen:
     @property
     def names(self) -> list[str]:
         """How a question may call it."""
-        return [short for name in self.called or (self.name,) for short in collection_names(name)]
+        names = [short for name in self.called or (self.name,) for short in collection_names(name)]
+        return [*names, *EVENTS] if self.is_log else names
+
+    @property
+    def is_log(self) -> bool:
+        """Whether its records are what a program wrote, with the time and a message."""
+        return self.fields.keys() >= LOGGED
 
     def take(self, records: Iterable[Mapping[str, Any]], spellings: Collection[str] | None) -> None:
         """Take note of some records; ``spellings`` are those of values that are looked for, ``None``: of all values."""

@@ -48,6 +48,8 @@ async def told(tabulate: Tabulate, plan: Plan, seen: Seen) -> str:
         NotFoundError: if the collection is gone.
     """
     table = await tabulate(_asked(plan))
+    if not table.records and any(one.sign == "contains" for one in plan.conditions):
+        return ""  # it may be said in other words
     where = f"{seen.name}{_conditions(plan.conditions)}"
     of_one = plan.kind in _OF_ONE and not plan.group_by and not plan.limit
     of_some = of_one or plan.kind == "distinct" or seen.name == DOCUMENTS
@@ -119,7 +121,7 @@ def _asked(plan: Plan) -> Asked:
 
 def _test(condition: Condition) -> dict[str, Any]:
     """Return a condition as a filter has it; dates in ISO 8601 begin with their month and day."""
-    if condition.sign in {"=", "!="}:
+    if condition.sign in {"=", "!=", "contains"}:
         return {condition.sign: list(condition.values)}
     return {"prefix" if condition.sign == "in" else condition.sign: condition.values[0]}
 

@@ -20,6 +20,7 @@ _TIME: Final = (
     r"(?:(?:,?\s+(?:at\s+|um\s+)?|T)(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,]\d+)?)?"
     r"(?:\s*(?P<half>[ap])\.?m\.?)?(?:\s*(?P<zone>Z|UTC|GMT|[+-]\d\d:?\d\d))?(?:\s+Uhr)?)?"
 )
+_CLOCK: Final = r"(?P<hour>\d\d):(?P<minute>\d\d):(?P<second>\d\d)(?:[.,]\d+)?"
 #: A day and a month in figures, of which either may be the first.
 _EITHER: Final = regex(
     r"(?P<first>\d{1,2})(?:/(?P<last>\d{1,2})/(?:(?P<year>[12]\d{3})|(?P<short>\d\d))"
@@ -37,6 +38,12 @@ _CLEAR: Final = tuple(
         rf"{_WEEKDAY}{_NAME}\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?,?\s+{_YEAR}",
         rf"{_NAME}[\s,-]+(?:del?\s+)?{_YEAR}",
         rf"(?P<month>\d\d)/{_YEAR}",
+    )
+) + tuple(  # as logs have them: "Sun Oct 5 13:55:36 2025", "05/Oct/2025:13:55:36 +0000"
+    regex(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"{_WEEKDAY}{_NAME}\s+(?P<day>\d{{1,2}})\s+{_CLOCK}\s+{_YEAR}",
+        rf"(?P<day>\d\d)/{_NAME}/{_YEAR}:{_CLOCK}(?:\s+(?P<zone>[+-]\d\d:?\d\d))?",
     )
 )
 #: No date is shorter or longer than this; a longer one has more than a date.
@@ -131,13 +138,14 @@ def _written(found: re.Match[str], year: str | None, month: str, day: str | None
 
 def _time(found: re.Match[str]) -> str:
     """Return the time behind a date, as ISO 8601 has it; empty: there is none."""
-    if found["hour"] is None:
+    parts = found.groupdict("")
+    if not parts.get("hour"):
         return ""
-    hour = int(found["hour"])
-    if found["half"]:
-        hour = hour % _HALF_DAY + (_HALF_DAY if found["half"] in "pP" else 0)
-    zone = (found["zone"] or "").upper()
-    return f"T{hour:02}:{found['minute']}:{found['second'] or '00'}{'Z' if zone in {'UTC', 'GMT'} else zone}"
+    hour = int(parts["hour"])
+    if half := parts.get("half"):
+        hour = hour % _HALF_DAY + (_HALF_DAY if half in "pP" else 0)
+    zone = parts.get("zone", "").upper()
+    return f"T{hour:02}:{parts['minute']}:{parts['second'] or '00'}{'Z' if zone in {'UTC', 'GMT'} else zone}"
 
 
 #: What dates are grouped by, each from a date in ISO 8601 that is long enough; ``None``: it is not.

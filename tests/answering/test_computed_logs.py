@@ -1,0 +1,63 @@
+"""Questions that count the lines of a log, by its fields and by what its messages say."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from core.rag import KnowledgeBase
+from tests.dbhandler.kit import Engine
+
+GATE = """\
+2025-10-09 04:06:18,978 INFO [main] org.mill.Wheel: turning
+2025-10-09 04:06:20,101 ERROR [main] org.mill.Wheel: bearing failure; side=left
+2025-10-10 13:55:36,123 ERROR [tide] org.mill.Gate: Failed to close the gate at 3
+2025-10-10 13:55:37,123 WARN [tide] org.mill.Gate: Failed to close the gate at 4
+2025-10-11 08:00:00,000 ERROR [main] org.mill.Wheel: bearing failure; side=right
+2025-10-11 08:00:01,000 INFO [main] org.mill.Wheel: stopped
+"""
+OPEN_LOCK = """\
+Oct  9 04:06:18 weir sshd[12]: Invalid user guest from 10.0.0.7
+Oct  9 04:06:19 weir sshd[12]: Invalid user guest from 10.0.0.7
+Oct  9 04:06:20 weir sshd[13]: Accepted key for ada
+Oct  9 04:06:21 weir cron[14]: job done
+Oct  9 04:06:22 weir cron[14]: job done
+"""
+
+
+@pytest.fixture
+async def kb(engine: Engine, tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
+    (tmp_path / "gate.log").write_text(GATE)
+    (tmp_path / "OpenLock.log").write_text(OPEN_LOCK)
+    async with engine.knowledge() as opened:
+        await opened.ingest([tmp_path])
+        yield opened
+
+
+async def test_lines_are_counted_and_compared(kb: KnowledgeBase) -> None:
+    asked = {
+        "How many lines does gate.log have?": "gate: 6 records",
+        "How many ERROR lines are in gate.log?": "gate with level = ERROR: 3 of 6 records",
+        "How many WARN messages are in gate.log?": "gate with level = WARN: 1 of 6 records",
+        "How many errors in gate.log happened on 10 October 2025?": "level = ERROR and time in 2025-10-10: 1 of 6",
+        "Which component has the most ERROR lines in gate.log?": "by component: org.mill.Wheel: 2",
+        "How many lines of OpenLock.log are from sshd?": "OpenLock with program = sshd: 3 of 5 records",
+        'How many lines in gate.log contain "Failed to close"?': "message contains failed to close: 2 of 6 records",
+        "How many bearing failures are in gate.log?": "or bearing failure: 2 of 6 records",
+        "How many invalid users are in OpenLock.log?": "or invalid user: 2 of 5 records",
+    }
+    for question, expected in asked.items():
+        assert expected in (await kb.ask(question)).text, question
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How many dry bearings are in gate.log?",  # it may be said in other words
+        "How many users are in OpenLock.log?",  # a word of a message may be anything
+    ],
+)
+async def test_what_is_unsure_is_not_counted(kb: KnowledgeBase, question: str) -> None:
+    assert "records" not in (await kb.ask(question)).text
