@@ -26,6 +26,9 @@ POSTGRES = (
     + "".join(f"{n}\tMill\\t{n}\n" for n in range(1, 12))
     + "12\t\\N\n\\.\n\nCREATE INDEX mills_name ON public.mills (name);\n"
 )
+ONE_LINE = "CREATE TABLE mills (id INTEGER PRIMARY KEY, price decimal(10,2), CHECK (id > 0));\n" + "".join(
+    f"INSERT INTO mills VALUES({n},2.5);\n" for n in range(1, 12)
+)
 SQLITE = "".join(f"INSERT INTO \"mills\" (id, name) VALUES ({n}, 'It''s C:\\{n}\\');\n" for n in range(1, 12))
 
 
@@ -34,6 +37,7 @@ SQLITE = "".join(f"INSERT INTO \"mills\" (id, name) VALUES ({n}, 'It''s C:\\{n}\
     [
         (MYSQL, 11, {"id": "1", "name": "Ada's mill 1; (old), new"}),
         (POSTGRES, 12, {"id": "1", "name": "Mill\t1"}),
+        (ONE_LINE, 11, {"id": "1", "price": "2.5"}),
         (SQLITE, 11, {"id": "1", "name": "It's C:\\1\\"}),
     ],
 )

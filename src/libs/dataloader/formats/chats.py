@@ -37,6 +37,7 @@ _COMES = {
     "group_join": "joined the channel",
     "group_leave": "left the channel",
 }
+_BETWEEN = 10_000  # characters at most, of names and headings
 _ROLES = {"user": "User", "human": "User", "assistant": "Assistant", "tool": "Tool"}
 
 
@@ -100,9 +101,10 @@ def content_of(chats: Sequence[Chat], intro: str = "") -> Content:
     text = clean_text(join_lines((intro.strip(), "", *lines) if intro.strip() else lines))
     came = frozenset(_COMES.values())
     messages = [message for chat in chats for message in chat.messages if message.text not in came]
-    starts, place = array("Q"), 0
-    for message in messages:
-        place = max(text.find(_named(message), place), place)
+    starts, place, far = array("Q"), 0, len(text)
+    for message in messages:  # not far behind the one before
+        place = max(text.find(clean_text(_named(message)), place, place + far), place)
+        far = 2 * len(message.text) + _BETWEEN
         starts.append(place)
     return Content(
         text,

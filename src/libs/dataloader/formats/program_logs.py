@@ -24,7 +24,7 @@ _LEVEL = (
     r"|[Tt]race|[Dd]ebug|[Ii]nfo(?:rmation)?|[Nn]otice|[Ww]arn(?:ing)?|[Ee]rror|[Cc]rit(?:ical)?|[Ff]atal|alert|emerg)\b"
 )
 #: What those who collect logs put before each line.
-_SOURCE = r"(?P<source>\S.{0,80}?[ \t|]+)??"
+_SOURCE = r"(?P<source>\S.{0,80}?[ \t|]{1,20})??"
 #: How lines begin, by who writes them; the last one fits any that has a time.
 _FORMS = (
     # ``10.0.0.7 - ada [10/Oct/2025:13:55:36 +0000] "GET /mill HTTP/1.1" 200 2326 "-" "curl/8.5"``: web servers
@@ -45,10 +45,10 @@ _FORMS = (
     ),
     # ``2025-10-10 13:55:36,123 4711 ERROR [main] org.mill.Wheel: words``
     regex(
-        rf"{_SOURCE}\[?(?P<time>{_TIME})\]?[\s,|:-]+(?P<process>(?:\[?[\w.#@:/-]+\]?\s+){{0,3}}?(?:[\w-]+\.)?)"
+        rf"{_SOURCE}\[?(?P<time>{_TIME})\]?[\s,|:-]{{1,20}}(?P<process>(?:\[?[\w.#@:/-]{{1,80}}\]?\s{{1,20}}){{0,3}}?(?:[\w-]{{1,80}}\.)?)"
         rf"[\[(<]?(?P<level>{_LEVEL}|(?<=\d )[VDIWEF](?= ))[\])>]?[\s:|-]*(?P<message>.*)"
     ),
-    regex(rf"{_SOURCE}\[?(?P<time>{_TIME})\]?[\s,|:-]+(?P<message>.*)"),
+    regex(rf"{_SOURCE}\[?(?P<time>{_TIME})\]?[\s,|:-]{{1,20}}(?P<message>.*)"),
 )
 #: What wrote it, behind how serious it is.
 _COMPONENT = regex(

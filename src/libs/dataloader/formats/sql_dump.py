@@ -7,6 +7,7 @@ from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice
 from typing import Any
 
 from libs.dataloader.formats.base import Content, TextBuilder, fenced
@@ -20,12 +21,9 @@ _ROWS = regex(
     r"(?:VALUES\s*(?=\()|FROM\s+stdin\b[^;\n]{0,100};\n)",
     re.MULTILINE | re.IGNORECASE,
 )
-_CREATE = regex(
-    rf"^[ \t]*CREATE\s+TABLE\s+(?:IF\s+NOT\s+EXISTS\s+)?{_NAME}\s*\((.{{0,20000}}?)\)[^();]{{0,500}};",
-    re.MULTILINE | re.DOTALL | re.IGNORECASE,
-)
-_COLUMN = regex(r'^\s*[`"\[]?(\w+)[`"\]]?\s+\w', re.MULTILINE)
-_NO_COLUMN = regex(r"\s*(?:CONSTRAINT|PRIMARY|FOREIGN|UNIQUE|KEY|INDEX|CHECK|FULLTEXT)\b", re.IGNORECASE)
+_CREATE = regex(rf"^[ \t]*CREATE\s+TABLE\s+(?:IF\s+NOT\s+EXISTS\s+)?{_NAME}\s*\(", re.MULTILINE | re.IGNORECASE)
+_COLUMN = regex(r'(?:\A|,)\s*[`"\[]?([^\W\d]\w*)[`"\]]?\s+\w')
+_NO_COLUMN = regex(r"CONSTRAINT|PRIMARY|FOREIGN|UNIQUE|KEY|INDEX|CHECK|FULLTEXT", re.IGNORECASE)
 _BARE = r"([^\s,()';]+(?:\([^()]{0,1000}\))?)|(\(|\)|,)"
 #: A value or sign: in standard SQL, and where a backslash escapes.
 _STANDARD = regex(rf"\s*(?:[NEXB]?'((?:[^']|'')*+)'(?:::[\w ]{{1,50}})?|{_BARE})", re.IGNORECASE)
@@ -33,6 +31,8 @@ _ESCAPING = regex(rf"\s*(?:[NEXB]?'((?:[^'\\]|''|\\.)*+)'|{_BARE})", re.IGNORECA
 _ESCAPED = regex(r"\\(.)|''", re.DOTALL)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "", "0": "", "Z": ""}
 _FEWEST = 10  # rows
+_MOST_TABLES = 2_000
+_LONGEST = 20_000  # characters, of a statement that creates a table
 _MOSTLY = 0.5
 
 
@@ -45,11 +45,8 @@ class _Table:
 
 def read_dump(text: str) -> Content | None:
     """Convert a dump; ``None`` if most of the text is no rows, as in schemas and queries."""
-    tables: dict[str, _Table] = {}
+    rows_of: dict[str, _Table] = {}
     rest: list[str] = []
-    for match in _CREATE.finditer(text):
-        columns = [one[1] for one in _COLUMN.finditer(match[2]) if not _NO_COLUMN.match(one[0].lstrip())]
-        tables.setdefault(match[1], _Table(match[0].strip(), columns))
     place = data = 0
     while found := _ROWS.search(text, place):
         copy, name, named = found.groups()
@@ -62,15 +59,23 @@ def read_dump(text: str) -> Content | None:
         if not rows:
             break
         rest.append(text[place : found.start()])
-        table = tables.setdefault(name, _Table())
+        table = rows_of.setdefault(name, _Table())
         if named:
             table.columns = [column.strip(' \t\n`"[]') for column in named.split(",")]
         table.rows += rows
         data += end - found.start()
         place = end
-    if sum(len(table.rows) for table in tables.values()) < _FEWEST or data < _MOSTLY * len(text):
+    if sum(len(table.rows) for table in rows_of.values()) < _FEWEST or data < _MOSTLY * len(text):
         return None
-    return _content(tables, "".join([*rest, text[place:]]))
+    tables: dict[str, _Table] = {}
+    for match in islice(_CREATE.finditer(text), _MOST_TABLES):
+        end = text.find(";", match.end(), match.end() + _LONGEST) + 1
+        if end:
+            body = text[match.end() : end]
+            columns = [one[1] for one in _COLUMN.finditer(body) if not _NO_COLUMN.fullmatch(one[1])]
+            filled = rows_of.pop(match[1], _Table())
+            tables[match[1]] = _Table(text[match.start() : end].strip(), filled.columns or columns, filled.rows)
+    return _content(tables | rows_of, "".join([*rest, text[place:]]))
 
 
 def _content(tables: Mapping[str, _Table], rest: str) -> Content:
