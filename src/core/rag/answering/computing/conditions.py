@@ -121,7 +121,7 @@ class Conditions(Naming):
         span = Span(places[0], places[-1] + 1)
         if any(place in self._taken for place in range(span.start, span.stop)):
             return
-        is_quoted = self._question.text[self._question.places[span.start][0] - 1] in "\"'“‘«„`"
+        is_quoted = self._question.text[: self._question.places[span.start][0]].endswith(tuple("\"'“‘«„`"))
         counted = any(not self._is_free(span) for name in EVENTS for span in self._question.named(name))
         counting = any(one.cue == "count" for one in self._cues)
         if is_quoted or (counting and (counted or len(places) > 1)):
