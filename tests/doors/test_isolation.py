@@ -1,7 +1,7 @@
 """No route and no tool of one namespace knows of another: whatever ids and names of that they are called with.
 
-Routes come from the description of the API, and tools from their list, so that a new one is called, too. What these call
-is called with all ids in ``tests/knowledge_base/test_isolation.py``; here, each route gets every third of them.
+Routes come from the description of the API, and tools from their list, so that a new one is called, too. What these
+call is called with all ids in ``tests/knowledge_base/test_isolation.py``; here, each route gets every third of them.
 """
 
 from __future__ import annotations

@@ -23,17 +23,15 @@ if TYPE_CHECKING:
 
 #: Whatever is written to chunks is noted at their document, as the time of its last change.
 _DOCUMENTS = (
-    "MATCH (d:Document) WHERE d.namespace = $namespace "
-    "RETURN d.id AS id, d.updated_at AS updated_at, d.title AS title, d.path AS path"
+    "MATCH (d:Document) WHERE d.namespace = $namespace",
+    {"id": "d.id", "updated_at": "d.updated_at", "title": "d.title", "path": "d.path"},
 )
 
 # Titles and file names belong to first chunks.
-_NAMED = (
-    "(c.chunk_index = 0 OR c.heading <> '') "
-    "RETURN c.id AS id, d.id AS document, c.chunk_index AS chunk_index, c.heading AS heading"
-)
+_NAMED = "(c.chunk_index = 0 OR c.heading <> '')"
 _CHUNKS = f"MATCH (c:DocumentChunk)-[:CHUNK_OF]->(d:Document) WHERE c.namespace = $namespace AND {_NAMED}"
-_CHUNKS_OF = f"UNWIND $ids AS i MATCH (d:Document {{id: i}})<-[:CHUNK_OF]-(c:DocumentChunk) WHERE {_NAMED}"
+_CHUNKS_OF = f"MATCH (d:Document {{id: i}})<-[:CHUNK_OF]-(c:DocumentChunk) WHERE {_NAMED}"
+_NAMES = {"id": "c.id", "document": "d.id", "chunk_index": "c.chunk_index", "heading": "c.heading"}
 
 
 async def fuzzy_index(client: MemGraphClient) -> FuzzyIndex:
@@ -79,13 +77,13 @@ _kept: Kept[_Names] = Kept(
 
 async def _made(client: MemGraphClient) -> _Names:
     # Before their chunks: what is written meanwhile is then read again the next time.
-    documents = await client.read(_DOCUMENTS)
-    names, read = _names(documents, await client.read(_CHUNKS))
+    documents = await client.read_together(*_DOCUMENTS, None)
+    names, read = _names(documents, await client.read_together(_CHUNKS, _NAMES, None))
     return _Names(await asyncio.to_thread(FuzzyIndex, names), read)
 
 
 async def _renewed(client: MemGraphClient, before: _Names, *_: Any) -> _Names:
-    documents = await client.read(_DOCUMENTS)
+    documents = await client.read_together(*_DOCUMENTS, None)
     same = {
         row["id"]: chunks
         for row in documents
@@ -94,7 +92,7 @@ async def _renewed(client: MemGraphClient, before: _Names, *_: Any) -> _Names:
     if 2 * len(same) < len(documents):
         return await _made(client)
     changed = [row for row in documents if row["id"] not in same]
-    names, read = _names(changed, await client.read_for_ids(_CHUNKS_OF, [row["id"] for row in changed]))
+    names, read = _names(changed, await client.read_together(_CHUNKS_OF, _NAMES, [row["id"] for row in changed]))
     gone = {chunk for key, chunks in before.documents.items() if key not in same for chunk in chunks.ids}
     index = await asyncio.to_thread(FuzzyIndex, names, previous=before.index, without=gone)
     return _Names(index, same | read)

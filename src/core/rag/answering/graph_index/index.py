@@ -21,7 +21,7 @@ from core.rag.answering.graph_index.texts import Texts
 from core.rag.answering.types import FoundFact
 from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.kept import Kept, microseconds
-from core.rag.dbhandler.knowledge.validity import Validity, is_marked
+from core.rag.dbhandler.knowledge.validity import is_marked
 from core.rag.schema import Label
 
 if TYPE_CHECKING:
@@ -39,13 +39,19 @@ _ENTITIES_AT_ONCE = 1_000
 #: After so many changes relations are read from the beginning, so that what these replaced takes no more memory.
 _MOST_RENEWALS = 500
 _ENTITIES = "MATCH (e:Entity) WHERE e.namespace = $namespace"
-_NAMED = "RETURN e.id AS id, e.name AS name"
+_NAMED = ("e.id", "e.name")
 _FACTS = "MATCH (a:Entity)-[r:RELATED]->(b:Entity) WHERE a.namespace = $namespace"
 _FACTS_OF = "MATCH (a:Entity {id: i})-[r:RELATED]->(b:Entity)"
-_COLUMNS = (
-    "RETURN a.id AS source_id, b.id AS target_id, r.type AS type, r.fact AS fact, r.weight AS weight, "
-    "r.chunk_ids AS chunk_ids, toInteger(substring(r.updated_at, 20, 6)) AS microseconds"
-)
+_COLUMNS = {
+    "source_id": "a.id",
+    "target_id": "b.id",
+    "type": "r.type",
+    "fact": "r.fact",
+    "weight": "r.weight",
+    "chunk_ids": "r.chunk_ids",
+    "microseconds": "toInteger(substring(r.updated_at, 20, 6))",
+}
+_DATED = {"valid_from": "r.valid_from", "valid_to": "r.valid_to"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +114,7 @@ def fact_of(row: Mapping[str, Any], method: str, similarity: float = 0.0) -> Fou
 
 async def _made(client: MemGraphClient) -> GraphIndex:
     # In threads, as all that takes long with many entities: others need not wait.
-    ids, names = await asyncio.to_thread(_columns, await client.read(f"{_ENTITIES} {_NAMED}"))
+    ids, names = await asyncio.to_thread(_columns, await client.read_lists(_ENTITIES, _NAMED, None))
     facts = await _facts(client, ids, names)
     return GraphIndex(ids, names, await asyncio.to_thread(Texts, names), facts)
 
@@ -116,7 +122,9 @@ async def _made(client: MemGraphClient) -> GraphIndex:
 async def _renewed(client: MemGraphClient, before: GraphIndex, was: list[Row], now: list[Row]) -> GraphIndex:
     (entities_were, facts_were), (entities, facts) = was, now
     # What was written while the index was made is read again.
-    rows = await client.read(f"{_ENTITIES} AND e.updated_at >= $last {_NAMED}", last=entities_were["last"] or "")
+    rows = await client.read_lists(
+        f"{_ENTITIES} AND e.updated_at >= $last", _NAMED, None, last=entities_were["last"] or ""
+    )
     if 2 * len(rows) > len(before.entity_ids):
         return await _made(client)
     changed, new_names = _columns(rows)
@@ -139,10 +147,10 @@ async def _renewed(client: MemGraphClient, before: GraphIndex, was: list[Row], n
     return GraphIndex(ids, names, texts, table)
 
 
-def _columns(entities: list[Row]) -> tuple[list[str], list[str]]:
+def _columns(entities: list[list[str]]) -> tuple[list[str], list[str]]:
     """Return ids and names, sorted by the ids."""
-    entities.sort(key=itemgetter("id"))
-    return [row["id"] for row in entities], [row["name"] or "" for row in entities]
+    entities.sort(key=itemgetter(0))
+    return [identifier for identifier, _ in entities], [name or "" for _, name in entities]
 
 
 async def _facts(client: MemGraphClient, ids: list[str], names: list[str]) -> FactTable:
@@ -152,10 +160,10 @@ async def _facts(client: MemGraphClient, ids: list[str], names: list[str]) -> Fa
     columns = FactColumns(vocabulary)
     read = await _fact_columns(client)
     if counted[0]["n"] <= _FACTS_AT_ONCE:
-        columns.add(sorted(await client.read(f"{_FACTS} {read}"), key=key_of))
+        columns.add(sorted(await client.read_together(_FACTS, read, None), key=key_of))
     else:
         for part in batches(ids, max_rows=_ENTITIES_AT_ONCE):
-            rows = await client.read(f"UNWIND $ids AS i {_FACTS_OF} {read}", ids=part)
+            rows = await client.read_together(_FACTS_OF, read, part)
             await asyncio.to_thread(columns.add, sorted(rows, key=key_of))
     return await asyncio.to_thread(FactTable, columns)
 
@@ -172,10 +180,10 @@ async def _renewed_facts(
     counted = await client.read(f"{later} RETURN count(r) AS n", last=was["last"] or "")
     if counted[0]["n"] > _FACTS_AT_ONCE:
         return None
-    rows = await client.read(f"{later} {await _fact_columns(client)}", last=was["last"] or "")
+    rows = await client.read_together(later, await _fact_columns(client), None, last=was["last"] or "")
     table = await asyncio.to_thread(before.renewed, sorted(rows, key=key_of), names)
     return table if (len(table), table.changed) == (now["n"], now["microseconds"]) else None
 
 
-async def _fact_columns(client: MemGraphClient) -> str:
-    return _COLUMNS + Validity(dated=await is_marked(client)).columns
+async def _fact_columns(client: MemGraphClient) -> dict[str, str]:
+    return _COLUMNS | (_DATED if await is_marked(client) else {})

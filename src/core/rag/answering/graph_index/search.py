@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 #: Trigram similarity from which a name or fact is found.
 SIMILARITY_THRESHOLD = 0.1
 
-_ENTITY = "e.id AS id, e.name AS name, e.type AS type, e.summary AS summary, e.mention_count AS mention_count"
+_ENTITY = {name: f"e.{name}" for name in ("id", "name", "type", "summary", "mention_count")}
 #: What chunks (``$ids``) mention; :func:`entity_of` makes an entity of a row.
-MENTIONED = f"UNWIND $ids AS i MATCH (c:DocumentChunk {{id: i}})-[:MENTIONS]->(e:Entity) RETURN i AS chunk, {_ENTITY}"
+MENTIONED = ("MATCH (c:DocumentChunk {id: i})-[:MENTIONS]->(e:Entity)", {"chunk": "i", **_ENTITY})
 #: The heaviest, and of those that weigh the same always the same ones, on every engine.
 _FIRST = "ORDER BY weight DESC, source_id, target_id, type LIMIT $limit"
 #: The same of the relations at one entity.
@@ -87,7 +87,7 @@ class IndexSearch:
             nearest: Ids of chunks and their cosines.
             limit: Maximum number to return.
         """
-        rows = await self._client.read(MENTIONED, ids=list(nearest))
+        rows = await self._client.read_together(*MENTIONED, nearest)
         rows.sort(key=lambda row: (-nearest[row["chunk"]], row["id"]))
         found: dict[str, FoundEntity] = {}
         for row in rows:
@@ -221,10 +221,8 @@ class IndexSearch:
     async def _entities(self, ids: Sequence[str]) -> list[dict[str, Any]]:
         """Return the entities with these ids that there are, in this order."""
         order = {identifier: place for place, identifier in enumerate(dict.fromkeys(ids))}
-        rows = await self._client.read(
-            f"UNWIND $ids AS i MATCH (e:Entity {{id: i}}) WHERE e.namespace = $namespace RETURN {_ENTITY}",
-            ids=list(order),
-        )
+        match = "MATCH (e:Entity {id: i}) WHERE e.namespace = $namespace"
+        rows = await self._client.read_together(match, _ENTITY, order)
         return sorted(rows, key=lambda row: order[row["id"]])
 
     async def _validity(self) -> Validity:

@@ -41,8 +41,8 @@ async def parts_of(
     Returns:
         ``None`` if there is no such document.
     """
-    rows = await client.read(
-        "MATCH (d:Document) WHERE d.namespace = $namespace RETURN d.id AS id, d.path AS path, d.title AS title"
+    rows = await client.read_together(
+        "MATCH (d:Document) WHERE d.namespace = $namespace", {"id": "d.id", "path": "d.path", "title": "d.title"}, None
     )
     found = [row for row in rows if not _called(row).isdisjoint(names)]
     if filters is not None and found:

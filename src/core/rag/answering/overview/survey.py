@@ -33,6 +33,14 @@ if TYPE_CHECKING:
 MAX_DOCUMENTS = 1_000
 #: How many names are told, and how many relations between what has these names.
 NAMES, FACTS = 12, 20
+_FIRST_CHUNKS = {
+    "id": "c.id",
+    "document": "c.parent_id",
+    "path": "c.path",
+    "place": "c.chunk_index",
+    "size": "c.end_char - c.start_char",
+    "heading": "c.heading",
+}
 #: With fewer characters, the first chunk of a document is hardly more than its title.
 _SHORT = 300
 
@@ -110,7 +118,7 @@ async def survey(client: MemGraphClient, most: int, filters: str | Mapping[str, 
     count, documents = await _documents(client, filters)
     of_chunk = {chunk: one for one in documents for chunk in one.chunks}
     found: dict[str, FoundEntity] = {}
-    for row in await client.read_for_ids(MENTIONED, of_chunk):
+    for row in await client.read_together(*MENTIONED, of_chunk):
         of_chunk[row["chunk"]].names.add(row["id"])
         if row["id"] not in found:
             found[row["id"]] = entity_of(row, "survey")
@@ -154,10 +162,8 @@ def _said(count: int, names: Sequence[FoundEntity]) -> str:
 
 async def _documents(client: MemGraphClient, filters: str | Mapping[str, Any] | None) -> tuple[int, list[_Seen]]:
     """Return how many documents there are, and up to ``MAX_DOCUMENTS`` of them by path."""
-    rows = await client.read(
-        "MATCH (c:DocumentChunk) WHERE c.namespace = $namespace AND c.chunk_index < 2 RETURN c.id AS id, "
-        "c.parent_id AS document, c.path AS path, c.chunk_index AS place, c.end_char - c.start_char AS size, "
-        "c.heading AS heading"
+    rows = await client.read_together(
+        "MATCH (c:DocumentChunk) WHERE c.namespace = $namespace AND c.chunk_index < 2", _FIRST_CHUNKS, None
     )
     # Ids are hashes: those of the first ones are drawn by lot, and always the same.
     rows.sort(key=lambda row: (str(row["document"]), row["place"]))
