@@ -45,6 +45,7 @@ _IN: Final = frozenset({"currency", "währung", "waehrung", "devise", "moneda", 
 _CURRENCY: Final = regex("[$€£¥]")
 #: What stands between several values in one cell.
 _SEVERAL: Final = regex(r"\s*(?:[\n;,/&|]|(?<!\w)(?:and|und|et|y)(?!\w))\s*")
+_DIGITS: Final = frozenset("0123456789")
 #: Names that filters read as something else.
 _RESERVED: Final = frozenset({"and", "or", "not"})
 
@@ -66,6 +67,7 @@ class SeenField:
         currencies: The signs of currencies in those that were looked at.
         spelled: Those that stand in the question, as they are in records, by how they stand there (casefolded).
         beside: Those of the question that stand in a cell with others: "pitcher, catcher".
+        taken: Texts that tell nothing new, once enough values were looked at: most of a long table.
     """
 
     values: int = 0
@@ -80,6 +82,21 @@ class SeenField:
     currencies: set[str] = field(default_factory=set)
     spelled: dict[str, set[str]] = field(default_factory=dict)
     beside: set[str] = field(default_factory=set)
+    taken: set[str] = field(default_factory=set)
+
+    def has_taken(self, value: Any, *, has_digits: bool) -> bool:
+        """Return whether a value tells nothing new; a number does so only where those that are looked for have digits.
+
+        A text does the first time, and is noted.
+        """
+        if self.values < SAMPLED:
+            return False
+        if not isinstance(value, str):
+            return not has_digits and isinstance(value, int | float)
+        if value in self.taken:
+            return True
+        self.taken.add(value)
+        return False
 
     @property
     def is_number(self) -> bool:
@@ -138,10 +155,15 @@ class Seen:
 
     def take(self, records: Iterable[Mapping[str, Any]], spellings: Collection[str] | None) -> None:
         """Take note of some records; ``spellings`` are those of values that are looked for, ``None``: of all values."""
+        has_digits = spellings is None or any(not _DIGITS.isdisjoint(spelling) for spelling in spellings)
         for data in records:
             self.records += 1
             of_this: set[str] = set()
             for name, value in fields_of(data):
+                if (known := self.fields.get(name)) is not None and known.has_taken(value, has_digits=has_digits):
+                    known.many = known.many or name in of_this
+                    of_this.add(name)
+                    continue
                 for item in value if isinstance(value, list) else _items(name, value):
                     if name.casefold() not in _RESERVED and not is_missing(item):
                         found = self.fields.setdefault(name, SeenField())

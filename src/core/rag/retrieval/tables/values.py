@@ -50,6 +50,9 @@ def is_missing(value: Any) -> bool:
 
 def fields_of(record: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """Yield each field that is no object with its value; fields of objects as ``a.b``, also of those in lists."""
+    if not any(isinstance(value, dict | list) for value in record.values()):
+        yield from record.items()
+        return
     waiting: list[tuple[str, Any]] = [*record.items()][::-1]
     while waiting:
         name, value = waiting.pop()
