@@ -11,6 +11,8 @@ import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
+from operator import itemgetter
+from typing import Any
 
 from core.rag.arguments import check_file
 from core.rag.dbhandler.batches import batches
@@ -22,6 +24,7 @@ from core.rag.schema import Label
 
 #: Number of nodes that are read or written at once.
 PAGE = 500
+_EDGE = {"type": "type(r)", "a": "a.id", "b": "b.id", "labels": "labels(b)", "props": "properties(r)"}
 
 
 class ExportOperations(VectorStoreOperations):
@@ -59,15 +62,13 @@ class ExportOperations(VectorStoreOperations):
             ids = await self._ids(label)
             targets = await self._vector_targets() if label is Label.VECTOR and ids else {}
             for page in batches(ids, max_rows=PAGE):
-                rows = await self.read(
-                    f"UNWIND $ids AS i MATCH (n:{label} {{id: i}}) RETURN n.id AS id, properties(n) AS props", ids=page
-                )
-                await _beside(_put_nodes, out, label, rows, targets)
+                nodes = await self.read_lists(f"MATCH (n:{label} {{id: i}})", ("n.id", "properties(n)"), page)
+                await _beside(_put_nodes, out, label, nodes, targets)
 
     async def _ids(self, label: Label) -> list[str]:
         """Return the sorted ids of all nodes of a label, in one scan; each page by ``id >`` would need its own."""
-        rows = await self.read(f"MATCH (n:{label}) WHERE n.namespace = $namespace RETURN n.id AS id")
-        return sorted(row["id"] for row in rows)
+        rows = await self.read(f"MATCH (n:{label}) WHERE n.namespace = $namespace RETURN collect(n.id) AS ids")
+        return sorted(rows[0]["ids"])
 
     async def _vector_targets(self) -> dict[str, str]:
         """Return the label of the node that each vector embeds, for vectors that do not embed chunks."""
@@ -83,11 +84,7 @@ class ExportOperations(VectorStoreOperations):
     async def _write_edges(self, out: ExportWriter) -> None:
         for label in Label:
             for page in batches(await self._ids(label), max_rows=PAGE):
-                rows = await self.read(
-                    f"UNWIND $ids AS i MATCH (a:{label} {{id: i}})-[r]->(b) "
-                    "RETURN type(r) AS type, a.id AS a, b.id AS b, labels(b) AS labels, properties(r) AS props",
-                    ids=page,
-                )
+                rows = await self.read_together(f"MATCH (a:{label} {{id: i}})-[r]->(b)", _EDGE, page)
                 await _beside(_put_edges, out, label, rows)
 
 
@@ -96,10 +93,10 @@ async def _beside(put: Callable[..., None], *arguments: object) -> None:
     await finish(asyncio.to_thread(put, *arguments))
 
 
-def _put_nodes(out: ExportWriter, label: Label, rows: Sequence[Row], targets: Mapping[str, str]) -> None:
-    for row in sorted(rows, key=lambda row: row["id"]):
-        of = {"of": targets.get(row["id"], Label.CHUNK.value)} if label is Label.VECTOR else {}
-        out.node(label, row["id"], row["props"], **of)
+def _put_nodes(out: ExportWriter, label: Label, nodes: Sequence[list[Any]], targets: Mapping[str, str]) -> None:
+    for identifier, properties in sorted(nodes, key=itemgetter(0)):
+        of = {"of": targets.get(identifier, Label.CHUNK.value)} if label is Label.VECTOR else {}
+        out.node(label, identifier, properties, **of)
 
 
 def _put_edges(out: ExportWriter, label: Label, rows: Sequence[Row]) -> None:
