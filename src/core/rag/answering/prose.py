@@ -79,7 +79,7 @@ def best_to_read(question: str, hits: Sequence[Hit], limit: int) -> list[Hit]:
     less_licences = _OF_LICENCES.search(question) is None
 
     def score(hit: Hit) -> float:
-        code = less_code and is_code(hit.path, hit.content)
+        code = less_code and hit.is_code
         test = is_beside_the_point(question, hit.path, hit.heading)
         licence = less_licences and _LICENCE.search(hit.path) is not None
         return float(hit.score * LESS ** (code + test + licence))

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from core.rag.extraction.source_code import is_code
 from core.rag.keyed import Keyed
 from libs.dataloader.tables import BAR
 from libs.regexes import regex
@@ -93,6 +94,11 @@ class Hit(Keyed):
         """The line with the names of the columns of the table that its text begins within; empty if there is none."""
         header = str(self.metadata.get("table_header", ""))
         return header if header and BAR.search(self.content.lstrip().partition("\n")[0]) else ""
+
+    @property
+    def is_code(self) -> bool:
+        """Whether its text is source code."""
+        return is_code(self.path, self.content)
 
     @property
     def fields(self) -> str:

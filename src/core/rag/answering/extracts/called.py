@@ -11,7 +11,6 @@ from core.rag.analysis.filler_phrases import without_asking
 from core.rag.analysis.language import detect_language
 from core.rag.answering.extracts.subjects import Headings
 from core.rag.answering.types import Passage
-from core.rag.extraction.source_code import is_code
 from core.rag.headings import headings_of, last_heading, without_distinction
 
 
@@ -58,7 +57,7 @@ def entitled(question: str, sources: Sequence[Source]) -> list[bool]:
         hit, language = source.passage.hit, source.language
         asked, headings = set(analyze(bare, language)), headings_of(hit.heading)
         title, own = set(analyze(hit.title, language)), set(analyze(without_number(headings[-1]), language))
-        is_part = bool(own) and own.issubset(asked) and not is_code(hit.path, hit.content)
+        is_part = bool(own) and own.issubset(asked) and not hit.is_code
         by_heading = len(headings[-1].split()) == 1 and own.issuperset(asked)
         called.append(title.issuperset(asked) or by_heading or (is_part and source.names.issuperset(asked)))
         has_number = any(not numbers.isdisjoint(heading_numbers(heading)) for heading in headings)

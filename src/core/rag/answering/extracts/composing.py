@@ -25,7 +25,6 @@ from core.rag.answering.extracts.scoring import Sentence, scored
 from core.rag.answering.extracts.showing import LONGEST_EXTRACT, shown
 from core.rag.answering.markers import is_in_block
 from core.rag.answering.types import Citation, Intent, Passage
-from core.rag.extraction.source_code import is_code
 from core.rag.headings import last_heading
 
 if TYPE_CHECKING:
@@ -139,13 +138,13 @@ def _key(said: _Said) -> str:
 def _runs(passage: Passage, taken: Sequence[Sentence], asked: Collection[str]) -> list[list[_Said]]:
     """Return the chosen sentences of a passage as they are shown; those that follow each other together."""
     text = passage.hit.content
-    taken = _with_comments(passage, taken) if is_code(passage.hit.path, passage.hit.content) else taken
+    taken = _with_comments(passage, taken) if passage.hit.is_code else taken
     starts = {one.place.start for one in taken}
     runs: list[list[_Said]] = []
     before: Span | None = None
     for one in taken:
         last = runs[-1][-1] if runs else None
-        block = block_at(text, one.place.start) if not is_code(passage.hit.path, passage.hit.content) else None
+        block = block_at(text, one.place.start) if not passage.hit.is_code else None
         said = said_by(passage, one.place, asked) if block is None else ""
         is_shown = last is not None and (said in last.listed if block is None else last.block == block)
         if last is not None and (is_shown or one.place.start < last.end):

@@ -24,7 +24,7 @@ from core.rag.answering.extracts.table_rows import is_row, with_head
 from core.rag.answering.extracts.wide_rows import narrowed
 from core.rag.answering.markers import is_in_block
 from core.rag.answering.types import Passage
-from core.rag.extraction.source_code import is_code, without_marks
+from core.rag.extraction.source_code import without_marks
 from core.rag.headings import last_heading
 from core.rag.indexing.splitting.sentences import is_heading, sentence_spans
 from libs.regexes import regex
@@ -58,7 +58,7 @@ def said_by(passage: Passage, place: Span, asked: Collection[str] = ()) -> str:
     """
     text = passage.hit.content
     sentence = text[place.start : place.end]
-    if not is_code(passage.hit.path, passage.hit.content):
+    if not passage.hit.is_code:
         in_block = is_in_block(text, place.start)
         of_table = is_row(text, place.start, passage.hit.table_header) and not in_block
         of_record = "\n".join(record_cells(passage.hit, place))
@@ -95,7 +95,7 @@ def under(subject: str, said: str, passage: Passage, place: Span, *, asked_for: 
     """
     text = passage.hit.content
     last = last_heading(subject)
-    if not subject or (len(said) > _SHORT and not asked_for) or is_code(passage.hit.path, passage.hit.content):
+    if not subject or (len(said) > _SHORT and not asked_for) or passage.hit.is_code:
         return said
     if (
         is_in_block(text, place.start)
@@ -112,12 +112,7 @@ def speaker(passage: Passage, place: Span) -> str:
     text = passage.hit.content
     begun = list(_MESSAGE.finditer(text, max(0, place.start - _LONGEST_MESSAGE), place.start))
     before = text[begun[-1].end() : place.start] if begun else ""
-    if (
-        not before.strip()
-        or "\n#" in before
-        or is_code(passage.hit.path, passage.hit.content)
-        or is_in_block(text, place.start)
-    ):
+    if not before.strip() or "\n#" in before or passage.hit.is_code or is_in_block(text, place.start):
         return ""
     return f"{begun[-1][0]} "
 
@@ -136,7 +131,7 @@ def goes_on(passage: Passage, before: Span, place: Span) -> bool:
     if (
         between.strip()
         or between.count("\n") > 1
-        or is_code(passage.hit.path, passage.hit.content)
+        or passage.hit.is_code
         or is_row(text, place.start, passage.hit.table_header)
     ):
         return False
@@ -161,9 +156,7 @@ def introduction(passage: Passage, place: Span, others: set[int]) -> str:
     if is_in_block(text, place.start):
         before = _before_code(text, place.start)
     else:
-        stands = (
-            is_code(passage.hit.path, passage.hit.content) or STATES.search(text, place.start, place.end) is not None
-        )
+        stands = passage.hit.is_code or STATES.search(text, place.start, place.end) is not None
         before = None if stands else lead_in(text, place.start) or sentence_above(text, place.start)
     said = f"{shown(text[slice(*before)], passage, before[0])} " if before and before[0] not in others else ""
     return said if len(said) <= _LONGEST_ITEM else ""
@@ -178,7 +171,7 @@ def code_behind(text: str, place: Span) -> Block | None:
 def sentences_behind(passage: Passage, place: Span) -> list[Span]:
     """Return what a sentence announces if it begins the next paragraph, such as a line of code; and what that does."""
     text, found = passage.hit.content, [place]
-    while len(found) <= _MOST_BEHIND and not is_code(passage.hit.path, passage.hit.content):
+    while len(found) <= _MOST_BEHIND and not passage.hit.is_code:
         below = sentence_below(text, found[-1].end)
         if below is None or is_row(text, below[0], passage.hit.table_header):
             break

@@ -10,7 +10,6 @@ from core.rag.analysis import analyze
 from core.rag.answering.extracts.called import Source
 from core.rag.answering.extracts.code_spans import Span
 from core.rag.answering.markers import is_in_block
-from core.rag.extraction.source_code import is_code
 from libs.regexes import regex
 
 #: A name, perhaps in bold letters, and what it is; and what may be before it in its line.
@@ -62,7 +61,7 @@ def _named(source: Source, place: Span, wanted: Set[str]) -> _Line | None:
 def _label(source: Source, place: Span) -> str:
     """Return the label of a line; empty if it has none, or is code."""
     text = source.text
-    if not place.said or is_code(source.passage.hit.path, source.passage.hit.content):
+    if not place.said or source.passage.hit.is_code:
         return ""
     found = _LABELLED.match(text, place.start)
     if found is None or _MARK.fullmatch(text, text.rfind("\n", 0, place.start) + 1, place.start) is None:

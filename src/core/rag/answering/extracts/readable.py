@@ -12,7 +12,6 @@ from core.rag.answering.extracts.showing import INCLUDES, has_words
 from core.rag.answering.extracts.table_rows import is_head
 from core.rag.answering.markers import is_in_block
 from core.rag.answering.types import Passage
-from core.rag.extraction.source_code import is_code
 from core.rag.extraction.words import normalize_name
 from core.rag.headings import headings_of
 from core.rag.indexing.splitting.sentences import is_heading, is_title_line, sentence_spans
@@ -51,7 +50,7 @@ _DEFINITIONS = regex(r"(?:\[[^\]\n]{1,200}\]:\s*\S+(?:\s+|\Z)(?:\"[^\"]*\"\s*)?)
 def readable_spans(passage: Passage) -> list[Span]:
     """Return the spans of readable sentences; heads of tables and headings without a figure if nothing else is."""
     text = passage.hit.content
-    if is_code(passage.hit.path, passage.hit.content):
+    if passage.hit.is_code:
         return code_spans(text)
     if records := record_spans(passage.hit):
         return records

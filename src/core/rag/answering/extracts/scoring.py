@@ -45,7 +45,6 @@ from core.rag.answering.types import Passage
 from core.rag.answering.vectors import sentence_vectors
 from core.rag.embedder.likeness import likeness, usual_cosine
 from core.rag.extraction.imports import asks_for_imports, is_import
-from core.rag.extraction.source_code import is_code
 from core.rag.indexing.splitting.sentences import sentence_spans
 from core.rag.retrieval.ordering.link_lists import lists_sources
 from libs.regexes import regex
@@ -247,7 +246,7 @@ def _rated(
             path = path or source.headings.dated(one.place.start)
         of_kind = _OF_KIND if is_of_kind or (of_time and path) else 0.0
         subject = path or source.headings.subject(one.place.start, one.text, one.words, wanted)
-        if is_code(hit.path, hit.content) and is_beside_the_point(question, hit.path, hit.heading):
+        if hit.is_code and is_beside_the_point(question, hit.path, hit.heading):
             part *= LESS
         if lists_sources(hit.heading) and not asks_for_source(question):
             part *= LITTLE
@@ -280,7 +279,7 @@ def _headed(question: str, sources: Sequence[Source], sections: Sections) -> lis
     found = []
     for index, source in enumerate(sources):
         text, language, asked = source.text, source.language, words_asked(question, source.language)
-        for place in headed_lists(text) if not is_code(source.passage.hit.path, source.passage.hit.content) else ():
+        for place in headed_lists(text) if not source.passage.hit.is_code else ():
             name = text[place.start : place.end]
             words = frozenset(analyze(name, language))
             of_steps = asks_how_to(question) and is_numbered(text, place)
