@@ -146,12 +146,13 @@ class Knowledge:
             FilterError: if the filter does not parse.
         """
         from core.rag.retrieval.tables.asked import Asked
+        from core.rag.retrieval.tables.reading import AllRecords
         from core.rag.retrieval.tables.tabulating import tabulate
 
         asked = Asked.parse(
             fields=fields, filters=filters, group_by=group_by, measures=measures, order_by=order_by, limit=limit
         )
-        return await tabulate(self._client, collection, asked)
+        return await tabulate(AllRecords(self._client, collection), asked)
 
     def _hints(self) -> dict[str, str]:
         from core.rag.extraction.records import with_hints

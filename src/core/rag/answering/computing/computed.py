@@ -21,6 +21,7 @@ from core.rag.answering.types import COMPUTED
 from core.rag.dbhandler.knowledge.record_rows import DOCUMENTS
 from core.rag.errors import InvalidInputError, NotFoundError
 from core.rag.retrieval.hits import Hit
+from core.rag.retrieval.tables.reading import AllRecords
 from core.rag.retrieval.tables.tabulating import tabulate
 
 if TYPE_CHECKING:
@@ -115,13 +116,14 @@ async def _of_collection(
 ) -> Computed | None:
     """Return what a question asks of one collection; ``None`` if it is not surely about its records."""
     try:
-        seen = await look(client, name, spellings)
+        records = AllRecords(client, name)
+        seen = await look(records, spellings)
         found = _first_plan(asked, later, seen)
         if found is None and any(collection_named(one, name) for one in asked):
             found = await _none_of(client, seen, asked, later, spellings)
         if name == DOCUMENTS and found is not None and not _is_of_documents(found):
             return None
-        line = await told(partial(tabulate, client, name), found, seen) if found is not None else ""
+        line = await told(partial(tabulate, records), found, seen) if found is not None else ""
     except (InvalidInputError, NotFoundError):  # too many groups to tell, or deleted meanwhile: there is no answer then
         return None
     if not line:

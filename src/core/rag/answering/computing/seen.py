@@ -21,12 +21,12 @@ from core.rag.answering.computing.question import Question, Span, name_words
 from core.rag.extraction.amounts import amount
 from core.rag.extraction.records import items_of
 from core.rag.retrieval.tables.dates import Dates
-from core.rag.retrieval.tables.reading import read_dated
+from core.rag.retrieval.tables.reading import AllRecords
 from core.rag.retrieval.tables.values import fields_of, is_missing, shown
 from libs.regexes import regex
 
 if TYPE_CHECKING:
-    from core.rag.dbhandler import MemGraphClient
+    pass
 
 #: What a log is known by, and what its records are called.
 LOGGED: Final = frozenset({"time", "message"})
@@ -267,14 +267,14 @@ def _items(field: str, value: Any) -> list[Any]:
     return items_of(field, value) if isinstance(value, str) else [value]
 
 
-async def look(client: MemGraphClient, collection: str, spellings: Collection[str]) -> Seen:
+async def look(records: AllRecords, spellings: Collection[str]) -> Seen:
     """Look through all records of a collection.
 
     Raises:
         NotFoundError: if there is no such collection (any more).
     """
-    written, parts = await read_dated(client, collection)
-    seen = Seen(collection, written=written)
+    written, parts = await records.dated()
+    seen = Seen(records.collection, written=written)
     async for part in parts:
         seen.take((record["data"] for record in part), spellings)
     return seen

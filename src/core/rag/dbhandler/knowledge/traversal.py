@@ -299,6 +299,12 @@ class TraversalOperations(NodeOperations):
         rows = await self.record_texts(ids)
         return {row["id"]: {**row, "data": from_json(row["data"])} for row in rows}
 
+    async def record_data(self, ids: Sequence[str]) -> dict[str, str]:
+        """Return the data of records as JSON, by id; unknown ids are left out."""
+        return dict(
+            await self.read_lists("MATCH (n:Record {id: i}) WHERE n.namespace = $namespace", ("n.id", "n.data"), ids)
+        )
+
     async def record_texts(self, ids: Sequence[str]) -> list[Row]:
         """Return records in any order: ``id``, ``collection`` and ``data`` as JSON; unknown ids are left out."""
         return await self.read_together(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from core.rag.extraction.amounts import amount
 from core.rag.retrieval.tables.dates import Dates
-from core.rag.retrieval.tables.reading import read_dated
+from core.rag.retrieval.tables.reading import AllRecords
 from core.rag.retrieval.tables.table import RecordField
 from core.rag.retrieval.tables.values import fields_of, is_missing
 from libs.regexes import regex
@@ -24,7 +24,7 @@ _DAY: Final = regex(r"\d{4}-\d\d-\d\d", re.ASCII)
 async def describe_fields(client: MemGraphClient, collection: str) -> list[RecordField]:
     """Return the fields of a collection; see :meth:`core.rag.KnowledgeBase.record_fields`."""
     fields: dict[str, _Seen] = {}
-    dates, parts = await read_dated(client, collection)
+    dates, parts = await AllRecords(client, collection).dated()
     async for part in parts:
         for record in part:
             there = fields_of(record["data"])

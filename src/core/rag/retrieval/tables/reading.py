@@ -20,52 +20,83 @@ if TYPE_CHECKING:
 _PART: Final = 2_000
 #: Number of records that are given at once, before others have their turn: a wide one takes a millisecond to look at.
 _GIVEN: Final = 100
+#: Characters of records that are kept at most.
+_KEPT: Final = 50_000_000
 #: Number of records that tell how dates are written.
 _LOOKED_AT: Final = 500
 
 
-async def read_records(client: MemGraphClient, collection: str) -> AsyncIterator[list[dict[str, Any]]]:
-    """Yield the records of a collection in the order of their ids, a hundred at once: ``id`` and ``data``.
+class AllRecords:
+    """The records of a collection, for what looks at all of them.
 
-    Raises:
-        NotFoundError: if there is no such collection; names those that there are.
+    Their texts are kept for who looks several times, as a question does, unless they are too long together.
     """
-    ids = await client.record_ids(collection)
-    if not ids:
-        raise NotFoundError(_unknown("collection", collection, await client.collections()))
-    for part in batches(ids, max_rows=_PART):
-        found = {row["id"]: row for row in await client.record_texts(part)}
-        for some in batched((found.pop(identifier) for identifier in part if identifier in found), _GIVEN):
-            yield [{"id": row["id"], "data": from_json(row["data"])} for row in some]
-            await asyncio.sleep(0)
 
+    def __init__(self, client: MemGraphClient, collection: str) -> None:
+        """Prepare.
 
-async def read_dated(
-    client: MemGraphClient, collection: str
-) -> tuple[Dates, AsyncIterator[Sequence[Mapping[str, Any]]]]:
-    """Return how the records of a collection write dates, and what yields them, as :func:`read_records`.
+        Args:
+            client: The graph.
+            collection: Name of the collection.
+        """
+        self.collection = collection
+        self._client = client
+        self._kept: list[list[tuple[str, str]]] | None = None
 
-    The first ones are looked through for that; all, until one tells, if a date may be of two months.
+    async def dated(self) -> tuple[Dates, AsyncIterator[Sequence[Mapping[str, Any]]]]:
+        """Return how the records write dates, and what yields them, as :meth:`parts`.
 
-    Raises:
-        NotFoundError: if there is no such collection; names those that there are.
-    """
-    dates, first, number = Dates(), list[Sequence[Mapping[str, Any]]](), 0
-    parts = read_records(client, collection)
-    async for part in parts:
-        first.append(part)
-        dates.take(record["data"] for record in part)
-        number += len(part)
-        if number >= _LOOKED_AT and not dates.is_waiting:
-            break
+        The first ones are looked through for that; all, until one tells, if a date may be of two months.
 
-    async def all_parts() -> AsyncIterator[Sequence[Mapping[str, Any]]]:
-        while first:
-            yield first.pop(0)
+        Raises:
+            NotFoundError: if there is no such collection; names those that there are.
+        """
+        dates, first, number = Dates(), list[Sequence[Mapping[str, Any]]](), 0
+        parts = self.parts()
         async for part in parts:
-            yield part
+            first.append(part)
+            dates.take(record["data"] for record in part)
+            number += len(part)
+            if number >= _LOOKED_AT and not dates.is_waiting:
+                break
 
-    return dates, all_parts()
+        async def all_parts() -> AsyncIterator[Sequence[Mapping[str, Any]]]:
+            while first:
+                yield first.pop(0)
+            async for part in parts:
+                yield part
+
+        return dates, all_parts()
+
+    async def parts(self) -> AsyncIterator[list[dict[str, Any]]]:
+        """Yield the records in the order of their ids, a hundred at once: ``id`` and ``data``.
+
+        Raises:
+            NotFoundError: if there is no such collection; names those that there are.
+        """
+        async for texts in self._texts():
+            for some in batched(texts, _GIVEN):
+                yield [{"id": identifier, "data": from_json(text)} for identifier, text in some]
+                await asyncio.sleep(0)
+
+    async def _texts(self) -> AsyncIterator[list[tuple[str, str]]]:
+        if self._kept is not None:
+            for part in self._kept:
+                yield part
+            return
+        ids = await self._client.record_ids(self.collection)
+        if not ids:
+            raise NotFoundError(_unknown("collection", self.collection, await self._client.collections()))
+        kept, length = list[list[tuple[str, str]]](), 0
+        for some in batches(ids, max_rows=_PART):
+            found = await self._client.record_data(some)
+            part = [(identifier, found[identifier]) for identifier in some if identifier in found]
+            length += sum(len(text) for _, text in part)
+            if length <= _KEPT:
+                kept.append(part)
+            yield part
+        if length <= _KEPT:
+            self._kept = kept
 
 
 def unknown_field(collection: str, field: str, there: Iterable[str]) -> str:

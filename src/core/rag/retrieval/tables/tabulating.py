@@ -17,7 +17,7 @@ from core.rag.retrieval.tables.asked import Asked, Group, Order
 from core.rag.retrieval.tables.dates import UNITS, Dates
 from core.rag.retrieval.tables.matching import RecordFilter
 from core.rag.retrieval.tables.measures import Taker
-from core.rag.retrieval.tables.reading import read_dated, unknown_field
+from core.rag.retrieval.tables.reading import AllRecords, unknown_field
 from core.rag.retrieval.tables.table import RecordTable
 from core.rag.retrieval.tables.values import (
     MAX_PARTS,
@@ -30,7 +30,7 @@ from core.rag.retrieval.tables.values import (
 )
 
 if TYPE_CHECKING:
-    from core.rag.dbhandler import MemGraphClient
+    pass
 
 #: Number of rows beyond the limit that are kept for a while: to sort them all the time would take longer.
 _SPARE: Final = 10_000
@@ -43,10 +43,10 @@ type _GroupKey = tuple[str | Decimal | None, ...]
 _ONE: Final = (1,)
 
 
-async def tabulate(client: MemGraphClient, collection: str, asked: Asked) -> RecordTable:
+async def tabulate(records: AllRecords, asked: Asked) -> RecordTable:
     """Work out a table; see :meth:`core.rag.KnowledgeBase.tabulate`."""
-    dates, parts = await read_dated(client, collection)
-    tabulation = Tabulation(collection, asked, dates)
+    dates, parts = await records.dated()
+    tabulation = Tabulation(records.collection, asked, dates)
     async for part in parts:
         tabulation.take(part)
     return tabulation.table()
