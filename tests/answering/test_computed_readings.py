@@ -364,3 +364,12 @@ async def test_a_day_without_its_year_is_one_of_the_only_year_that_records_have(
         assert await lines(kb, "How many errors happened in mill.log on the 3rd of May?") == told
         await kb.insert("mill.log", {"time": "2025-05-03", "level": "error"})
         assert await lines(kb, "How many errors did mill log on May 3?") == []
+
+
+async def test_who_does_something_is_not_what_is_done(engine: Engine) -> None:
+    async with engine.knowledge() as kb:
+        await kb.insert_many("bugs", [{"title": "Dam", "reporter": "Ada"}, {"title": "Gate", "reporter": "Bo"}])
+        assert await lines(kb, "How many reports are there?") == []
+        assert await lines(kb, "How many different reporters are there?") == [
+            "different values of reporter in bugs: 2 (2 records)"
+        ]

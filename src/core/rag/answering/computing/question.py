@@ -162,10 +162,15 @@ class Question:
     def _find_named(self, name: str) -> Iterator[Span]:
         # ``unitPrice`` has two words, and McDonald one.
         for words in dict.fromkeys((tuple(name_words(name)), tuple(_WORD.findall(name.casefold())))):
-            wanted = [senses(word, self.language.name) for word in words]
-            for start in range(len(self.words) - len(wanted) + 1 if wanted else 0):
-                if all(not self._senses_of(start + i).isdisjoint(sense) for i, sense in enumerate(wanted)):
-                    yield Span(start, start + len(wanted))
+            for start in range(len(self.words) - len(words) + 1 if words else 0):
+                if all(self._is_word(start + i, word) for i, word in enumerate(words)):
+                    yield Span(start, start + len(words))
+
+    def _is_word(self, place: int, word: str) -> bool:
+        """Whether a word of the question is a form of another."""
+        asked = self.words[place]
+        is_form = not self._senses_of(place).isdisjoint(senses(word, self.language.name))
+        return is_form and not (_does(asked, word) or _does(word, asked))
 
     def _senses_of(self, place: int) -> frozenset[str]:
         if place not in self._senses:
@@ -218,6 +223,12 @@ def chained(text: str, earlier: Iterable[str]) -> tuple[list[Question], list[lis
 def name_words(name: str) -> list[str]:
     """Return the words of the name of a collection or field: ``unitPrice`` and ``unit_price`` have two."""
     return [word.casefold() for word in _NAME_WORD.findall(name)]
+
+
+def _does(word: str, other: str) -> bool:
+    """Whether the other is who does it: reports are no reporters, though their stem is one."""
+    done = word.removesuffix("s")
+    return other.removesuffix("s") in {f"{done}er", f"{done}or", f"{done}r"}
 
 
 @lru_cache(maxsize=4096)
