@@ -25,12 +25,20 @@ Oct  9 04:06:20 weir sshd[13]: Accepted key for ada
 Oct  9 04:06:21 weir cron[14]: job done
 Oct  9 04:06:22 weir cron[14]: job done
 """
+SERVED = "".join(
+    f'10.0.0.{one} - - [{day:02}/Oct/2025:13:55:36 +0000] "{method} {path} HTTP/1.1" {status} 2326 "-" "curl/8.5"\n'
+    for one, day, method, path, status in (
+        *((7, 9, "GET", "/mill", 200), (7, 9, "GET", "/weir", 404), (8, 10, "POST", "/mill", 200)),
+        *((7, 10, "GET", "/weir", 404), (9, 11, "GET", "/mill", 500), (9, 11, "GET", "/dam", 200)),
+    )
+)
 
 
 @pytest.fixture
 async def kb(engine: Engine, tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
     (tmp_path / "gate.log").write_text(GATE)
     (tmp_path / "OpenLock.log").write_text(OPEN_LOCK)
+    (tmp_path / "access.log").write_text(SERVED)
     async with engine.knowledge() as opened:
         await opened.ingest([tmp_path])
         yield opened
@@ -45,6 +53,11 @@ async def test_lines_are_counted_and_compared(kb: KnowledgeBase) -> None:
         "Which component has the most ERROR lines in gate.log?": "by component: org.mill.Wheel: 2",
         "How many lines of OpenLock.log are from sshd?": "OpenLock with program = sshd: 3 of 5 records",
         'How many lines in gate.log contain "Failed to close"?': "message contains failed to close: 2 of 6 records",
+        "How many requests in access.log have status 404?": "access with status = 404: 2 of 6 records",
+        "How many POST requests are in access.log?": "access with method = POST: 1 of 6 records",
+        "How many requests per day are in access.log?": "by time:day: 2025-10-09: 2, 2025-10-10: 2, 2025-10-11: 2",
+        "Which path has the most requests in access.log?": "by path: /mill: 3",
+        "Which address made the most requests in access.log?": "by address: 10.0.0.7: 3",
         "How many bearing failures are in gate.log?": "or bearing failure: 2 of 6 records",
         "How many invalid users are in OpenLock.log?": "or invalid user: 2 of 5 records",
     }

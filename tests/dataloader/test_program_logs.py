@@ -72,7 +72,7 @@ def test_requests_to_a_web_server() -> None:
     document = convert("access.log", line * 5)
     record = document.records[0][1]
     assert (record["address"], record["user"], record["method"]) == ("10.0.0.7", "ada", "GET")
-    assert (record["request"], record["status"], record["agent"]) == ("/mill?a=1 HTTP/1.1", "404", "curl/8.5")
+    assert (record["path"], record["status"], record["agent"]) == ("/mill?a=1", "404", "curl/8.5")
 
 
 def test_traces_belong_to_the_event_before_them() -> None:

@@ -30,8 +30,8 @@ _FORMS = (
     # ``10.0.0.7 - ada [10/Oct/2025:13:55:36 +0000] "GET /mill HTTP/1.1" 200 2326 "-" "curl/8.5"``: web servers
     regex(
         rf"(?P<address>\S+) \S+ (?P<user>\S+) \[(?P<time>\d\d/{_MONTH}/\d{{4}}:\d\d:\d\d:\d\d [+-]\d{{4}})\]"
-        r' "(?:(?P<method>[A-Z]{3,10}) )?(?P<request>(?:[^"\\]|\\.)*)" (?P<status>\d{3}) (?P<size>\d+|-)'
-        r'(?: "(?P<referrer>(?:[^"\\]|\\.)*)" "(?P<agent>(?:[^"\\]|\\.)*)")?(?P<message>.*)'
+        r' "(?:(?P<method>[A-Z]{3,10}) )?(?P<path>(?:[^"\\]|\\.)*?)(?: HTTP/[\d.]{1,4})?" (?P<status>\d{3})'
+        r' (?P<size>\d+|-)(?: "(?P<referrer>(?:[^"\\]|\\.)*)" "(?P<agent>(?:[^"\\]|\\.)*)")?(?P<message>.*)'
     ),
     # ``I1010 13:55:36.123456       1 wheel.go:42] words``: Kubernetes
     regex(
@@ -61,7 +61,7 @@ _YEAR_FIRST = regex(r"(\d\d)/?(\d\d)/?(\d\d) (\d\d):?(\d\d):?(\d\d.*)")
 _GOES_ON = regex(r"\s|at |Caused by|Traceback|\.\.\.|[\])}]|\w+(?:\.\w+)*(?:Error|Exception)\b")
 _COLUMNS = (
     *("time", "level", "source", "host", "program", "component", "process"),
-    *("address", "user", "method", "request", "status", "size", "referrer", "agent", "message"),
+    *("address", "user", "method", "path", "status", "size", "referrer", "agent", "message"),
 )
 _LOOKED_AT = 200  # lines
 _FEWEST = 5

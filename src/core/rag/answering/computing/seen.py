@@ -29,8 +29,11 @@ if TYPE_CHECKING:
     pass
 
 #: What a log is known by, and what its records are called.
-LOGGED: Final = frozenset({"time", "message"})
+_LOGGED: Final = frozenset({"time", "message"})
 EVENTS: Final = ("lines", "log lines", "messages", "log messages", "events")
+#: The same of a web server.
+_SERVED: Final = frozenset({"time", "method", "path", "status"})
+_REQUESTS: Final = ("lines", "log lines", "requests", "hits")
 #: Longest value that is compared with the words of a question, in characters.
 _LONGEST: Final = 120
 #: Values of a field that are looked at for what they are: numbers, dates or texts.
@@ -146,12 +149,14 @@ class Seen:
     def names(self) -> list[str]:
         """How a question may call it."""
         names = [short for name in self.called or (self.name,) for short in collection_names(name)]
-        return [*names, *EVENTS] if self.is_log else names
+        if self.is_log:
+            return [*names, *EVENTS]
+        return [*names, *_REQUESTS] if self.fields.keys() >= _SERVED else names
 
     @property
     def is_log(self) -> bool:
         """Whether its records are what a program wrote, with the time and a message."""
-        return self.fields.keys() >= LOGGED
+        return self.fields.keys() >= _LOGGED
 
     def take(self, records: Iterable[Mapping[str, Any]], spellings: Collection[str] | None) -> None:
         """Take note of some records; ``spellings`` are those of values that are looked for, ``None``: of all values."""
