@@ -65,6 +65,14 @@ async def test_lines_are_counted_and_compared(kb: KnowledgeBase) -> None:
         assert expected in (await kb.ask(question)).text, question
 
 
+async def test_a_log_that_is_not_named_is_counted_by_what_its_lines_are(engine: Engine, tmp_path: Path) -> None:
+    (tmp_path / "access.log").write_text(SERVED)
+    async with engine.knowledge() as kb:
+        await kb.ingest([tmp_path])
+        assert "access with method = POST: 1 of 6 records" in (await kb.ask("How many POST requests were there?")).text
+        assert "records" not in (await kb.ask("How many requests are planned?")).text
+
+
 @pytest.mark.parametrize(
     "question",
     [

@@ -90,7 +90,8 @@ async def computed(
 async def _candidates(
     client: MemGraphClient, asked: Sequence[Question], collections: Mapping[str, int]
 ) -> AsyncIterator[str]:
-    """Yield the collections that a question names, else those of which it names a field, or a value in the plural."""
+    """Yield the collections that a question names, else those of which it names a field, or a value in the plural, and
+    logs whose lines it counts."""
     named = [name for name in collections if any(collection_named(one, name) for one in asked)]
     for name in named:
         yield name
@@ -103,7 +104,8 @@ async def _candidates(
     for name, seen in (await samples(client)).items():
         if counted or collections.get(name, 0) <= _MOST_LISTED:
             has_value = any(not several.isdisjoint(one.spelled) for one in seen.fields.values())
-            if has_value or any(True for one in asked for _ in seen.named(one)):
+            is_log = counted and any(one.named(name) for one in asked for name in seen.events)
+            if has_value or is_log or any(True for one in asked for _ in seen.named(one)):
                 yield name
 
 

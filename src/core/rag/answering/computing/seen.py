@@ -148,10 +148,14 @@ class Seen:
     @property
     def names(self) -> list[str]:
         """How a question may call it."""
-        names = [short for name in self.called or (self.name,) for short in collection_names(name)]
+        return [*(short for name in self.called or (self.name,) for short in collection_names(name)), *self.events]
+
+    @property
+    def events(self) -> tuple[str, ...]:
+        """What the records of a log are called."""
         if self.is_log:
-            return [*names, *EVENTS]
-        return [*names, *_REQUESTS] if self.fields.keys() >= _SERVED else names
+            return EVENTS
+        return _REQUESTS if self.fields.keys() >= _SERVED else ()
 
     @property
     def is_log(self) -> bool:
