@@ -31,7 +31,7 @@ _BEGINNINGS: Final = words_of("since hire hired join joined start started founde
 #: What the name of a date has besides what happened then: ``hire_date``, ``created_at``.
 _OF_DATES: Final = words_of("date day at on time timestamp year datum tag jahr jour année annee fecha año")
 #: What stands before what a message says, or is what they are in.
-SAYING: Final = words_of(
+_SAYING: Final = words_of(
     "contain contains containing mention mentions mentioning say says saying match matches matching about "
     "channel chat conversation group"
 )
@@ -107,15 +107,13 @@ class Conditions(Naming):
 
         They stand together. Where lines are not what is counted, they are several or quoted: one word may be anything.
         """
-        words = self._question.words
-        places = [
-            place
-            for place, word in enumerate(words)
-            if place not in self._taken and word not in self._language_fillers | SAYING
-        ]
         if not self._seen.is_log:
             return
-        self._taken.update(place for place, word in enumerate(words) if word in SAYING)
+        words = self._question.words
+        self._taken.update(place for place, word in enumerate(words) if word in _SAYING)
+        places = [
+            place for place, word in enumerate(words) if place not in self._taken and word not in self._language_fillers
+        ]
         if not places or len(places) > MAX_VALUE_WORDS:
             return
         span = Span(places[0], places[-1] + 1)

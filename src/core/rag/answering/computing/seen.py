@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from core.rag.answering.computing.calling import (
     AMOUNTS,
@@ -24,9 +24,6 @@ from core.rag.retrieval.tables.dates import Dates
 from core.rag.retrieval.tables.reading import AllRecords
 from core.rag.retrieval.tables.values import fields_of, is_missing, shown
 from libs.regexes import regex
-
-if TYPE_CHECKING:
-    pass
 
 #: What a log is known by, and what its records are called.
 _LOGGED: Final = frozenset({"time", "message"})

@@ -21,7 +21,7 @@ from core.rag.answering.graph_index.texts import Texts
 from core.rag.answering.types import FoundFact
 from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.kept import Kept, microseconds
-from core.rag.dbhandler.knowledge.validity import is_marked
+from core.rag.dbhandler.knowledge.validity import DATED, is_marked
 from core.rag.schema import Label
 
 if TYPE_CHECKING:
@@ -51,7 +51,6 @@ _COLUMNS = {
     "chunk_ids": "r.chunk_ids",
     "microseconds": "toInteger(substring(r.updated_at, 20, 6))",
 }
-_DATED = {"valid_from": "r.valid_from", "valid_to": "r.valid_to"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,4 +185,4 @@ async def _renewed_facts(
 
 
 async def _fact_columns(client: MemGraphClient) -> dict[str, str]:
-    return _COLUMNS | (_DATED if await is_marked(client) else {})
+    return _COLUMNS | (DATED if await is_marked(client) else {})

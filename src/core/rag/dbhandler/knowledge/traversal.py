@@ -296,21 +296,17 @@ class TraversalOperations(NodeOperations):
 
     async def records_by_id(self, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
         """Return records by id: ``id``, ``collection`` and ``data`` as a dict; unknown ids are left out."""
-        rows = await self.record_texts(ids)
+        rows = await self.read_together(
+            "MATCH (n:Record {id: i}) WHERE n.namespace = $namespace",
+            {"id": "n.id", "collection": "n.collection", "data": "n.data"},
+            ids,
+        )
         return {row["id"]: {**row, "data": from_json(row["data"])} for row in rows}
 
     async def record_data(self, ids: Sequence[str]) -> dict[str, str]:
         """Return the data of records as JSON, by id; unknown ids are left out."""
         return dict(
             await self.read_lists("MATCH (n:Record {id: i}) WHERE n.namespace = $namespace", ("n.id", "n.data"), ids)
-        )
-
-    async def record_texts(self, ids: Sequence[str]) -> list[Row]:
-        """Return records in any order: ``id``, ``collection`` and ``data`` as JSON; unknown ids are left out."""
-        return await self.read_together(
-            "MATCH (n:Record {id: i}) WHERE n.namespace = $namespace",
-            {"id": "n.id", "collection": "n.collection", "data": "n.data"},
-            ids,
         )
 
 

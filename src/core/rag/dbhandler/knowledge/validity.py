@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 #: The ``at`` of a read that sees facts of all times.
 EVER: Final = "ever"
 
+#: What an edge ``r`` has with the times of its fact, by the names of the columns.
+DATED: Final = {"valid_from": "r.valid_from", "valid_to": "r.valid_to"}
+
 #: On a server, where other processes write, the mark is looked for again after so many seconds.
 _PATIENCE: Final = 1.0
 
@@ -70,7 +73,7 @@ class Validity:
     @property
     def columns(self) -> str:
         """More columns of a row with an edge ``r``; see :func:`period_in`."""
-        return ", r.valid_from AS valid_from, r.valid_to AS valid_to" if self.dated else ""
+        return "".join(f", {value} AS {name}" for name, value in DATED.items()) if self.dated else ""
 
     def sees(self, period: Period) -> bool:
         """Return whether a read sees a fact of this period."""

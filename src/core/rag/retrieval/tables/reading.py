@@ -44,7 +44,8 @@ class AllRecords:
         self._kept: list[list[tuple[str, str]]] | None = None
 
     async def dated(self) -> tuple[Dates, AsyncIterator[Sequence[Mapping[str, Any]]]]:
-        """Return how the records write dates, and what yields them, as :meth:`parts`.
+        """Return how the records write dates, and what yields them, a hundred at once in the order of
+        their ids: ``id`` and ``data``.
 
         The first ones are looked through for that; all, until one tells, if a date may be of two months.
 
@@ -52,7 +53,7 @@ class AllRecords:
             NotFoundError: if there is no such collection; names those that there are.
         """
         dates, first, number = Dates(), list[Sequence[Mapping[str, Any]]](), 0
-        parts = self.parts()
+        parts = self._parts()
         async for part in parts:
             first.append(part)
             dates.take(record["data"] for record in part)
@@ -68,12 +69,7 @@ class AllRecords:
 
         return dates, all_parts()
 
-    async def parts(self) -> AsyncIterator[list[dict[str, Any]]]:
-        """Yield the records in the order of their ids, a hundred at once: ``id`` and ``data``.
-
-        Raises:
-            NotFoundError: if there is no such collection; names those that there are.
-        """
+    async def _parts(self) -> AsyncIterator[list[dict[str, Any]]]:
         async for texts in self._texts():
             for some in batched(texts, _GIVEN):
                 yield [{"id": identifier, "data": from_json(text)} for identifier, text in some]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from core.rag.errors import InvalidInputError
 from core.rag.retrieval.tables.asked import Asked, Group, Order
@@ -28,9 +28,6 @@ from core.rag.retrieval.tables.values import (
     too_many_parts,
     values_of,
 )
-
-if TYPE_CHECKING:
-    pass
 
 #: Number of rows beyond the limit that are kept for a while: to sort them all the time would take longer.
 _SPARE: Final = 10_000
