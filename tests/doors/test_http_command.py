@@ -17,6 +17,7 @@ import httpx
 import pytest
 
 from mgrag.cli.serve import listening_socket
+from tests.cli.command import Command
 from tests.doors.kit import ENDLESS, KEY, NOTES, PATIENT
 
 #: A ``sitecustomize`` with which a module is never imported to its end, as it seems on a busy machine.
@@ -72,47 +73,34 @@ def test_the_command_serves_until_it_is_told_to_end(tmp_path: Path) -> None:
         assert process.wait(30) == 0
 
 
-def test_the_command_behind_a_proxy_describes_where_it_is(tmp_path: Path) -> None:
-    options = ("--db", str(tmp_path / "g.grafeo"), "--base-path", "/kb/")
+def test_the_command_behind_a_proxy_describes_where_it_is_and_shows_its_numbers_to_all(tmp_path: Path) -> None:
+    options = ("--db", str(tmp_path / "g.grafeo"), "--base-path", "/kb/", "--open-metrics")
     with command(*options, MGRAG_API_KEYS=KEY) as (_, address):
         assert httpx.get(f"{address}/health").status_code == 200
         with httpx.Client(base_url=address, headers={"X-API-Key": KEY}, timeout=60) as client:
             assert client.get("/db/default/documents").json()["documents"] == []
             assert client.get("/openapi.json").json()["servers"] == [{"url": "/kb"}]
-
-
-def test_the_command_can_show_its_numbers_to_all(tmp_path: Path) -> None:
-    with command("--db", str(tmp_path / "g.grafeo"), "--open-metrics", MGRAG_API_KEYS=KEY) as (_, address):
         assert "mgrag_http_request_seconds" in httpx.get(f"{address}/metrics").text
         assert httpx.get(f"{address}/db").status_code == 401
 
 
 def test_the_command_does_not_open_itself_to_others_without_keys(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "mgrag", "serve", "--host", "0.0.0.0", "--db", str(tmp_path / "g.grafeo")],
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    assert done.returncode == 2
-    assert "MGRAG_API_KEYS" in done.stderr and "0.0.0.0" in done.stderr
+    done = Command(tmp_path)("serve", "--host", "0.0.0.0")
+    assert done.code == 2
+    assert "MGRAG_API_KEYS" in done.err and "0.0.0.0" in done.err
 
 
 @pytest.mark.parametrize("model", ["MGRAG_LLM_MODEL", "MGRAG_RERANK_MODEL"])
-def test_a_model_without_a_server_is_told_at_the_start(model: str, tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "mgrag", "serve", "--port", "0", "--db", str(tmp_path / "g.grafeo")],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        env={**os.environ, model: "judge"},
-        cwd=tmp_path,
-    )
-    assert done.returncode == 2
-    assert "judge needs a" in done.stderr
+def test_a_model_without_a_server_is_told_at_the_start(
+    model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(model, "judge")
+    done = Command(tmp_path)("serve", "--port", "0")
+    assert done.code == 2
+    assert "judge needs a" in done.err
 
 
-@pytest.mark.parametrize("package", ["fastapi", "jwt", "prometheus_client", "uvicorn"])
+@pytest.mark.parametrize("package", ["fastapi", "jwt", "prometheus_client"])
 def test_a_package_that_is_missing_is_named(package: str, tmp_path: Path) -> None:
     (tmp_path / f"{package}.py").write_text("raise ImportError('not installed')\n")
     done = subprocess.run(
@@ -124,6 +112,13 @@ def test_a_package_that_is_missing_is_named(package: str, tmp_path: Path) -> Non
     )
     assert done.returncode == 2
     assert "pip install 'memgraph-rag[http]'" in done.stderr
+
+
+def test_a_server_of_http_that_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    done = Command(tmp_path)("serve", "--port", "0")
+    assert done.code == 2
+    assert "pip install 'memgraph-rag[http]'" in done.err and "Listening" not in done.err
 
 
 async def test_responses_do_not_wait_for_acknowledgements() -> None:
@@ -141,18 +136,12 @@ async def test_responses_do_not_wait_for_acknowledgements() -> None:
 
 
 def test_a_port_that_is_taken_is_told(tmp_path: Path) -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
+    with listening_socket("127.0.0.1", 0) as taken:
         port = str(taken.getsockname()[1])
-        done = subprocess.run(
-            [sys.executable, "-m", "mgrag", "serve", "--port", port, "--db", str(tmp_path / "g.grafeo")],
-            capture_output=True,
-            text=True,
-            timeout=60,
-        )
-    assert done.returncode == 2
-    assert port in done.stderr and "Traceback" not in done.stderr
+        done = Command(tmp_path)("serve", "--port", port)
+    assert done.code == 2
+    assert port in done.err and "Traceback" not in done.err
+    assert not list(tmp_path.iterdir())  # told before a graph is made
 
 
 def test_the_log_says_why_the_server_failed(tmp_path: Path) -> None:

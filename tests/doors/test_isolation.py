@@ -1,7 +1,8 @@
 """No route and no tool of one namespace knows of another: whatever ids and names of that they are called with.
 
 Routes come from the description of the API, and tools from their list, so that a new one is called, too. What these
-call is called with all ids in ``tests/knowledge_base/test_isolation.py``; here, each route gets every third of them.
+call is called with all ids in ``tests/knowledge_base/test_isolation.py``; here, each route gets every third, each tool
+every other one.
 """
 
 from __future__ import annotations
@@ -126,7 +127,8 @@ async def test_no_route_knows_of_another_namespace() -> None:
                     assert SECRET not in response.text and '"theirs"' not in response.text, (method, address, sent)
                     if response.is_success:
                         answered.add((method, path))
-            assert await snapshot(theirs.client) == before, (method, path)
+            if number % 4 == 3 or number == len(routes) - 1:
+                assert await snapshot(theirs.client) == before, routes[number - 3 : number + 1]
         assert len(answered) > 0.7 * len(routes)
 
 
@@ -178,8 +180,8 @@ async def test_no_tool_knows_of_another_namespace() -> None:
         every, some = await given(theirs, ours)
         before = await snapshot(theirs.client)
         answered = set()
-        for tool in tools:
-            for turn, one in enumerate((*some, "boats", "c1")):
+        for number, tool in enumerate(tools):
+            for turn, one in enumerate((*some, "boats", "c1")[number % 2 :: 2]):
                 for arguments in bodies(tool["inputSchema"], one, every[:50], {}, turn):
                     if not (await told(_call(tool["name"], arguments)))["isError"]:
                         answered.add(tool["name"])

@@ -26,6 +26,7 @@ from mgrag.mcp.lease import Lease
 from mgrag.mcp.server import build_server
 from mgrag.sources import Allowed
 from tests.answering.models import talking
+from tests.cli.command import Command
 from tests.fakes.openai_chat import Stream
 
 
@@ -645,13 +646,13 @@ async def test_the_command_for_reading_only(tmp_path: Path) -> None:
     assert file.read_bytes() == before
 
 
-async def test_a_setting_that_makes_no_sense_is_told_before_it_serves(tmp_path: Path) -> None:
-    settings = {**os.environ, "MGRAG_CHUNK_SIZE": "none"}
-    done = subprocess.run(
-        [sys.executable, "-m", "mgrag", "mcp"], env=settings, cwd=tmp_path, input="", capture_output=True, text=True
-    )
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "MGRAG_CHUNK_SIZE" in done.stderr
+def test_a_setting_that_makes_no_sense_is_told_before_it_serves(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MGRAG_CHUNK_SIZE", "none")
+    done = Command(tmp_path)("mcp")
+    assert (done.code, done.out) == (2, "")
+    assert "MGRAG_CHUNK_SIZE" in done.err
 
 
 async def test_many_calls_at_once_share_one_opening(tmp_path: Path) -> None:

@@ -249,8 +249,7 @@ async def test_a_message_cancels_calls_of_its_own_client_only(monkeypatch: pytes
         assert "The call was cancelled" in (await called).text
 
 
-@pytest.mark.parametrize("mode", MODES)
-async def test_a_server_that_is_told_to_end_answers_the_calls_that_it_has(tmp_path: Path, mode: Mode) -> None:
+async def test_a_server_that_is_told_to_end_answers_the_calls_that_it_has(tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text(
         "import asyncio, pathlib, sys\n"
         "import core.rag.maintenance.upkeep as upkeep\n"
@@ -263,30 +262,35 @@ async def test_a_server_that_is_told_to_end_answers_the_calls_that_it_has(tmp_pa
     )
     with command("--db", str(tmp_path / "g"), MGRAG_API_KEYS=KEY, PYTHONPATH=str(tmp_path)) as (process, address):
         assert process.stderr is not None
-        async with agent_at(address, mode=mode) as agent:
-            await agent.client.list_tools()  # else the SDK asks for them after the call, of a server that has ended
-            call = asyncio.create_task(agent("status"))
-            assert "called" in await asyncio.to_thread(process.stderr.readline)
+        async with agent_at(address) as one, agent_at(address, mode="legacy") as other:
+            for agent in (one, other):  # else the SDK asks for them after the call, of a server that has ended
+                await agent.client.list_tools()
+            calls = [asyncio.create_task(agent("status")) for agent in (one, other)]
+            for _ in calls:
+                assert "called" in await asyncio.to_thread(process.stderr.readline)
             process.send_signal(signal.SIGTERM)
             (tmp_path / "go").touch()
-            assert (await call)["answered"]
+            assert [(await call)["answered"] for call in calls] == [True, True]
         assert await asyncio.to_thread(process.wait, 60) == 0
         assert "Traceback" not in process.stderr.read()
 
 
-@pytest.mark.parametrize("mode", MODES)
-async def test_a_server_that_has_to_end_does_not_wait_for_a_call(tmp_path: Path, mode: Mode) -> None:
+async def test_a_server_that_has_to_end_does_not_wait_for_a_call(tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text(ENDLESS + PATIENT)
     with command("--db", str(tmp_path / "g"), MGRAG_API_KEYS=KEY, PYTHONPATH=str(tmp_path)) as (process, address):
         assert process.stderr is not None
-        async with agent_at(address, mode=mode) as agent:
-            call = asyncio.create_task(agent("add_document", path="mill.md", content="The mill turns."))
-            assert "cutting" in await asyncio.to_thread(process.stderr.readline)
+        async with agent_at(address) as one, agent_at(address, mode="legacy") as other:
+            calls = []
+            for agent in (one, other):
+                call = agent("add_document", path="mill.md", content="The mill turns.")
+                calls.append(asyncio.create_task(call))
+                assert "cutting" in await asyncio.to_thread(process.stderr.readline)
             process.send_signal(signal.SIGTERM)
             process.send_signal(signal.SIGINT)  # at the second one, no request gets its time
             assert await asyncio.to_thread(process.wait, 120) == 0
-            with pytest.raises(MCPError):
-                await call
+            for call in calls:
+                with pytest.raises(MCPError):
+                    await call
 
 
 def test_without_the_sdk_the_server_says_what_to_install(tmp_path: Path) -> None:

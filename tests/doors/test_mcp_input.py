@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from mgrag.mcp.input_lines import input_lines
+from tests.cli.command import Command
 from tests.doors.kit import endless_server
 from tests.doors.test_mcp_unreadable import HELLO
 
@@ -42,14 +43,8 @@ def test_it_ends_when_it_is_told_to_though_its_client_keeps_the_line_open(
         server.send_signal(number)
         assert server.wait(120) == 130
         assert "Traceback" not in server.stderr.read()
-    listed = subprocess.run(
-        [sys.executable, "-m", "mgrag", "list", "--db", "g.grafeo", "--json"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert [document["path"] for document in json.loads(listed.stdout)] == ["mill.md"]
+    (document,) = Command(tmp_path)("list", "--db", "g.grafeo", "--json").json
+    assert document["path"] == "mill.md"
 
 
 def test_it_does_not_finish_what_nobody_waits_for(tmp_path: Path) -> None:

@@ -60,11 +60,12 @@ def mcp(
         return open_kb(chosen, model=model, create=create, settings=settings)
 
     async def serve() -> None:
+        await opener(create=False).close()  # a setting that is invalid is told now, not to an agent later
+
         from mgrag.mcp.lease import Lease
         from mgrag.mcp.server import build_server
         from mgrag.sources import Allowed
 
-        await opener(create=False).close()  # a setting that is invalid is told now, not to an agent later
         if sys.stdin.isatty():
             note("mgrag: Waiting for an MCP client on standard input; clients start this command themselves.")
         lease = Lease(opener, hold)

@@ -79,40 +79,43 @@ def serve(
             from core.rag.errors import ConfigurationError
             from core.rag.settings import settings_for
             from mgrag.http.access import Access
-            from mgrag.http.app import build_app
 
-        settings = settings_for(None)
-        access = Access(settings, only=chosen.namespace, writing=not read_only)
-        if access.open and not _is_local(host):
-            raise ConfigurationError(
-                f"Without keys, the server only listens on this machine, not on {host}. Set MGRAG_API_KEYS"
-                " (openssl rand -hex 16 makes a key) or MGRAG_JWT_KEY."
-            )
-        if read_only:
-            settings = settings.model_copy(update={"read_only": True})
-        with importing(*ANSWERING):  # which would hold up everybody when somebody asks for the first time
-            async with open_kb(chosen, model=model, create=not read_only, settings=settings) as kb:
-                _ = kb.language_model, kb.reranker  # settings that make no sense are told now, not to a caller later
-                app = build_app(
-                    kb,
-                    access,
-                    roots=root or (),
-                    allow_private=allow_private,
-                    max_bytes=settings.max_file_bytes,
-                    origins=cors or (),
-                    open_metrics=open_metrics,
+            settings = settings_for(None)
+            access = Access(settings, only=chosen.namespace, writing=not read_only)
+            if access.open and not _is_local(host):
+                raise ConfigurationError(
+                    f"Without keys, the server only listens on this machine, not on {host}. Set MGRAG_API_KEYS"
+                    " (openssl rand -hex 16 makes a key) or MGRAG_JWT_KEY."
                 )
-                _allow_files()
-                for text in () if read_only else (await kb.client.connect()).capabilities.notes:
-                    note(f"mgrag: {text}")
-                await _listen(app, host, port, base_path=base_path, open_to_all=access.open)
+        with listening_socket(host, port) as listening:  # a port that is taken is told before all that takes seconds
+            with ending_at_once():
+                from mgrag.http.app import build_app
+
+            if read_only:
+                settings = settings.model_copy(update={"read_only": True})
+            with importing(*ANSWERING):  # which would hold up everybody when somebody asks for the first time
+                async with open_kb(chosen, model=model, create=not read_only, settings=settings) as kb:
+                    _ = kb.language_model, kb.reranker  # what makes no sense is told now, not to a caller later
+                    app = build_app(
+                        kb,
+                        access,
+                        roots=root or (),
+                        allow_private=allow_private,
+                        max_bytes=settings.max_file_bytes,
+                        origins=cors or (),
+                        open_metrics=open_metrics,
+                    )
+                    _allow_files()
+                    for text in () if read_only else (await kb.client.connect()).capabilities.notes:
+                        note(f"mgrag: {text}")
+                    await _answer(app, listening, host, base_path=base_path, open_to_all=access.open)
 
     run(call)
     sys.stderr.flush()
     os._exit(0)  # at once: threads may still read or cut what came with requests that were given up
 
 
-async def _listen(app: object, host: str, port: int, *, base_path: str, open_to_all: bool) -> None:
+async def _answer(app: object, listening: socket.socket, host: str, *, base_path: str, open_to_all: bool) -> None:
     """Answer requests until a signal comes."""
     import asyncio
 
@@ -150,12 +153,11 @@ async def _listen(app: object, host: str, port: int, *, base_path: str, open_to_
         from sse_starlette.sse import AppStatus
 
         AppStatus.enable_automatic_graceful_drain = False  # streams would end at once, amid calls of tools
-    with listening_socket(host, port) as listening:
-        address = f"[{host}]" if ":" in host else host
-        note(f"mgrag: Listening on http://{address}:{listening.getsockname()[1]} (Ctrl-C ends it).")
-        if open_to_all:
-            note("mgrag: No keys are set: every program on this machine may read and change the graph.")
-        await Server(config).serve([listening])
+    address = f"[{host}]" if ":" in host else host
+    note(f"mgrag: Listening on http://{address}:{listening.getsockname()[1]} (Ctrl-C ends it).")
+    if open_to_all:
+        note("mgrag: No keys are set: every program on this machine may read and change the graph.")
+    await Server(config).serve([listening])
 
 
 def _allow_files() -> None:
