@@ -282,8 +282,8 @@ async def test_a_server_that_has_to_end_does_not_wait_for_a_call(tmp_path: Path)
         async with agent_at(address) as one, agent_at(address, mode="legacy") as other:
             calls = []
             for agent in (one, other):
-                call = agent("add_document", path="mill.md", content="The mill turns.")
-                calls.append(asyncio.create_task(call))
+                adding = agent("add_document", path="mill.md", content="The mill turns.")
+                calls.append(asyncio.create_task(adding))
                 assert "cutting" in await asyncio.to_thread(process.stderr.readline)
             process.send_signal(signal.SIGTERM)
             process.send_signal(signal.SIGINT)  # at the second one, no request gets its time

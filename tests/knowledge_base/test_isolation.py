@@ -108,7 +108,8 @@ def calls(method: Any, some: list[str], every: list[str], store: object) -> Iter
     given: set[str] = set()
     for turn, one in enumerate(some):
         for chosen in ([], *([each] for each in more[turn % 3 :: 3])):
-            arguments = {each.name: _value(method, str(each.annotation), one, every, store) for each in [*must, *chosen]}
+            asked = {each.name: str(each.annotation) for each in [*must, *chosen]}
+            arguments = {name: _value(method, annotation, one, every, store) for name, annotation in asked.items()}
             if (said := repr(arguments)) not in given:
                 given.add(said)
                 yield arguments

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from core.rag import KnowledgeBase
-from core.rag.dbhandler.store import Row
 from core.rag.dbhandler.transfer.operations import TransferOperations
 from core.rag.errors import StoreConflictError
 from core.rag.maintenance.flaws import Checks
@@ -39,16 +38,22 @@ async def _write(kb: KnowledgeBase, number: int) -> None:
 
 
 async def test_what_is_written_meanwhile_is_no_flaw(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    read, seen, at = Checks._read, 0, -1
+    seen, at = 0, -1
 
-    async def written_before(checks: Checks, statement: str, **parameters: Any) -> list[Row]:
-        nonlocal seen
-        if seen == at:
-            await _write(kb, at)
-        seen += 1
-        return await read(checks, statement, **parameters)
+    def writing_before(name: str) -> None:
+        read = getattr(Checks, name)
 
-    monkeypatch.setattr(Checks, "_read", written_before)
+        async def written_before(*arguments: Any, **parameters: Any) -> Any:
+            nonlocal seen
+            if seen == at:
+                await _write(kb, at)
+            seen += 1
+            return await read(*arguments, **parameters)
+
+        monkeypatch.setattr(Checks, name, written_before)
+
+    writing_before("_read")
+    writing_before("_read_wide")
     async with opened(file) as kb:
         await kb.ingest(documents())
         for at in range(_READS):

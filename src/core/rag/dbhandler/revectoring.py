@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from core.rag.arguments import check_kind, check_number, check_text, check_texts
+from core.rag.arguments import check_kind, check_number, check_text
 from core.rag.dbhandler.batches import batches, run_for_ids, run_for_rows
 from core.rag.dbhandler.documents.writing import ChunkRow, attach_vectors
 from core.rag.dbhandler.locking import lock
@@ -91,9 +91,10 @@ class RevectoringOperations(VectorStoreOperations):
     async def chunks_without_vector(self, store: VectorStoreInfo) -> list[str]:
         """Ids of the chunks that have no vector in a vector store, in order."""
         check_kind("store", store, VectorStoreInfo)
-        rows = await self.read("MATCH (c:DocumentChunk) WHERE c.namespace = $namespace RETURN c.id AS id")
-        done = await self.read(f"MATCH (v:{store.index().label})-[:EMBEDDING_OF]->(c:DocumentChunk) RETURN c.id AS id")
-        return sorted({row["id"] for row in rows} - {row["id"] for row in done})
+        label = store.index().label
+        rows = await self.read_lists("MATCH (c:DocumentChunk) WHERE c.namespace = $namespace", ("c.id",), None)
+        done = await self.read_lists(f"MATCH (v:{label})-[:EMBEDDING_OF]->(c:DocumentChunk)", ("c.id",), None)
+        return sorted({chunk for (chunk,) in rows} - {chunk for (chunk,) in done})
 
     async def messages_without_vector(self, store: VectorStoreInfo) -> list[str]:
         """Ids of the messages that have no vector in a vector store, in order.
@@ -170,11 +171,18 @@ class RevectoringOperations(VectorStoreOperations):
 
     async def embeddable_chunks(self, ids: Sequence[str]) -> list[Row]:
         """Return chunks with what is embedded of them: ``id, path, title, heading, content, metadata, chunk_index``."""
-        return await self.read(
-            "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i})-[:CHUNK_OF]->(d:Document) "
-            "WHERE c.namespace = $namespace RETURN c.id AS id, d.path AS path, d.title AS title, "
-            "c.heading AS heading, c.content AS content, c.metadata AS metadata, c.chunk_index AS chunk_index",
-            ids=check_texts("ids", ids),
+        return await self.read_together(
+            "MATCH (c:DocumentChunk {id: i})-[:CHUNK_OF]->(d:Document) WHERE c.namespace = $namespace",
+            {
+                "id": "c.id",
+                "path": "d.path",
+                "title": "d.title",
+                "heading": "c.heading",
+                "content": "c.content",
+                "metadata": "c.metadata",
+                "chunk_index": "c.chunk_index",
+            },
+            ids,
         )
 
     async def attach_vectors(self, chunks: Sequence[ChunkRow], store: VectorStoreInfo) -> set[str]:

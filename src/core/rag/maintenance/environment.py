@@ -60,28 +60,29 @@ def check_packages() -> Iterator[Check]:
 @lru_cache(maxsize=1)
 def _required_packages(folders: tuple[str, ...]) -> tuple[Check, ...]:
     """Check the packages in these folders of ``sys.path``, once: that takes 40 ms, far longer than other checks."""
-    from importlib import metadata
+    from importlib.metadata import Distribution
 
     from packaging.requirements import Requirement
 
-    try:
-        own = metadata.distribution(DISTRIBUTION)
-    except metadata.PackageNotFoundError:
+    def installed(name: str) -> Distribution | None:
+        return next(iter(Distribution.discover(name=name, path=list(folders))), None)
+
+    own = installed(DISTRIBUTION)
+    if own is None:
         message = f"{DISTRIBUTION} is not installed, only its source is there."
         return (_check("packages", "note", message, "pip install -e ."),)
     missing, wrong, versions = [], [], [f"{DISTRIBUTION} {own.version}"]
     for requirement in map(Requirement, own.requires or ()):
         if requirement.marker is not None and not requirement.marker.evaluate({"extra": ""}):
             continue
-        try:
-            version = metadata.version(requirement.name)
-        except metadata.PackageNotFoundError:
+        package = installed(requirement.name)
+        if package is None:
             missing.append(str(requirement))
             continue
-        if not requirement.specifier.contains(version, prereleases=True):
-            wrong.append(f"{requirement.name} {version} (needed: {requirement})")
+        if not requirement.specifier.contains(package.version, prereleases=True):
+            wrong.append(f"{requirement.name} {package.version} (needed: {requirement})")
         if requirement.name in {"grafeo", "neo4j", "wordllama"}:
-            versions.append(f"{requirement.name} {version}")
+            versions.append(f"{requirement.name} {package.version}")
     problems = [
         _check("packages", "problem", f"Packages are {kind}: {', '.join(found)}.", f"pip install '{DISTRIBUTION}'")
         for kind, found in (("missing", missing), ("of another version", wrong))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -80,6 +80,12 @@ class Checks:
 
     async def _read(self, statement: str, **parameters: Any) -> list[Row]:
         return await self._client.read(statement, **parameters)
+
+    async def _read_wide(
+        self, match: str, columns: Mapping[str, str], ids: Iterable[str] | None = None, **parameters: Any
+    ) -> list[Row]:
+        """Read what there may be very much of; see :meth:`.MemGraphClient.read_together`."""
+        return await self._client.read_together(match, columns, ids, **parameters)
 
 
 async def seen_twice[T](look: Callable[[], Awaitable[dict[str, T]]]) -> dict[str, T]:

@@ -52,9 +52,15 @@ class KnowledgeSoundness(Checks):
     async def _miscounted(self) -> dict[str, bool]:
         """Return the ids of entities whose counts are not what the graph says."""
         # Separate statements, since OPTIONAL MATCH would scan every edge for each of them.
-        stored = await self._read(
-            "MATCH (e:Entity) WHERE e.namespace = $namespace "
-            "RETURN e.id AS id, e.mention_count AS n, e.titled AS titled, e.recorded AS recorded, e.forms AS forms"
+        stored = await self._read_wide(
+            "MATCH (e:Entity) WHERE e.namespace = $namespace",
+            {
+                "id": "e.id",
+                "n": "e.mention_count",
+                "titled": "e.titled",
+                "recorded": "e.recorded",
+                "forms": "e.forms",
+            },
         )
         mentions = await self._edges_to_entities(Label.CHUNK, EdgeType.MENTIONS)
         titles = await self._edges_to_entities(Label.DOCUMENT, EdgeType.TITLED)
@@ -69,8 +75,9 @@ class KnowledgeSoundness(Checks):
 
     async def _edges_to_entities(self, label: Label, edge: EdgeType) -> dict[str, int]:
         """Count the edges to each entity, by its id; entities without any are left out."""
-        rows = await self._read(
-            f"MATCH (a:{label})-[r:{edge}]->(e:Entity) WHERE a.namespace = $namespace RETURN e.id AS id, count(r) AS n"
+        rows = await self._read_wide(
+            f"MATCH (a:{label})-[r:{edge}]->(e:Entity) WHERE a.namespace = $namespace WITH e.id AS id, count(r) AS n",
+            {"id": "id", "n": "n"},
         )
         return {row["id"]: row["n"] for row in rows}
 
@@ -114,9 +121,16 @@ class KnowledgeSoundness(Checks):
 
     async def _other_links(self) -> dict[str, Row]:
         """Return links that are not what records and texts say, by id; those that they do not say have no ``props``."""
-        rows = await self._read(
-            "MATCH (a:Entity)-[r:RELATED]->(b:Entity) WHERE a.namespace = $namespace AND r.origin <> $caller "
-            "RETURN a.id AS a, b.id AS b, r.id AS link, r.weight AS weight, r.chunk_ids AS chunk_ids, r.facts AS facts",
+        rows = await self._read_wide(
+            "MATCH (a:Entity)-[r:RELATED]->(b:Entity) WHERE a.namespace = $namespace AND r.origin <> $caller",
+            {
+                "a": "a.id",
+                "b": "b.id",
+                "link": "r.id",
+                "weight": "r.weight",
+                "chunk_ids": "r.chunk_ids",
+                "facts": "r.facts",
+            },
             caller=FROM_CALLER,
         )
         stored = {row["link"]: row for row in rows}
@@ -136,9 +150,9 @@ class KnowledgeSoundness(Checks):
         return gone | wrong
 
     async def _of_records(self) -> list[Row]:
-        rows = await self._read(
-            "MATCH (r:Record)-[h:HAS_ENTITY]->(e:Entity) WHERE r.namespace = $namespace RETURN r.id AS record, "
-            "h.field AS field, h.type AS type, h.text AS text, e.normalized_name AS name"
+        rows = await self._read_wide(
+            "MATCH (r:Record)-[h:HAS_ENTITY]->(e:Entity) WHERE r.namespace = $namespace",
+            {"record": "r.id", "field": "h.field", "type": "h.type", "text": "h.text", "name": "e.normalized_name"},
         )
         rows.sort(key=lambda row: row["record"])
         weights = Counter(

@@ -103,17 +103,17 @@ async def chunks_of_other_text(client: MemGraphClient, embedder: EmbeddingServic
     Vectors that a caller has given are those of the caller's text.
     """
     label = check_name(store.index().label)
-    rows = await client.read(
-        f"MATCH (v:{label})-[:EMBEDDING_OF]->(c:DocumentChunk) WHERE c.namespace = $namespace "
-        "RETURN c.id AS id, v.id AS vector"
+    rows = await client.read_lists(
+        f"MATCH (v:{label})-[:EMBEDDING_OF]->(c:DocumentChunk) WHERE c.namespace = $namespace", ("c.id", "v.id"), None
     )
-    vectors = {row["id"]: row["vector"] for row in rows}
-    own = await client.read(
-        "MATCH (c:DocumentChunk)-[:CHUNK_OF]->(d:Document) WHERE c.namespace = $namespace AND d.pipeline <> '' "
-        "RETURN c.id AS id"
+    vectors: dict[str, str] = dict(rows)
+    own = await client.read_lists(
+        "MATCH (c:DocumentChunk)-[:CHUNK_OF]->(d:Document) WHERE c.namespace = $namespace AND d.pipeline <> ''",
+        ("c.id",),
+        None,
     )
     found: list[str] = []
-    for part in batches(sorted({row["id"] for row in own} & vectors.keys())):
+    for part in batches(sorted({chunk for (chunk,) in own} & vectors.keys())):
         chunks = await client.embeddable_chunks(part)
         expected = await asyncio.to_thread(_vector_ids, chunks, embedder, store)
         found += [key for key, vector in expected.items() if vectors[key] != vector]

@@ -123,12 +123,12 @@ class Soundness(Checks):
 
     async def _out_of_order(self) -> dict[str, bool]:
         """Return the ids of documents whose chunks are not chained, have a wrong count, or are all missing."""
-        chunks = await self._read(
-            f"MATCH (c:DocumentChunk)-[:CHUNK_OF]->(d:Document) WHERE c.namespace = $namespace RETURN {_PLACE}"
+        chunks = await self._read_wide(
+            "MATCH (c:DocumentChunk)-[:CHUNK_OF]->(d:Document) WHERE c.namespace = $namespace", _PLACE
         )
-        edges = await self._read(
-            "MATCH (a:DocumentChunk)-[:NEXT]->(b:DocumentChunk) WHERE a.namespace = $namespace "
-            "RETURN a.id AS a, b.id AS b"
+        edges = await self._read_wide(
+            "MATCH (a:DocumentChunk)-[:NEXT]->(b:DocumentChunk) WHERE a.namespace = $namespace",
+            {"a": "a.id", "b": "b.id"},
         )
         following = {(row["a"], row["b"]) for row in edges}
         owner = {row["id"]: row["document"] for row in chunks}
@@ -183,7 +183,7 @@ class Soundness(Checks):
                         f"UNWIND $rows AS row MATCH (v:Vector {{id: row.id}}) SET v:{label}",
                     ),
                 )
-            inside = await self._read(f"MATCH (v:{label}) RETURN v.id AS id")
+            inside = await self._read_wide(f"MATCH (v:{label})", {"id": "v.id"})
             broken = await self._broken_vectors([row["id"] for row in inside], store)
             if broken:
                 yield Flaw(
@@ -193,19 +193,20 @@ class Soundness(Checks):
 
     async def _outside(self, store: VectorStoreInfo) -> dict[str, bool]:
         """Return the ids of vectors of chunks that lack the label of their vector store."""
-        rows = await self._read(
+        rows = await self._read_wide(
             "MATCH (v:Vector)-[:EMBEDDING_OF]->(c:DocumentChunk) WHERE v.namespace = $namespace "
-            "AND v.vector_store_id = $store RETURN DISTINCT v.id AS id",
+            "AND v.vector_store_id = $store",
+            {"id": "v.id"},
             store=store.id,
         )
-        inside = await self._read(f"MATCH (v:{check_name(store.index().label)}) RETURN v.id AS id")
+        inside = await self._read_wide(f"MATCH (v:{check_name(store.index().label)})", {"id": "v.id"})
         return dict.fromkeys({row["id"] for row in rows} - {row["id"] for row in inside}, True)
 
     async def _broken_vectors(self, ids: Sequence[str], store: VectorStoreInfo) -> list[str]:
         broken = []
         for part in batches(list(ids)):
-            for row in await self._read(
-                "UNWIND $ids AS i MATCH (v:Vector {id: i}) RETURN v.id AS id, v.embedding AS embedding", ids=part
+            for row in await self._read_wide(
+                "MATCH (v:Vector {id: i})", {"id": "v.id", "embedding": "v.embedding"}, part
             ):
                 vector = row["embedding"]
                 if (
@@ -218,9 +219,9 @@ class Soundness(Checks):
         return broken
 
     async def _versions(self) -> AsyncIterator[Flaw]:
-        rows = await self._read(
-            "MATCH (d:Document) WHERE d.namespace = $namespace AND d.pipeline <> '' "
-            "RETURN d.path AS path, d.prepared AS prepared, d.fingerprint AS fingerprint"
+        rows = await self._read_wide(
+            "MATCH (d:Document) WHERE d.namespace = $namespace AND d.pipeline <> ''",
+            {"path": "d.path", "prepared": "d.prepared", "fingerprint": "d.fingerprint"},
         )
         aged = sorted(row["path"] for row in rows if _is_aged(row))
         if aged:
@@ -261,7 +262,13 @@ def _is_aged(document: Row) -> bool:
 
 
 #: What tells the place of a chunk ``c`` in its document ``d``.
-_PLACE = "d.id AS document, c.id AS id, c.chunk_index AS index, c.start_char AS start, c.chunk_count AS count"
+_PLACE = {
+    "document": "d.id",
+    "id": "c.id",
+    "index": "c.chunk_index",
+    "start": "c.start_char",
+    "count": "c.chunk_count",
+}
 
 
 def _by_document(chunks: Iterable[Row]) -> dict[str, list[Row]]:
@@ -286,8 +293,9 @@ def _miscounted(chunks: Iterable[Row]) -> set[str]:
 async def _put_in_order(tx: Transaction, documents: Sequence[str]) -> None:
     """Chain and count the chunks of documents, and let the next ingest complete those that lack some."""
     await lock(tx, Label.DOCUMENT, documents)
+    place = ", ".join(f"{value} AS {name}" for name, value in _PLACE.items())
     chunks = await run_for_ids(
-        tx, f"UNWIND $ids AS i MATCH (d:Document {{id: i}})<-[:CHUNK_OF]-(c:DocumentChunk) RETURN {_PLACE}", documents
+        tx, f"UNWIND $ids AS i MATCH (d:Document {{id: i}})<-[:CHUNK_OF]-(c:DocumentChunk) RETURN {place}", documents
     )
     by_document = _by_document(chunks)
     await chain_chunks(tx, documents, [{"a": a, "b": b} for parts in by_document.values() for a, b in _pairs(parts)])

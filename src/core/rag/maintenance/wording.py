@@ -6,7 +6,7 @@ An ingest gives documents new words; but some are pushed, or their source is gon
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -36,9 +36,10 @@ class _Kind:
     Attributes:
         label: Its label.
         name: What several of it are called.
-        mute: A statement for the ids of those of a namespace that no search of words finds.
-        aged: A statement for the ids of those that another version may have analysed.
-        read: A statement for what their words are made of, and what they are.
+        mute: What matches those of a namespace that no search of words finds.
+        aged: What matches those that another version may have analysed.
+        read: What matches one of the id ``i``.
+        columns: Its id, what its words are made of, and its words as they are.
         words: Makes the words of a row.
     """
 
@@ -47,6 +48,7 @@ class _Kind:
     mute: str
     aged: str
     read: str
+    columns: Mapping[str, str]
     words: Callable[[Row], str]
 
 
@@ -55,21 +57,29 @@ _KINDS = (
         Label.CHUNK,
         "chunks",
         "MATCH (c:DocumentChunk)-[:CHUNK_OF]->(d:Document) WHERE c.namespace = $namespace "
-        "AND (c.terms IS NULL OR c.partition IS NULL OR c.partition <> $partition) RETURN c.id AS id",
+        "AND (c.terms IS NULL OR c.partition IS NULL OR c.partition <> $partition)",
         "MATCH (c:DocumentChunk)-[:CHUNK_OF]->(d:Document) WHERE c.namespace = $namespace "
-        "AND coalesce(d.prepared, '') <> $prepared RETURN c.id AS id",
-        "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i})-[:CHUNK_OF]->(d:Document) RETURN c.id AS id, "
-        "c.path AS path, d.title AS title, c.heading AS heading, c.content AS content, c.metadata AS metadata, "
-        "c.terms AS terms",
+        "AND coalesce(d.prepared, '') <> $prepared",
+        "MATCH (c:DocumentChunk {id: i})-[:CHUNK_OF]->(d:Document)",
+        {
+            "id": "c.id",
+            "path": "c.path",
+            "title": "d.title",
+            "heading": "c.heading",
+            "content": "c.content",
+            "metadata": "c.metadata",
+            "terms": "c.terms",
+        },
         _chunk_words,
     ),
     _Kind(
         Label.RECORD,
         "records",
         "MATCH (r:Record) WHERE r.namespace = $namespace AND r.data IS NOT NULL "
-        "AND (r.terms IS NULL OR r.partition IS NULL OR r.partition <> $partition) RETURN r.id AS id",
-        "MATCH (r:Record) WHERE r.namespace = $namespace AND r.data IS NOT NULL RETURN r.id AS id",
-        "UNWIND $ids AS i MATCH (r:Record {id: i}) RETURN r.id AS id, r.data AS data, r.terms AS terms",
+        "AND (r.terms IS NULL OR r.partition IS NULL OR r.partition <> $partition)",
+        "MATCH (r:Record) WHERE r.namespace = $namespace AND r.data IS NOT NULL",
+        "MATCH (r:Record {id: i})",
+        {"id": "r.id", "data": "r.data", "terms": "r.terms"},
         _record_words,
     ),
 )
@@ -95,11 +105,12 @@ class WordSoundness(Checks):
     async def _wrong(self, kind: _Kind) -> tuple[list[str], list[str]]:
         """Return the ids of nodes that no search of words finds, and of those that another version has analysed."""
         partition = text_partition(self._namespace)
-        mute = [row["id"] for row in await self._read(kind.mute, partition=partition)]
-        maybe = {row["id"] for row in await self._read(kind.aged, prepared=PREPARED)}
+        identifier = {"id": kind.columns["id"]}
+        mute = [row["id"] for row in await self._read_wide(kind.mute, identifier, partition=partition)]
+        maybe = {row["id"] for row in await self._read_wide(kind.aged, identifier, prepared=PREPARED)}
         aged: set[str] = set()
         for part in batches(sorted(maybe.difference(mute))):
-            aged |= await asyncio.to_thread(_others, kind, await self._read(kind.read, ids=part))
+            aged |= await asyncio.to_thread(_others, kind, await self._read_wide(kind.read, kind.columns, part))
         return mute, sorted(aged)
 
     async def _rewrite(self, kind: _Kind, ids: Sequence[str]) -> None:
@@ -117,7 +128,7 @@ class WordSoundness(Checks):
         store = await self._client.connect()
         async with store.removing_texts(TextIndex(kind.label, self._namespace), number):
             for part in batches(list(ids)):
-                rows = await self._read(kind.read, ids=part)
+                rows = await self._read_wide(kind.read, kind.columns, part)
                 words = await asyncio.to_thread(_all_words, kind, rows)
                 await self._in_parts(
                     [
