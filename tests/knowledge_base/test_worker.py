@@ -28,8 +28,9 @@ from tests.dbhandler.kit import make_settings
 from tests.graphs import orphans, snapshot
 from tests.samples import samples
 
-DOCUMENTS = 1_300
-FIRST = 512  # as many as make two batches, and so let the second process be started
+BATCH = 32
+DOCUMENTS = 170
+FIRST = 2 * BATCH  # which let the second process be started
 
 
 def documents() -> list[Document]:
@@ -116,6 +117,7 @@ def without_seconds(report: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in report.items() if key != "seconds"}
 
 
+@pytest.mark.usefixtures("small_batches")
 async def test_two_processes_make_the_graph_that_one_makes(started: Started) -> None:
     alone, report = await ingested(documents(), MGRAG_INGEST_WORKER=False)
     assert not started.processes
@@ -128,6 +130,7 @@ async def test_two_processes_make_the_graph_that_one_makes(started: Started) -> 
     assert without_seconds(other) == without_seconds(report)
 
 
+@pytest.mark.usefixtures("small_batches")
 async def test_a_process_that_is_killed_is_done_without(started: Started, caplog: pytest.LogCaptureFixture) -> None:
     alone, _ = await ingested(documents(), MGRAG_INGEST_WORKER=False)
 
@@ -137,6 +140,7 @@ async def test_a_process_that_is_killed_is_done_without(started: Started, caplog
     assert "One process does all from here on" in caplog.text
 
 
+@pytest.mark.usefixtures("small_batches")
 async def test_what_one_process_refuses_so_does_the_other(started: Started) -> None:
     bad = Document(path="x" * (MAX_PATH_CHARS + 1), content="Of no use.", uri="note:bad")
     good = Document(path="good", content="All is well.")
@@ -147,6 +151,7 @@ async def test_what_one_process_refuses_so_does_the_other(started: Started) -> N
     assert report["documents"]["added"] == DOCUMENTS + 1
 
 
+@pytest.mark.usefixtures("small_batches")
 async def test_a_tokenizer_of_ones_own_stays_here(started: Started) -> None:
     splitter = TextSplitter(64, 8, count_tokens=lambda text: len(text.split()))
 
@@ -156,6 +161,7 @@ async def test_a_tokenizer_of_ones_own_stays_here(started: Started) -> None:
     assert all(process._process.returncode is not None for process in started.processes)
 
 
+@pytest.mark.usefixtures("small_batches")
 async def test_where_no_process_can_be_started(started: Started, monkeypatch: pytest.MonkeyPatch) -> None:
     def refused() -> WorkerProcess:
         raise WorkerGoneError("no more processes")
@@ -183,6 +189,13 @@ async def moved(started: Started, documents: list[Document]) -> AsyncIterator[Do
     await started.moved.wait()
     for document in documents:
         yield document
+
+
+@pytest.fixture
+def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second process is worth its start when two batches were cut, which are small ones."""
+    monkeypatch.setattr(workbench, "_MANY_DOCUMENTS", FIRST)
+    monkeypatch.setattr(run, "BATCH_DOCUMENTS", BATCH)
 
 
 @pytest.fixture
@@ -297,10 +310,10 @@ start = WorkerProcess.start.__func__
 async def main():
     async with KnowledgeBase.open("embedded:graph.grafeo") as kb:
         def documents():
-            for number in range(3000):
-                if number == 2500 and {killed}:
+            for number in range(1600):
+                if number == 1300 and {killed}:
                     os.kill(os.getpid(), signal.SIGKILL)
-                yield Document(path=str(number), content=f"The mill turned {{number}} times. " * 20)
+                yield Document(path=str(number), content=f"The mill turned {{number}} times. " * 5)
         report = await kb.ingest(documents())
         print(report.documents.added, flush=True)
 
@@ -352,7 +365,7 @@ def test_a_script_is_not_run_twice(tmp_path: Path) -> None:
     code, lines = run_script(tmp_path, killed=False)
     assert code == 0
     assert lines.count("once") == 1
-    assert "3000" in lines
+    assert "1600" in lines
 
 
 def test_nothing_outlives_a_process_that_is_killed(tmp_path: Path) -> None:
