@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from libs.dataloader.html import html_to_document
+from tests.growth import check_growth
 
 BASE = "https://example.org/docs/page.html"
 LONG = "This is a sentence of the main text that nobody would want to lose. " * 10
@@ -447,9 +448,12 @@ def test_what_a_head_holds_for_others_is_no_text() -> None:
 
 
 def test_a_page_with_very_many_items_and_blocks_of_code_is_not_slow() -> None:
-    items = "<ul>" + "<li>item <b>x</b></li>" * 30_000 + "</ul>"
-    code = "<pre><span class='a'>x</span> <span class='b'>y</span></pre>" * 30_000
-    assert body(f"<main><h1>Title</h1>{items}{code}<p>last words</p></main>").endswith("last words")
+    def read(number: int) -> None:
+        items = "<ul>" + "<li>item <b>x</b></li>" * number + "</ul>"
+        code = "<pre><span class='a'>x</span> <span class='b'>y</span></pre>" * number
+        assert body(f"<main><h1>Title</h1>{items}{code}<p>last words</p></main>").endswith("last words")
+
+    check_growth(read, 4_000)
 
 
 @pytest.mark.parametrize(

@@ -128,7 +128,7 @@ async def test_a_text_of_any_length_is_kept_whole(client: MemGraphClient, tmp_pa
         rows = await client.read("MATCH (d:Document {id: $id}) RETURN properties(d) AS props", id=identifier)
         kept = [value for value in rows[0]["props"].values() if isinstance(value, str)]
         assert sum(map(len, kept)) < len(texts[name]) + 2000  # nothing of an earlier text
-    for name in ("long", "shorter", "long", "short"):
+    for name in ("shorter", "long", "short"):
         await client.import_graph(tmp_path / f"{name}.jsonl.gz")
         found = await client.find_document("book")
         assert found is not None

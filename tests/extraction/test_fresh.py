@@ -94,7 +94,7 @@ async def check(engine: Engine, steps: list[tuple[str, Any]], searching: bool) -
 
 @given(changes, st.booleans())
 @settings(
-    max_examples=3 if BOLT_URI else 60,
+    max_examples=3 if BOLT_URI else 40,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
     phases=[Phase.explicit, Phase.reuse, Phase.generate],  # to make an example smaller takes minutes

@@ -394,7 +394,7 @@ steps = st.lists(
 
 @given(steps)
 @settings(
-    max_examples=3 if BOLT_URI else 40,
+    max_examples=3 if BOLT_URI else 25,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
     phases=[Phase.explicit, Phase.reuse, Phase.generate],

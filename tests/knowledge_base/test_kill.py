@@ -21,7 +21,7 @@ from tests.graphs import orphans, snapshot
 
 ROOT = Path(__file__).parents[2]
 SEED = 20261121
-KILLS = 12
+KILLS = 10
 
 WORDS = ["mill", "wheel", "tide", "pond", "sluice", "stone", "flour", "dam", "gate", "ebb", "flood", "sack", "ship"]
 
@@ -157,7 +157,7 @@ async def test_a_graph_survives_many_kills_in_a_row(children: Children, tmp_path
 async def test_the_command_itself_may_be_killed(tmp_path: Path) -> None:
     folder, graph, whole = tmp_path / "docs", tmp_path / "graph.grafeo", tmp_path / "whole.grafeo"
     folder.mkdir()
-    for number in range(300):
+    for number in range(160):
         (folder / f"{number}.md").write_text(f"# Number {number}\n\nThe mill turned {number} times, says the diary.\n")
     command = [str(Path(sys.executable).with_name("mgrag")), "ingest", str(folder), "--db"]
     log = graph.with_name(graph.name + ".wal")

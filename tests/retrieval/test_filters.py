@@ -438,7 +438,7 @@ pieces = st.sampled_from(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.lists(pieces, max_size=14).map("".join) | st.text(max_size=30))
 def test_any_text_is_a_filter_or_an_error(text: str) -> None:
     try:
@@ -463,7 +463,7 @@ json_values = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(json_values)
 def test_any_json_is_a_filter_or_an_error(value: Any) -> None:
     try:
