@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+from hypothesis.internal.conjecture import providers
 
 from tests.dbhandler.kit import BOLT_URI, ENGINES, Engine, bolt_engine_for_a_test, sweep_up
 
@@ -56,6 +57,9 @@ NOT_ON_THE_SERVER = {
 settings.register_profile("always the same", deadline=None, derandomize=True, max_examples=60)
 settings.register_profile("random", deadline=None, print_blob=True)
 settings.load_profile("always the same")
+
+# Examples would depend on the constants of the modules that a process has loaded by then; to collect them takes 5 s.
+providers.is_local_module_file = lambda _: False  # type: ignore[assignment,attr-defined]
 
 # Hundreds of tests open a client of HTTP, and each loads the certificates of all authorities, which takes 30 ms.
 ssl.create_default_context = functools.cache(ssl.create_default_context)  # type: ignore[assignment]
