@@ -21,16 +21,21 @@ SPOKEN = "time | level | component | process | message"
     [
         (
             "2025-10-09 04:06:18,978 ERROR [main] org.mill.Wheel: no water",
-            ("2025-10-09 04:06:18,978", "ERROR", "org.mill.Wheel", "main", "no water"),
+            ("2025-10-09 04:06:18.978", "ERROR", "org.mill.Wheel", "main", "no water"),
         ),
         (
             "2025-10-09 04:06:18,978 - WARN  [Gate[id=1]/0:0:2181:Sluice@774] - Notification time out: 3200",
-            ("2025-10-09 04:06:18,978", "WARN", "Gate[id=1]/0:0:2181:Sluice@774", None, "Notification time out: 3200"),
+            ("2025-10-09 04:06:18.978", "WARN", "Gate[id=1]/0:0:2181:Sluice@774", None, "Notification time out: 3200"),
         ),
         (
             "2025-10-09 04:06:18,978 - mill.wheel - INFO - turning",
-            ("2025-10-09 04:06:18,978", "INFO", "mill.wheel", None, "turning"),
+            ("2025-10-09 04:06:18.978", "INFO", "mill.wheel", None, "turning"),
         ),
+        (
+            "2025-10-09 04:06:18,978 [http-8080-exec-9] INFO  org.mill.Wheel - turning - slowly",
+            ("2025-10-09 04:06:18.978", "INFO", "org.mill.Wheel", "[http-8080-exec-9]", "turning - slowly"),
+        ),
+        ("2025-10-09 04:06:18 [INFO] [1] turning", ("2025-10-09 04:06:18", "INFO", None, "1", "turning")),
         ("[2025-10-09 04:06:18] worker.ERROR: no lock", ("2025-10-09 04:06:18", "ERROR", "worker", None, "no lock")),
         (
             "25/10/09 04:06:18 INFO mill.Wheel: turning",
@@ -71,6 +76,7 @@ def test_requests_to_a_web_server() -> None:
     line = '10.0.0.7 - ada [10/Oct/2025:13:55:36 +0000] "GET /mill?a=1 HTTP/1.1" 404 2326 "-" "curl/8.5"\n'
     document = convert("access.log", line * 5)
     record = document.records[0][1]
+    assert record["time"] == "2025-10-10 13:55:36 +0000"
     assert (record["address"], record["user"], record["method"]) == ("10.0.0.7", "ada", "GET")
     assert (record["path"], record["status"], record["agent"]) == ("/mill?a=1", "404", "curl/8.5")
 

@@ -64,6 +64,14 @@ def test_of_a_record_the_names_of_its_fields_are_none() -> None:
     assert {"node id", "htmlurl"} <= set(names_in(told(text, "notes.txt", {})))
 
 
+def test_lines_of_a_log_name_nothing_and_messages_of_people_do() -> None:
+    row = "| 2025-10-09 04:06:18 | INFO | Mozilla met Ada Vane at GET |\n"
+    of_log = {"row": 7, "table_header": "| time | level | message |"}
+    assert told(row, "mill.log", of_log) == ""
+    assert told(f"| time | level | message |\n| --- | --- | --- |\n{row}", "mill.log", {"row": 1}) == ""
+    assert "ada vane" in names_in(told(row, "chat.csv", {"row": 7, "table_header": "| time | author | message |"}))
+
+
 @pytest.mark.parametrize(
     ("text", "names"),
     [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -493,6 +494,18 @@ def test_a_table_is_cut_by_rows() -> None:
         assert lines == rows[seen : seen + len(lines)]
         seen += len(lines)
     assert seen == 60
+
+
+def test_chunks_of_a_log_are_as_long_as_a_short_document() -> None:
+    rows = "".join(f"| 2025-10-09 04:{n // 60:02}:{n % 60:02} | INFO | turn {n} |\n" for n in range(400))
+    of_log = Document(path="a.log", content=f"| time | level | message |\n| --- | --- | --- |\n{rows}", format="table")
+    other = replace(of_log, content=of_log.content.replace("| level |", "| place |"))
+    splitter = TextSplitter(256, 32, whole_size=512)
+    logged, others = splitter.split(of_log), splitter.split(other)
+    assert all(256 < splitter.count_tokens(chunk.content) <= 512 for chunk in logged[:-1])
+    assert all(splitter.count_tokens(chunk.content) <= 256 for chunk in others)
+    assert "".join(chunk.content for chunk in logged) == of_log.content
+    assert splitter.exceeds_size([chunk.content for chunk in logged])
 
 
 def test_a_small_table_is_one_chunk_that_begins_with_its_first_row() -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from core.rag.extraction.records import without_field_names
+from libs.dataloader.formats.program_logs import is_log_header
 from libs.dataloader.formats.registry import FORMATS
 from libs.regexes import regex
 
@@ -75,7 +76,8 @@ def told(content: str, path: str, metadata: Mapping[str, Any]) -> str:
     """Return what a chunk says: of a program its comments, without licences, and the names of several words in it.
 
     The words of statements are no names: ``String``, ``Override`` and ``List`` would be the most frequent of all. Of
-    records, the names of fields are left out.
+    records, the names of fields are left out. The lines of a log say nothing of that kind: ``INFO``, ``GET`` and
+    ``Mozilla`` would be what most chunks mention.
 
     Args:
         content: The text of the chunk.
@@ -83,7 +85,10 @@ def told(content: str, path: str, metadata: Mapping[str, Any]) -> str:
         metadata: Its own metadata.
     """
     if not is_program(path):
-        return without_field_names(content) if "row" in metadata else content
+        if "row" not in metadata:
+            return content
+        header = metadata.get("table_header") or content.partition("\n")[0]
+        return "" if is_log_header(header) else without_field_names(content)
     parts: list[str] = []
     done = 0
     for start, end in comments(content):

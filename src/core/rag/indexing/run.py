@@ -327,7 +327,7 @@ class Run:
             if len(part.rows) > 1:
                 return [good for single in part.split() for good in await self._embed_each(single, splitter)]
             texts = [chunk.properties["content"] for chunk in part.rows[0].chunks]
-            if not splitter.kept_whole(texts):
+            if not splitter.exceeds_size(texts):
                 self._report.fail(part.rows[0].properties["path"], str(error))
                 return []
             await self._preparer.embed(part, in_pieces=True)

@@ -9,10 +9,12 @@ from typing import Any
 
 from libs.dataloader.formats.base import Content, TextBuilder
 from libs.dataloader.formats.rows import Records, write_table
+from libs.dataloader.tables import row_cells
 from libs.regexes import regex
 
 _CLOCK = r"\d{1,2}:\d{1,2}:\d{1,2}(?:[.,:]\d{1,9})?"
-_MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_MONTH = f"(?:{'|'.join(_MONTHS)})"
 _TIME = (
     rf"(?:\d{{4}}[-/.]\d\d[-/.]\d\d[T_ -]\d\d[:.]\d\d[:.]\d\d(?:[.,]\d{{1,9}})?(?: ?(?:Z|UTC|[+-]\d\d:?\d\d)\b)?"
     rf"|\d\d[-/.]\d\d(?:[-/.]\d\d)? {_CLOCK}"
@@ -53,16 +55,24 @@ _FORMS = (
 #: What wrote it, behind how serious it is.
 _COMPONENT = regex(
     r"(?:\[(?P<process>[^\n]{1,120}?)\]\s+)?"
-    r"(?:(?P<component>[\w.$/@-]{1,120})(?::(?=\s|$)|(?=\s\[)|(?=\s{3}))|-(?=\s))\s*(?P<message>.*)",
+    r"(?:(?P<component>[\w.$/@-]{1,120})(?::(?=\s|$)|(?=\s\[)|(?=\s{3}))"
+    r"|(?P<logger>[\w$@-]{1,60}(?:\.[\w$@-]{1,60}){1,20})\s+-(?=\s)|-(?=\s))\s*(?P<message>.*)",
     re.DOTALL,
 )
+#: The number of a process or thread, before what it says.
+_NUMBER = regex(r"\[(?P<process>\d{1,10})\]:?\s+(?P<message>.*)", re.DOTALL)
 #: Log4j begins with the year, in two digits.
 _YEAR_FIRST = regex(r"(\d\d)/?(\d\d)/?(\d\d) (\d\d):?(\d\d):?(\d\d.*)")
+_WEB_TIME = regex(rf"(\d\d)/({_MONTH})/(\d{{4}}):(.+)")
+_FRACTION = regex(r"(:\d\d),(?=\d)")
 _GOES_ON = regex(r"\s|at |Caused by|Traceback|\.\.\.|[\])}]|\w+(?:\.\w+)*(?:Error|Exception)\b")
 _COLUMNS = (
     *("time", "level", "source", "host", "program", "component", "process"),
     *("address", "user", "method", "path", "status", "size", "referrer", "agent", "message"),
 )
+_ALL_COLUMNS = frozenset(_COLUMNS)
+#: Columns of which a log has one, and messages of people have none.
+_BY_PROGRAMS = frozenset(("level", "source", "host", "program", "component", "process", "address"))
 _LOOKED_AT = 200  # lines
 _FEWEST = 5
 _MOSTLY = 0.8
@@ -80,8 +90,7 @@ def read_program_log(text: str) -> Content | None:
     if max(counts) < _FEWEST or max(counts) + going_on < _MOSTLY * len(head):
         return None
     events = _Events(text.split("\n"), next(n for n, count in enumerate(counts) if 2 * count >= max(counts)))
-    there = {name for _, cells in events for name, cell in cells.items() if cell}
-    columns = [name for name in _COLUMNS if name in there]
+    columns = events.columns
     builder, starts = TextBuilder(), array("Q")
     rows = ((line, [cells.get(name, "") for name in columns]) for line, cells in events)
     write_table(builder, columns, rows, starts.append, as_records=False)
@@ -106,11 +115,21 @@ class _Events:
     def __init__(self, lines: Sequence[str], form: int) -> None:
         self._lines = lines
         self._form = form
-        begun = (number for number, line in enumerate(lines) if line.strip() and self._cells(line) is not None)
-        self._begin = array("Q", begun)
+        self._begin = array("Q")
+        there: set[str] = set()
+        for number, line in enumerate(lines):
+            if not line.strip():
+                continue
+            if (cells := self._cells(line)) is not None:
+                self._begin.append(number)
+                there.update(name for name, cell in cells.items() if cell)
+            else:
+                there.add("message")
         if any(line.strip() for line in lines[: self._begin[0]]):
             self._begin.insert(0, 0)
         self._begin.append(len(lines))
+        #: The names of the columns that have anything in them, in order.
+        self.columns = [name for name in _COLUMNS if name in there]
 
     def __iter__(self) -> Iterator[tuple[int, Mapping[str, str]]]:
         """Yield the number of the first line, from 1, and the cells of each event."""
@@ -130,12 +149,31 @@ class _Events:
             return None
         cells = {name: (cell or "").strip(" \t|-.") for name, cell in found.groupdict().items()}
         cells["message"] = found["message"].strip() + line[_LONGEST:]
-        if short := _YEAR_FIRST.fullmatch(cells["time"]):
-            cells["time"] = "20{}-{}-{} {}:{}:{}".format(*short.groups())
+        cells["time"] = _time(cells["time"])
         if cells.get("level") and "component" not in cells:
             if by := _COMPONENT.fullmatch(cells["message"]):
                 cells["process"] = " ".join(filter(None, (cells["process"], by["process"])))
-                cells |= {"component": by["component"] or "", "message": by["message"]}
+                cells |= {"component": by["component"] or by["logger"] or "", "message": by["message"]}
+            elif not cells["process"] and (numbered := _NUMBER.fullmatch(cells["message"])):
+                cells |= numbered.groupdict()
             if not cells.get("component") and not cells["process"].isdecimal():
                 cells["component"] = cells.pop("process")
         return cells
+
+
+def _time(text: str) -> str:
+    """Return a time as it is found and compared: of a web server in ISO 8601, and with a point behind the seconds.
+
+    Words of a question are not those of ``10/Oct/2025:13:55:36`` nor of ``13:55:36,123``.
+    """
+    if web := _WEB_TIME.fullmatch(text):
+        return f"{web[3]}-{_MONTHS.index(web[2]) + 1:02}-{web[1]} {web[4]}"
+    if short := _YEAR_FIRST.fullmatch(text):
+        text = "20{}-{}-{} {}:{}:{}".format(*short.groups())
+    return _FRACTION.sub(r"\1.", text)
+
+
+def is_log_header(line: str) -> bool:
+    """Return whether a line names the columns of a log, as :func:`read_program_log` writes them."""
+    columns = set(row_cells(line))
+    return "time" in columns and columns <= _ALL_COLUMNS and not columns.isdisjoint(_BY_PROGRAMS)

@@ -22,16 +22,18 @@ from core.rag.answering.extracts.sentence_ends import STATES
 from core.rag.answering.extracts.showing import LONGEST_EXTRACT, cut, is_record, shown
 from core.rag.answering.extracts.table_rows import is_row, with_head
 from core.rag.answering.extracts.wide_rows import narrowed
-from core.rag.answering.markers import is_in_block
+from core.rag.answering.markers import is_in_block, replace_markers
 from core.rag.answering.types import Passage
 from core.rag.extraction.source_code import without_marks
 from core.rag.headings import last_heading
 from core.rag.indexing.splitting.sentences import is_heading, sentence_spans
+from libs.dataloader.formats.program_logs import is_log_header
 from libs.regexes import regex
 
 #: Items of a list, or rows of a table, that a sentence announces.
 _MOST_ITEMS = 8
 _LONGEST_ITEM = 200
+_PARENTHESES = str.maketrans("[]【】", "()()")
 #: Sentences, one announced by the other ("Bad example:").
 _MOST_BEHIND = 2
 #: Who wrote a message, and when, at its beginning; and how far that is looked for.
@@ -65,6 +67,8 @@ def said_by(passage: Passage, place: Span, asked: Collection[str] = ()) -> str:
         if not of_table and not of_record and (in_block or not is_record(sentence)):
             return shown(sentence, passage, place.start)
         cells = with_head(text, place.start, place.end, passage.hit.table_header) if of_table else of_record or sentence
+        if of_table and is_log_header(passage.hit.table_header or text.partition("\n")[0]):
+            cells = replace_markers(cells, lambda marker: marker[0].translate(_PARENTHESES))  # no notes are there
         said = shown(cells, None if of_table else passage, place.start, 3 * len(cells))
         if asked:
             said = narrowed(said, asked, detect_language(text.split()), begins=of_table)

@@ -25,6 +25,7 @@ from core.rag.indexing.splitting.sections import RUNNING, Section, cut_sections,
 from core.rag.indexing.splitting.tokens import EvenTokens, FunctionTokens, TokenCounter, WordLlamaTokens
 from core.rag.indexing.splitting.turns import with_turns
 from core.rag.indexing.splitting.underlined import underlined_headings
+from libs.dataloader.formats.program_logs import is_log_header
 from libs.dataloader.types import PLACES, STRUCTURAL_KEYS, ChunkMetadata, Document, DocumentChunk, table_places
 
 DEFAULT_CHUNK_SIZE = 1024
@@ -34,7 +35,7 @@ DEFAULT_CHUNK_OVERLAP = 200
 type Span = tuple[int, int, str, dict[str, Any]]
 
 #: Raised whenever the same settings begin to give other chunks.
-SPLITTING_VERSION = 18
+SPLITTING_VERSION = 19
 _SECTION_PLACES = ("slide", "sheet", "list")  # nothing runs on from one of these into the next
 _SAMPLE = 512  # characters by which the length of a token is told
 _PIECES_PER_CHUNK = 4
@@ -76,7 +77,7 @@ class TextSplitter:
             ends, in any case; a separator that is not whitespace is preferred to all of them.
         whole_size: Maximum number of tokens of a document that is one chunk, although it has more than ``chunk_size``:
             one of running text, without parts of its own (several headings, definitions, rows, records, slides).
-            ``None``: none is.
+            ``None``: none is. So many tokens have the chunks of a log, too, whose lines say little by themselves.
         count_tokens: Counts the tokens of a text; ``None``: as the default embedder does; ``even_tokens``: alike in all
             scripts, as knowledge bases do. For OpenAI's models:
             ``lambda text: len(tiktoken.get_encoding("cl100k_base").encode_ordinary(text))``.
@@ -160,16 +161,12 @@ class TextSplitter:
         """Return the number of tokens of a text, as this splitter counts."""
         return self._counter.count(without_surrogates(text))
 
-    def kept_whole(self, chunks: Sequence[str]) -> bool:
-        """Return whether the chunks of a document are a single one that has more than ``chunk_size`` tokens."""
-        return len(chunks) == 1 and not self._counter.fits(without_surrogates(chunks[0]), self.chunk_size)
+    def exceeds_size(self, chunks: Sequence[str]) -> bool:
+        """Return whether one of some chunks has more than ``chunk_size`` tokens; see ``whole_size``."""
+        return any(not self._counter.fits(without_surrogates(chunk), self.chunk_size) for chunk in chunks)
 
     def split_text(self, text: str) -> list[str]:
-        """Split plain text; see :meth:`split`.
-
-        Returns:
-            The texts of the chunks, in order.
-        """
+        """Split plain text, and return the texts of its chunks, in order; see :meth:`split`."""
         if not check_text("The text to split", text):
             return []
         return [text[start:end] for start, end, _, _ in self._spans(Document(path="", content=text))]
@@ -263,15 +260,17 @@ class TextSplitter:
             return [(sections[0].start, sections[0].end, sections[0].heading, None)]
         spans: list[tuple[int, int, str, Table | None]] = []
         for section in sections:
-            if self._counter.fits(text[section.start : section.end], self.chunk_size):
-                table = _whole_table(section) if section.kind == "table" else None
-                spans.append((section.start, section.end, section.heading, table))
+            is_log = section.kind == "table" and is_log_header(text[section.start : text.find("\n", section.start)])
+            size = self.whole_size if is_log else self.chunk_size
+            if self._counter.fits(text[section.start : section.end], size):
+                spans.append((section.start, section.end, section.heading, _whole_table(section)))
                 continue
             breaks, tables = self._breaks(text, section, structure)
             by_lines = section.kind == "code" or document.format == "markdown:lines"
-            packer = Packer(text, self._counter, self.chunk_size, self.chunk_overlap, by_lines=by_lines)
+            packer = Packer(text, self._counter, size, self.chunk_overlap, by_lines=by_lines)
             whole = tables[0] if section.kind == "table" else None
-            for stretch, name in stretches(text, breaks, tables, records=section.kind == "records", fits=self._fits):
+            fits = partial(self._fits, size=size)
+            for stretch, name in stretches(text, breaks, tables, records=section.kind == "records", fits=fits):
                 heading = heading_path((section.heading, name))
                 packed = packer.pack(stretch, tables)
                 spans += [(start, end, heading, whole or table_at(tables, start)) for start, end in packed]
@@ -312,9 +311,9 @@ class TextSplitter:
             case _:
                 return prose_breaks(text, start, end, self.separator, piece), ()
 
-    def _fits(self, text: str) -> bool:
+    def _fits(self, text: str, size: int) -> bool:
         # Hardly any tokenizer has more tokens than characters, and asking it about every row of a table takes time.
-        return len(text) <= self.chunk_size or self._counter.fits(text, self.chunk_size)
+        return len(text) <= size or self._counter.fits(text, size)
 
     def _piece(self, text: str, section: Section) -> int:
         """Return the number of characters up to which running text is not searched for places to cut.
@@ -340,8 +339,8 @@ def _span_of(chunk: DocumentChunk) -> Span:
     return chunk.start_char, chunk.end_char, chunk.heading, extra
 
 
-def _whole_table(section: Section) -> Table:
-    return Table(section.start, section.start, section.end, "")
+def _whole_table(section: Section) -> Table | None:
+    return Table(section.start, section.start, section.end, "") if section.kind == "table" else None
 
 
 class _Rows:
