@@ -12,10 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.rag import KnowledgeBase, KnowledgeRAGFlow
+from core.rag.answering.computing import computed as computing
 from core.rag.answering.computing.planning import plan
 from core.rag.answering.computing.question import questions
 from core.rag.answering.computing.seen import Seen
-from core.rag.answering.response import WORKED_OUT
+from core.rag.answering.response import NOT_WORKED_OUT, WORKED_OUT
 from core.rag.retrieval.tables.asked import Group
 from libs.dataloader import Document
 from tests.answering.models import Talking
@@ -326,6 +327,28 @@ async def test_of_more_collections_than_are_looked_at_one_has_to_be_named(kb: Kn
     for number in range(31):
         await kb.insert_many(f"list{number}", [{"heron": "Ida", "wings": number}, {"heron": "Bo", "wings": 50}])
     assert WORKED_OUT not in (await kb.ask("Which heron has the highest wings?")).text
+
+
+async def test_of_too_many_records_it_is_told_that_nothing_was_worked_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(computing, "MAX_RECORDS", 2)
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.insert_many("orders", ORDERS)
+        answer = await kb.ask("How many orders are open?")
+        assert answer.text.startswith(NOT_WORKED_OUT)
+        assert "orders: its 3 records are more than the 2 that a question looks at" in answer.text
+        assert NOT_WORKED_OUT not in (await kb.ask("Which customer ordered 3 units?")).text
+        assert (await kb.tabulate("orders", measures="count", filters="status=open")).rows == [{"count": 1}]
+
+
+def test_what_is_rare_in_a_long_table_is_seen() -> None:
+    rows = [{"amount": "5", "currency": "EUR", "day": "2024-03-01", "city": "Ulm"}] * 1_100
+    other = {"amount": "7", "currency": "USD", "day": "2025-03-01", "city": "Bonn"}
+    seen = Seen("orders")
+    seen.take([*rows, other, *rows, {"city": "Ulm, Trier"}], {"orders", "bonn", "trier"})
+    assert not seen.compares("amount", ())
+    assert seen.fields["day"].years == {"2024", "2025"}
+    assert seen.fields["city"].spelled == {"bonn": {"Bonn"}}
+    assert seen.fields["city"].beside == {"trier"}
 
 
 async def test_filters_of_documents_leave_records_out(kb: KnowledgeBase) -> None:

@@ -54,6 +54,8 @@ async def test_lines_are_counted_and_compared(kb: KnowledgeBase) -> None:
         "How many lines of OpenLock.log are from sshd?": "OpenLock with program = sshd: 3 of 5 records",
         'How many lines in gate.log contain "Failed to close"?': "message contains failed to close: 2 of 6 records",
         "How many requests in access.log have status 404?": "access with status = 404: 2 of 6 records",
+        "How many requests in access.log failed with 500?": "access with status = 500: 1 of 6 records",
+        "How many requests in access.log returned a 404?": "access with status = 404: 2 of 6 records",
         "How many POST requests are in access.log?": "access with method = POST: 1 of 6 records",
         "How many requests per day are in access.log?": "by time:day: 2025-10-09: 2, 2025-10-10: 2, 2025-10-11: 2",
         "Which path has the most requests in access.log?": "by path: /mill: 3",
@@ -78,6 +80,7 @@ async def test_a_log_that_is_not_named_is_counted_by_what_its_lines_are(engine: 
     [
         "How many dry bearings are in gate.log?",  # it may be said in other words
         "How many users are in OpenLock.log?",  # a word of a message may be anything
+        "How many requests in access.log failed?",  # it does not say with what
     ],
 )
 async def test_what_is_unsure_is_not_counted(kb: KnowledgeBase, question: str) -> None:

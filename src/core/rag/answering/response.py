@@ -15,7 +15,7 @@ from core.rag.answering.extracts.stating import STATEMENTS, answering_statements
 from core.rag.answering.markers import MarkerFilter, indexed_names
 from core.rag.answering.metrics import Metrics
 from core.rag.answering.prompts import AnswerPrompt
-from core.rag.answering.types import Analysis, Citation, Context, Intent, Passage
+from core.rag.answering.types import COMPUTED, Analysis, Citation, Context, Intent, Passage
 from core.rag.answering.understanding.courtesies import asks_nothing
 from core.rag.answering.understanding.intents import has_words
 from core.rag.errors import LanguageModelError, StreamCutError
@@ -32,6 +32,7 @@ MAX_TOKENS = 4096
 NOTHING_FOUND = "Nothing relevant was found in the sources, so this question cannot be answered from them."
 #: The beginning of the line above what was worked out from records.
 WORKED_OUT = "Worked out from all records"
+NOT_WORKED_OUT = "Not worked out, for there are too many records"
 #: How much of the question a sentence has to have that is told besides.
 BESIDES = 0.5
 #: The answer to thanks and greetings.
@@ -177,7 +178,8 @@ async def _with_computed(
     analysis: Analysis, context: Context, embedder: EmbeddingService | None, why: str, computed: Sequence[Passage]
 ) -> Response:
     """Return what was worked out from records, and below it extracts of what else was found."""
-    text = listed((f"{one.hit.content} [{one.number}]" for one in computed), f"{WORKED_OUT} ({why}):")
+    label = WORKED_OUT if any(one.hit.metadata[COMPUTED] for one in computed) else NOT_WORKED_OUT
+    text = listed((f"{one.hit.content} [{one.number}]" for one in computed), f"{label} ({why}):")
     citations = [citation(one, one.hit.content) for one in computed]
     others = [passage for passage in context.passages if not passage.is_computed]
     more, cited = await extract(analysis.query, analysis.intent, others, embedder, why="", least=BESIDES)

@@ -14,7 +14,8 @@ from core.rag.retrieval.hits import Hit
 Intent = Literal["factual", "relationship", "summary", "exploration"]
 Strategy = Literal["flow", "basic", "drift", "overview"]
 
-#: In the metadata of a passage: its text was worked out from all records of a collection, and is in no document.
+#: In the metadata of a passage: its text was worked out from all records of a collection, and is in no document; false:
+#: it says that there are too many.
 COMPUTED: Final = "computed"
 #: Likewise: it is a record that no document has, and this is its id.
 RECORD: Final = "record"

@@ -94,6 +94,8 @@ NAMING_FIELDS: Final = ("name", "fullname", "full_name", "title", "label", "id",
 
 #: What things are filed under: a text may have several, with commas between them.
 _FILED: Final = frozenset({"category", "tag", "topic", "skill"})
+#: What JSON has besides lists and objects.
+_SINGLE: Final = frozenset({str, int, float, bool, type(None)})
 _SEPARATOR: Final = regex(r"[,;|\n]")
 
 #: The relation of two fields that have no other.
@@ -308,6 +310,14 @@ def texts_of(
         everything: Include numbers and the like.
         deepest: Maximum number of fields in a path; longer ones are left out.
     """
+    if isinstance(record, Mapping) and is_flat(record):  # nearly all rows: a quarter of the time
+        for key, value in record.items():
+            if isinstance(value, str):
+                if value.strip():
+                    yield (str(key),), value
+            elif everything and value is not None:
+                yield (str(key),), str(value)
+        return
     waiting: list[tuple[tuple[str, ...], Any]] = [((), record)]
     while waiting:
         path, value = waiting.pop()
@@ -323,6 +333,11 @@ def texts_of(
             waiting += [(path, inner) for inner in reversed(value)]
         elif everything and value is not None:
             yield path, str(value)
+
+
+def is_flat(record: Mapping[str, Any]) -> bool:
+    """Return whether all values of a record are texts, numbers, and the like, and nothing has others in it."""
+    return _SINGLE.issuperset(map(type, record.values()))
 
 
 def _said(a: RecordEntity, b: RecordEntity) -> str | None:

@@ -10,6 +10,7 @@ from core.rag.dbhandler.json_texts import check_nesting
 from core.rag.encodable import encodable
 from core.rag.errors import InvalidInputError
 from libs.dataloader import Document, DocumentMetadata, Link, LoadFailure, LoadResult
+from libs.dataloader.formats.rows import Records
 
 _TEXTS = ("path", "content", "format", "title", "uri", "mime_type")
 _OR_NONE = ("title", "uri", "mime_type")
@@ -112,6 +113,8 @@ def _wrong_kind(document: Document) -> tuple[str, str] | None:
         return "links", "a sequence of Link"
     if not all(isinstance(places, Sequence) for places in document.locations.values()):
         return "locations", "sequences of pairs, for each kind of place"
+    if type(document.records) is Records:  # made by a reader, one by one, each time that it is asked for
+        return None
     if not isinstance(document.records, Sequence) or not all(map(_is_record, document.records)):
         return "records", "a sequence of pairs of a position and a mapping"
     return None

@@ -43,6 +43,8 @@ _DONE: Final[Mapping[str, frozenset[str]]] = {
         "lohn": _EARNED,
     }.items()
 }
+#: How a server answers, before the status that it has: "failed with 500", "returned a 404".
+ANSWERED: Final = words_of("fail failed return returned respond responded answer answered end ended give gave get got")
 #: What is done with amounts of money.
 SPENDING: Final = words_of(
     "spend spends spent pay pays paid ausgegeben bezahlt gezahlt dépensé dépense payé gastado gastamos pagado"

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from core.rag.answering.computing.calling import (
     AMOUNTS,
+    ANSWERED,
     MONEY_WORDS,
     SPENDING,
     UNIT_WORDS,
@@ -19,10 +20,10 @@ from core.rag.answering.computing.calling import (
 from core.rag.answering.computing.cues import words_of
 from core.rag.answering.computing.question import Question, Span, name_words
 from core.rag.extraction.amounts import amount
-from core.rag.extraction.records import items_of
+from core.rag.extraction.records import is_flat, items_of
 from core.rag.retrieval.tables.dates import Dates
 from core.rag.retrieval.tables.reading import AllRecords
-from core.rag.retrieval.tables.values import fields_of, is_missing, shown
+from core.rag.retrieval.tables.values import DATE, fields_of, is_missing, shown
 from libs.regexes import regex
 
 #: What a log is known by, and what its records are called.
@@ -46,6 +47,10 @@ _CURRENCY: Final = regex("[$€£¥]")
 #: What stands between several values in one cell.
 _SEVERAL: Final = regex(r"\s*(?:[\n;,/&|]|(?<!\w)(?:and|und|et|y)(?!\w))\s*")
 _DIGITS: Final = frozenset("0123456789")
+#: A value that neither has several, nor is spelled as in programs.
+_SIMPLE: Final = regex(r"[^\W_]?(?:[^\W_]|[.:+-])*")
+#: Different values of a field that are noted: more are likely to be different in each record.
+_TAKEN: Final = 20_000
 #: Names that filters read as something else.
 _RESERVED: Final = frozenset({"and", "or", "not"})
 
@@ -67,7 +72,7 @@ class SeenField:
         currencies: The signs of currencies in those that were looked at.
         spelled: Those that stand in the question, as they are in records, by how they stand there (casefolded).
         beside: Those of the question that stand in a cell with others: "pitcher, catcher".
-        taken: Texts that tell nothing new, once enough values were looked at: most of a long table.
+        taken: Texts that were looked at, once enough values were: most of a long table.
     """
 
     values: int = 0
@@ -84,10 +89,13 @@ class SeenField:
     beside: set[str] = field(default_factory=set)
     taken: set[str] = field(default_factory=set)
 
-    def has_taken(self, value: Any, *, has_digits: bool) -> bool:
-        """Return whether a value tells nothing new; a number does so only where those that are looked for have digits.
+    def tells_nothing(self, value: Any, looked_for: Collection[str], *, has_digits: bool) -> bool:
+        """Return whether a value tells nothing new, once enough values were looked at.
 
-        A text does the first time, and is noted.
+        Args:
+            value: The value.
+            looked_for: What texts may stand in the question, or say yes or that there is none.
+            has_digits: Whether some of these have digits: numbers are compared with them only then.
         """
         if self.values < SAMPLED:
             return False
@@ -95,8 +103,11 @@ class SeenField:
             return not has_digits and isinstance(value, int | float)
         if value in self.taken:
             return True
-        self.taken.add(value)
-        return False
+        if len(self.taken) < _TAKEN:
+            self.taken.add(value)
+        is_simple = not self.dates and self.truths < self.values and _SIMPLE.fullmatch(value) is not None
+        is_dated = value[:4] in self.years and DATE.fullmatch(value) is not None
+        return len(self.some) > 1 and (is_simple or is_dated) and value.casefold() not in looked_for
 
     @property
     def is_number(self) -> bool:
@@ -162,14 +173,19 @@ class Seen:
     def take(self, records: Iterable[Mapping[str, Any]], spellings: Collection[str] | None) -> None:
         """Take note of some records; ``spellings`` are those of values that are looked for, ``None``: of all values."""
         has_digits = spellings is None or any(not _DIGITS.isdisjoint(spelling) for spelling in spellings)
+        looked_for = {*(spellings or ()), *_YES, *NOTHING}
         for data in records:
             self.records += 1
             of_this: set[str] = set()
-            for name, value in fields_of(data):
-                if (known := self.fields.get(name)) is not None and known.has_taken(value, has_digits=has_digits):
-                    known.many = known.many or name in of_this
-                    of_this.add(name)
-                    continue
+            flat = is_flat(data)
+            for name, value in data.items() if flat else fields_of(data):
+                if (known := self.fields.get(name)) is not None:
+                    if not flat:
+                        known.many = known.many or name in of_this
+                    if known.tells_nothing(value, looked_for, has_digits=has_digits):
+                        if not flat:
+                            of_this.add(name)
+                        continue
                 for item in value if isinstance(value, list) else _items(name, value):
                     if name.casefold() not in _RESERVED and not is_missing(item):
                         found = self.fields.setdefault(name, SeenField())
@@ -260,11 +276,14 @@ class Seen:
         yield from self._named_by_verbs(question)
 
     def _named_by_verbs(self, question: Question) -> Iterator[tuple[Span, str]]:
-        """Yield where a question says what those have done whom a field names, or what is done with the only amounts:
-        "written by Ada", "spent on travel"."""
+        """Yield where a question says what those have done whom a field names, what is done with the only amounts, or
+        how requests were answered: "written by Ada", "spent on travel", "failed with 500"."""
         amounts = self.amounts()
         for place, word in enumerate(question.words):
             names = [name for name in self.fields if word in done(name)] or (amounts if word in SPENDING else [])
+            behind = question.words[place + 1 : place + 3]
+            if self.events == _REQUESTS and word in ANSWERED and any(map(str.isdecimal, behind)):
+                names = ["status"]
             if len(names) == 1 and not any(word in one.spelled for one in self.fields.values()):
                 yield Span(place, place + 1), names[0]
 

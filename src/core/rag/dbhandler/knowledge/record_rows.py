@@ -12,7 +12,7 @@ from core.rag.dbhandler.json_texts import containers, plain_value, to_json
 from core.rag.dbhandler.knowledge.records import RecordRow
 from core.rag.encodable import encodable
 from core.rag.errors import InvalidInputError
-from core.rag.extraction.records import FIELD_HINTS, entities_of, record_text
+from core.rag.extraction.records import FIELD_HINTS, entities_of, is_flat, record_text
 from core.rag.identity import stable_id
 from core.rag.schema import Label
 from libs.regexes import regex
@@ -131,7 +131,7 @@ def _check(record: Mapping[str, Any], what: str) -> None:
     Raises:
         InvalidInputError: on a key that is not text, or if it is nested too deeply.
     """
-    for inside in containers(record, what):
+    for inside in (record,) if is_flat(record) else containers(record, what):
         for key in inside if isinstance(inside, Mapping) else ():
             if not isinstance(key, str):
                 raise InvalidInputError(

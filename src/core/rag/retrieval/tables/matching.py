@@ -15,6 +15,8 @@ from core.rag.retrieval.tables.values import values_of
 _ORDERING: Final = frozenset({"<", "<=", ">", ">="})
 #: What tests that order values look at stands under a name that no field has, beside the values as they are written.
 _ORDERED: Final = "\0ordered"
+#: Different records of which it is remembered whether they pass.
+_REMEMBERED: Final = 20_000
 
 
 class RecordFilter:
@@ -34,10 +36,21 @@ class RecordFilter:
             for name in sorted(filters.fields())
         ]
         self._dates = dates
+        #: What records came to, by their texts in these fields: most of a long table have the same few.
+        self._known: dict[tuple[Any, ...], bool] = {}
 
     def matches(self, data: Mapping[str, Any]) -> bool:
         """Return whether a record passes."""
-        return self._filters is None or self._filters.matches({"metadata": self._compared(data)})
+        if self._filters is None:
+            return True
+        values = tuple([data.get(field) for field, _, _ in self._fields])
+        if not all(type(value) is str for value in values):
+            return self._filters.matches({"metadata": self._compared(data)})
+        if (found := self._known.get(values)) is None:
+            found = self._filters.matches({"metadata": self._compared(data)})
+            if len(self._known) < _REMEMBERED:
+                self._known[values] = found
+        return found
 
     def _compared(self, data: Mapping[str, Any]) -> dict[str, list[Any]]:
         """Return the values of fields as tests compare them: as written, as the number, date or year that they spell,

@@ -21,7 +21,7 @@ _PART: Final = 2_000
 #: Number of records that are given at once, before others have their turn: a wide one takes a millisecond to look at.
 _GIVEN: Final = 100
 #: Characters of records that are kept at most.
-_KEPT: Final = 50_000_000
+_KEPT: Final = 100_000_000
 #: Number of records that tell how dates are written.
 _LOOKED_AT: Final = 500
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from core.rag.errors import InvalidInputError
 from core.rag.extraction.amounts import amount
-from core.rag.extraction.records import items_of
+from core.rag.extraction.records import is_flat, items_of
 from libs.regexes import regex
 
 #: Maximum number of groups that a record may belong to: of lists, each value of one goes with each of the others.
@@ -50,7 +50,7 @@ def is_missing(value: Any) -> bool:
 
 def fields_of(record: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """Yield each field that is no object with its value; fields of objects as ``a.b``, also of those in lists."""
-    if not any(isinstance(value, dict | list) for value in record.values()):
+    if is_flat(record):
         yield from record.items()
         return
     waiting: list[tuple[str, Any]] = [*record.items()][::-1]
