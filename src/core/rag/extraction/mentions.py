@@ -129,12 +129,14 @@ def titles_of(title: str | None, path: str, content: str = "", fields: Mapping[s
     ``eip-1559.md`` with a field ``eip: 1559``, or "RFC 9110" in ``rfc9110.txt``.
 
     Args:
-        title: The title from the document itself; ``None``: the name of its file, if it looks like a name.
+        title: The title from the document itself; ``None``, or the end of its path: the name of its file, if it looks
+            like a name.
         path: Path or URL of the document.
         content: Its text.
         fields: Its metadata.
     """
-    text = " ".join((title or "").split()) or _from_path(path)
+    text = " ".join((title or "").split())
+    text = text if text and not ("/" in text and path.endswith(text)) else _from_path(path)
     short = _PARENTHESIS.sub("", text)
     number = _NUMBER.match(text)
     spellings = [short, text, *(number.groups() if number else ()), _file_number(path, content, fields or {})]

@@ -36,8 +36,6 @@ _MARKS = regex(
 )
 #: What a docstring begins and ends with.
 DOCSTRING = ('"""', "'''")
-#: How rows and blocks of code begin in the text of a dump.
-_OF_DUMP = regex(r"^(?:\| |```)", re.MULTILINE)
 #: Data, and languages whose words are not told from their markup here.
 _NO_PROGRAMS = frozenset(
     ("xml", "yaml", "toml", "ini", "diff", "css", "sql", "cypher", "graphql", "proto", "terraform", "vue", "svelte")
@@ -54,16 +52,20 @@ _LICENCE = regex(
 _PARAGRAPH = regex(r"\n[ \t]*\n")
 
 
-def is_code(path: str, content: str = "") -> bool:
-    """Return whether a document is source code, by the ending of its name, and a passage of it, if that is given: the
-    tables of a dump of a database are none."""
-    language = _language(path)
-    return bool(language) and not (language == "sql" and _OF_DUMP.search(content))
+def is_code(path: str, metadata: Mapping[str, Any] | None = None) -> bool:
+    """Return whether a document is source code, by the ending of its name, and a passage of it, if its metadata is
+    given: those of lists are none, as dumps of databases and descriptions of interfaces are read."""
+    return bool(_language(path)) and "list" not in (metadata or {})
 
 
 def is_program(path: str) -> bool:
     """Return whether a document is source code, and neither data nor markup, by the ending of its name."""
     return _language(path) not in _NO_PROGRAMS | {""}
+
+
+def is_nested(path: str) -> bool:
+    """Return whether a document is data that is nested by how its lines are indented."""
+    return _language(path) == "yaml"
 
 
 def _language(path: str) -> str:

@@ -98,7 +98,7 @@ class Hit(Keyed):
     @property
     def is_code(self) -> bool:
         """Whether its text is source code."""
-        return is_code(self.path, self.content)
+        return is_code(self.path, self.metadata)
 
     @property
     def fields(self) -> str:

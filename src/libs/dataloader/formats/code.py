@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
+from libs.dataloader.formats.api_description import read_description
 from libs.dataloader.formats.base import Content, FileData
 from libs.dataloader.formats.registry import Format
 from libs.dataloader.formats.sql_dump import read_dump
+from libs.dataloader.formats.yaml_data import parse_yaml
 from libs.dataloader.text import clean_text
 from libs.regexes import regex
 
@@ -16,6 +19,13 @@ _WRITTEN_LETTERS = {
     ".properties": regex(r"(?<!\\)((?:\\\\)*)\\u()([0-9A-Fa-f]{4})"),
     "xml": regex(r"()&#(?:([0-9]{3,7})|x([0-9A-Fa-f]{2,6}));"),
 }
+_API = regex(r"^[\"']?(?:openapi|swagger)[\"']?[ ]*:", re.MULTILINE)
+_NAMED = regex(r"^(?:name|title|info:\n(?:[ ]+\S.*\n){0,9}?[ ]+title):[ ]+([^\s>|{\[&*!#][^\n#]*)", re.MULTILINE)
+_BEFORE_NAME = 4_000
+_LONGEST_NAME = 200
+#: Languages of which the files of each part of a project have the same names: ``compose.yaml``, ``main.tf``.
+_CALLED_ALIKE = frozenset(("yaml", "terraform"))
+_DEEPEST_YAML = 100
 _FIRST_LETTER = 0xA0  # below it are the marks of the language itself
 
 
@@ -25,11 +35,25 @@ def read(file: FileData, kind: Format) -> Content:
     language = kind.language
     if language == "sql" and (dump := read_dump(text)) is not None:
         return dump
+    if language == "yaml" and _API.search(text) and (api := read_description(_parsed(text))) is not None:
+        return api
     if (written := _WRITTEN_LETTERS.get(language if language == "xml" else file.extension)) is not None:
         text = clean_text(written.sub(_letter, text))
     if file.extension == ".m" and _OBJECTIVE_C.search(text) is None:
         language = "matlab"
-    return Content(text, f"code:{language}", metadata={"language": language})
+    title = _title(file.path, text) if language in _CALLED_ALIKE else None
+    return Content(text, f"code:{language}", title, metadata={"language": language})
+
+
+def _title(path: str, text: str) -> str | None:
+    """Return what a file calls itself, such as a workflow; else its name with that of its folder."""
+    own = _NAMED.search(text[:_BEFORE_NAME])
+    name = " ".join(own[1].strip("\"'").split())[:_LONGEST_NAME] if own is not None else ""
+    return name or "/".join(path.replace("\\", "/").split("/")[-2:])
+
+
+def _parsed(text: str) -> Any:
+    return parse_yaml(text, deepest=_DEEPEST_YAML, most=len(text) // 10)
 
 
 def _letter(match: re.Match[str]) -> str:

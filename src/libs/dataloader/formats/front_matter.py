@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from datetime import date, time
 from typing import Any, Final
 
-import yaml
-
+from libs.dataloader.formats.yaml_data import parse_yaml
 from libs.dataloader.notes import without_brackets
 from libs.regexes import regex
 
@@ -41,10 +40,6 @@ COMMON_FIELDS: Final = {
 #: Longest text that is taken for fields, and the deepest that they are nested.
 _LONGEST: Final = 100_000
 _DEEPEST: Final = 10
-
-
-#: The fast parser, where PyYAML was built with it.
-_Loader: Final = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
 
 def split_front_matter(text: str) -> tuple[dict[str, Any], str, str]:
@@ -85,52 +80,8 @@ def _toml(body: str) -> dict[str, Any] | None:
 
 
 def _yaml(body: str) -> dict[str, Any] | None:
-    """Return the map that a text is, with scalars as they are written: 1.10 is not 1.1, and Norway (no) not false.
-
-    Events are used instead of PyYAML's constructors, which have scalars as YAML 1.1 understands them, follow references
-    (of which a few lines can stand for gigabytes), and, in their fast form, crash where values are nested very deeply.
-    """
-    if len(body) > _LONGEST:
-        return None
-    top: list[Any] = []
-    inside: list[Any] = [top]  # the lists and maps around the next value
-    keys: list[Any] = [None]
-    try:
-        for event in yaml.parse(body, Loader=_Loader):
-            if isinstance(event, yaml.AliasEvent) or len(inside) > _DEEPEST:
-                return None
-            if isinstance(event, yaml.CollectionEndEvent):
-                inside.pop()
-                keys.pop()
-                continue
-            if isinstance(event, yaml.ScalarEvent):
-                value: Any = _scalar_of(event)
-            elif isinstance(event, yaml.CollectionStartEvent):
-                value = {} if isinstance(event, yaml.MappingStartEvent) else []
-            else:
-                continue
-            around = inside[-1]
-            if isinstance(around, list):
-                around.append(value)
-            elif keys[-1] is None:
-                if not isinstance(value, str | bool):
-                    return None
-                keys[-1] = str(value)
-            else:
-                around[keys[-1]], keys[-1] = value, None
-            if isinstance(event, yaml.CollectionStartEvent):
-                inside.append(value)
-                keys.append(None)
-    except yaml.YAMLError:
-        return None
-    return _plain_map(top[0]) if len(top) == 1 and isinstance(top[0], dict) else None
-
-
-def _scalar_of(event: yaml.ScalarEvent) -> str | bool:
-    plain = not event.style
-    if plain and event.value.lower() in ("true", "false"):
-        return event.value.lower() == "true"
-    return "" if plain and event.value.lower() in ("~", "null") else event.value
+    found = parse_yaml(body, deepest=_DEEPEST) if len(body) <= _LONGEST else None
+    return _plain_map(found) if isinstance(found, dict) else None
 
 
 def _plain_map(found: Mapping[Any, Any], depth: int = 0) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from functools import cache, partial
 from typing import Any
 
 from libs.dataloader.epochs import with_times
+from libs.dataloader.formats.api_description import read_description
 from libs.dataloader.formats.base import Content, FileData, TextBuilder, escaped
 from libs.dataloader.formats.canvas import read_canvas
 from libs.dataloader.formats.chats import read_chats
@@ -45,7 +46,8 @@ def read(file: FileData, kind: Format) -> Content:
         data = _loads(text)
     except (ValueError, RecursionError):  # comments, several values, nested too deeply, a half file
         return _lines(text) or Content(text, metadata=_cut_short(text, text.count("\n", 0, len(text.rstrip())) + 1))
-    if (known := read_chats(data, file) or read_canvas(data, file) or read_keep(data)) is not None:
+    known = read_chats(data, file) or read_canvas(data, file) or read_keep(data) or read_description(data)
+    if known is not None:
         return known
     if (records := _list_of_objects(data)) is not None:
         return content_of_records(range(1, len(records) + 1), records.__getitem__)
