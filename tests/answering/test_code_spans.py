@@ -171,9 +171,9 @@ def test_the_comment_on_a_statement(text: str, statement: str, comment: str | No
     assert found == (None if comment is None else " ".join(without_marks(comment).split()))
 
 
-@given(st.text("ab(]#/*\"'\n .:=", max_size=200))
-def test_pieces_are_in_order_apart_and_lose_no_letter(text: str) -> None:
-    spans = code_spans(text)
+@given(st.text("ab(]#/*\"'\n .:=-", max_size=200), st.booleans())
+def test_pieces_are_in_order_apart_and_lose_no_letter(text: str, nested: bool) -> None:
+    spans = code_spans(text, nested=nested)
     assert all(one.end <= other.start for one, other in pairwise(spans))
     kept = "".join(text[span.start : span.end] for span in spans)
     lost = sum(character.isalpha() for character in text) - sum(character.isalpha() for character in kept)
@@ -259,3 +259,51 @@ async def test_an_answer_from_source_code_can_be_read(question: str, item: str, 
         await kb.ingest(tmp_path)
         answer = await kb.ask(question)
     assert item in [line.replace("[2]", "[1]") for line in answer.text.splitlines()]
+
+
+SERVICES = """\
+services:
+  web:
+    image: mills/web
+    # what it needs
+    depends_on:
+    - db
+  db:
+    image: postgres
+    environment:
+      - name: WHEEL
+        value: oak
+      - name: POND
+        value: deep
+    ports:
+      - "5432"
+    volumes:
+      - pond:/data
+"""
+
+
+def test_what_is_in_few_lines_below_a_name_in_yaml_goes_with_it() -> None:
+    said = [" ".join(SERVICES[start:end].split()) for start, end, _ in code_spans(SERVICES, nested=True)]
+    assert said == [
+        "services: web: image: mills/web",
+        "what it needs",
+        "depends_on: - db",
+        "db:",
+        "image: postgres",
+        "environment: - name: WHEEL value: oak - name: POND value: deep",
+        'ports: - "5432"',
+        "volumes: - pond:/data",
+    ]
+
+
+async def test_an_answer_from_yaml_is_shown_as_such_with_where_it_is(tmp_path: Path) -> None:
+    for name in ("sails", "wheels"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "compose.yaml").write_text(SERVICES.replace("mills", name))
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.ingest([tmp_path])
+        hits = await kb.search("Which image does web use in wheels?")
+        assert (hits[0].title, "wheels/web" in hits[0].content) == ("wheels/compose.yaml", True)
+        answer = await kb.ask("What is the value of POND in the environment of db in wheels?")
+        assert "  - name: POND\n" in answer.text
+        assert "value: deep\n" in answer.text

@@ -6,6 +6,7 @@ import re
 from textwrap import dedent, indent
 from typing import NamedTuple
 
+from core.rag.answering.extracts.code_spans import Span, nested_end
 from core.rag.answering.extracts.showing import INCLUDES, code_lines, cut
 from core.rag.answering.markers import is_in_block
 from libs.regexes import regex
@@ -55,6 +56,18 @@ def block_at(text: str, place: int) -> Block | None:
     for fence in _FENCE.finditer(text, 0, place):
         opening = fence
     return _block(text, 0 if opening is None else opening.end() + 1, opening)
+
+
+def lines_at(text: str, place: Span) -> Block | None:
+    """Return a statement of several lines in a passage of data (YAML), or a name with what stands below it, as a block.
+
+    ``None`` for a single line with nothing below it, and for comments.
+    """
+    begin = text.rfind("\n", 0, place.start) + 1
+    if place.said or text[begin : place.start].strip():
+        return None
+    end = max(place.end, nested_end(text, begin, _MOST_LINES))
+    return Block(begin, end, "yaml") if "\n" in text[place.start : end] else None
 
 
 def block_behind(text: str, end: int) -> Block | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -32,6 +32,7 @@ _EXAMPLE = regex(
 _ATTRIBUTES = regex(r"\s*(?:(?:#!?\[[^\n]*\]|@[\w.]+(?:\([^\n]*\))?|\[[A-Z]\w*(?:\([^\n]*\))?\])[ \t]*\n[ \t]*)*")
 #: A statement goes on while brackets are open, but for so many lines only: a quotation may hold one bracket.
 _MOST_LINES = 8
+_LINE = regex(r"^(?P<margin>[ \t]*)(?P<text>(?P<item>-[ \t]+)?\S(?:[^\n]*\S)?)", re.MULTILINE)
 
 
 class Span(NamedTuple):
@@ -48,15 +49,22 @@ class Span(NamedTuple):
     said: bool
 
 
-def code_spans(text: str) -> list[Span]:
-    """Return the sentences of the comments in source code, and its statements, in order."""
+def code_spans(text: str, *, nested: bool = False) -> list[Span]:
+    """Return the sentences of the comments in source code, and its statements, in order.
+
+    Args:
+        text: The code.
+        nested: Whether it is data that is nested by how it is indented (YAML): what is in few lines below a name or an
+            item of a list is a statement with it.
+    """
     spans: list[Span] = []
     done = 0
+    statements = _nested if nested else _statements
     for start, end in comments(text):
-        spans += _statements(text, done, start)
+        spans += statements(text, done, start)
         spans += _sentences(text, start, end)
         done = end
-    return [*spans, *_statements(text, done, len(text))]
+    return [*spans, *statements(text, done, len(text))]
 
 
 def defined_above(text: str, place: int) -> str:
@@ -129,3 +137,30 @@ def _statements(text: str, start: int, end: int) -> Iterator[Span]:
             if any(character.isalpha() for character in text[begin:stop]):
                 yield Span(begin, stop, said=_PROSE.fullmatch(text, begin, stop) is not None)
             begin = None
+
+
+def nested_end(text: str, start: int, most: int) -> int:
+    """Return where the lines end that stand below the line at a place, by how they are indented, and up to how many."""
+    lines = [match for match, _ in zip(_LINE.finditer(text, start), range(most + 1), strict=False)]
+    return lines[min(_below(lines, 0, most), most) - 1].end("text") if lines else start
+
+
+def _nested(text: str, start: int, end: int) -> Iterator[Span]:
+    lines = [match for match in _LINE.finditer(text, start, end) if any(map(str.isalnum, match[0]))]
+    number = 0
+    while number < len(lines):
+        last = _below(lines, number, _MOST_LINES)
+        last = last if last - number <= _MOST_LINES else number + 1
+        yield Span(lines[number].start("text"), lines[last - 1].end("text"), said=False)
+        number = last
+
+
+def _below(lines: Sequence[re.Match[str]], number: int, most: int) -> int:
+    """Return the number of the first line that is not below another one; one more than there may be if that is far."""
+    line, last = lines[number], number + 1
+    while last < len(lines) and last - number <= most:
+        deeper = len(lines[last]["margin"]) - len(line["margin"])
+        if deeper < 0 or (deeper == 0 and (line["item"] or not lines[last]["item"])):
+            break
+        last += 1
+    return last

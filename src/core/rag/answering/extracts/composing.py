@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from core.rag.analysis import query_terms
-from core.rag.answering.extracts.blocks import Block, Shown, block_at, show
+from core.rag.answering.extracts.blocks import Block, Shown, block_at, lines_at, show
 from core.rag.answering.extracts.choosing import choose, without_quoted, worth
 from core.rag.answering.extracts.citing import citation
 from core.rag.answering.extracts.code_spans import Span, comment_on
@@ -25,6 +25,7 @@ from core.rag.answering.extracts.scoring import Sentence, scored
 from core.rag.answering.extracts.showing import LONGEST_EXTRACT, shown
 from core.rag.answering.markers import is_in_block
 from core.rag.answering.types import Citation, Intent, Passage
+from core.rag.extraction.source_code import is_nested
 from core.rag.headings import last_heading
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ NOT_SET = "no language model is set"
 NOT_ASKED = "no language model was asked"
 #: What share of the best score sentences need that come instead of those shown before.
 _GOOD_ENOUGH = 0.5
+_LONGEST_NAME = 120
 #: The beginning of the first line of the answer.
 LABEL = "Extracts from the sources"
 #: The same if nothing that was found seems relevant to the question.
@@ -144,7 +146,10 @@ def _runs(passage: Passage, taken: Sequence[Sentence], asked: Collection[str]) -
     before: Span | None = None
     for one in taken:
         last = runs[-1][-1] if runs else None
-        block = block_at(text, one.place.start) if not passage.hit.is_code else None
+        if not passage.hit.is_code:
+            block = block_at(text, one.place.start)
+        else:
+            block = lines_at(text, one.place) if is_nested(passage.hit.path) else None
         said = said_by(passage, one.place, asked) if block is None else ""
         is_shown = last is not None and (said in last.listed if block is None else last.block == block)
         if last is not None and (is_shown or one.place.start < last.end):
@@ -163,9 +168,10 @@ def _runs(passage: Passage, taken: Sequence[Sentence], asked: Collection[str]) -
             continue
         introduced = introduction(passage, one.place, starts)
         if code.below:
-            of = (last_heading(passage.hit.heading) or passage.hit.title).rstrip(": ")
+            of = _name_above(passage).rstrip(": ")
             name = introduced.rstrip() or (f"{of}:" if of else "")
-            runs.append([_Said(name, code.below, worth(one), {passage.number: None}, block)])
+            end = block.end if block is not None and passage.hit.is_code else 0
+            runs.append([_Said(name, code.below, worth(one), {passage.number: None}, block, end)])
             continue
         below = sentences_behind(passage, one.place) if block is None else []
         announcing = below[-1] if below else one.place
@@ -186,6 +192,13 @@ def _runs(passage: Passage, taken: Sequence[Sentence], asked: Collection[str]) -
             shown_as.text = " ".join([named, *more]).rstrip()
             runs.append([shown_as])
     return runs
+
+
+def _name_above(passage: Passage) -> str:
+    """Return what code is called that is shown without a sentence before it: of data, where in that it is."""
+    hit = passage.hit
+    is_short = hit.is_code and len(hit.heading) <= _LONGEST_NAME
+    return (hit.heading if is_short else last_heading(hit.heading)) or hit.title
 
 
 def _with_comments(passage: Passage, taken: Sequence[Sentence]) -> list[Sentence]:
