@@ -877,6 +877,11 @@ def test_objects_of_kubernetes_are_called_by_kind_and_name() -> None:
     ]
 
 
+def test_a_short_file_is_called_by_the_object_that_it_describes() -> None:
+    assert headings("kind: Service\nmetadata:\n  name: shop\nspec:\n  port: 80\n", "yaml", 128) == ["Service shop"]
+    assert headings("kind: Pod\nmetadata:\n  name: a\n---\nkind: Pod\nmetadata:\n  name: b\n", "yaml", 128) == [""]
+
+
 def test_a_document_of_yaml_is_not_called_by_the_last_key_of_the_one_before() -> None:
     lines = "".join(f"  wheel{number}: what turns {number} times before noon\n" for number in range(12))
     assert headings(f"name: north\nwheels:\n{lines}---\nname: south\n", "yaml", 128)[-1] == ""

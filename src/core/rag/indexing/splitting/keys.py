@@ -47,9 +47,11 @@ def yaml_marks(text: str, counter: TokenCounter, size: int) -> Iterator[Mark]:
     Those inside of one are looked for if it does not fit into a chunk. A file that does is one passage. What describes
     an object of Kubernetes or the like is called by that: "Deployment shop > spec".
     """
-    if counter.fits(text, size):
-        return
     entries = _entries(text)
+    if counter.fits(text, size):
+        if _NEXT_DOCUMENT.search(text, 3) is None and (path := _object(entries)):
+            yield 0, heading_path(path)
+        return
     begin, first = 0, 0
     for end in [*(match.start() for match in _NEXT_DOCUMENT.finditer(text)), len(text)]:
         last = bisect_left(entries, end, first, key=lambda entry: entry.start)
