@@ -251,6 +251,22 @@ def test_code_keeps_its_text_and_its_language(name: str, language: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "text", "title"),
+    [
+        ("shop/compose.yaml", "services:\n  web:\n    title: none\n", "shop/compose.yaml"),
+        ("a/shop/main.tf", 'title = "x"\n', "shop/main.tf"),
+        ("ci/a.yml", "# Checks\nname: 'All  checks' # daily\non: push\n", "All checks"),
+        ("a.yaml", "asyncapi: 3.0.0\ninfo:\n  version: 1\n  title: Mills\n", "Mills"),
+        ("a/chart.yaml", "name: {{ .Values.name }}\n", "a/chart.yaml"),
+        ("shop/main.py", "name: str = 'mill'\n", None),
+    ],
+)
+def test_what_is_called_alike_in_each_folder_is_called_by_itself_or_by_that(name: str, text: str, title: str) -> None:
+    document = convert(name, text)
+    assert (document.content, document.title) == (text, title)
+
+
+@pytest.mark.parametrize(
     ("name", "data", "text"),
     [
         (

@@ -30,7 +30,10 @@ _FIRST_LETTER = 0xA0  # below it are the marks of the language itself
 
 
 def read(file: FileData, kind: Format) -> Content:
-    """Return code as it is, but letters as such; the format has its language. Dumps of databases are tables."""
+    """Return code as it is, but letters as such; the format has its language.
+
+    Dumps of databases are tables, and descriptions of interfaces the sections of their operations.
+    """
     text = file.text()
     language = kind.language
     if language == "sql" and (dump := read_dump(text)) is not None:
@@ -46,10 +49,11 @@ def read(file: FileData, kind: Format) -> Content:
 
 
 def _title(path: str, text: str) -> str | None:
-    """Return what a file calls itself, such as a workflow; else its name with that of its folder."""
+    """Return what a file calls itself, such as a workflow; else its name with that of its folder, if it is in one."""
     own = _NAMED.search(text[:_BEFORE_NAME])
-    name = " ".join(own[1].strip("\"'").split())[:_LONGEST_NAME] if own is not None else ""
-    return name or "/".join(path.replace("\\", "/").split("/")[-2:])
+    name = " ".join(own[1].strip().strip("\"'").split())[:_LONGEST_NAME] if own is not None else ""
+    place = "/".join(path.replace("\\", "/").split("/")[-2:])
+    return name or (place if "/" in place else None)
 
 
 def _parsed(text: str) -> Any:
