@@ -222,13 +222,13 @@ class _Description:
         if headers := [text_of({name: header}) for name, header in _items(holder.get("headers"))]:
             self._lines((f"Headers of {of}: {'; '.join(headers)}",))
         contents = [*_items(holder.get("content")), *((("", holder),) if "schema" in holder else ())]
-        seen: list[Any] = []
+        seen: set[str] = set()
         for kind, media in contents:
             if not isinstance(media, dict):
                 continue
             schema = media.get("schema")
-            if schema not in seen:
-                seen.append(schema)
+            if (alike := repr(schema)) not in seen:
+                seen.add(alike)
                 if isinstance(schema, dict) and "$ref" not in schema and (about := line_of("", (), schema)[4:]):
                     self._lines((f"{of[0].upper()}{of[1:]}: {about}",))
                 self._list(f"Fields of {of}:", fields_of(schema, ""))
