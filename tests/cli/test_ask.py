@@ -264,7 +264,7 @@ def test_ctrl_c_leaves_a_chat_cleanly(graph: Path, bare: Path) -> None:
         while "characters" not in (text := process.stdout.readline()):
             assert text, "the answer ended without its sources"
         process.send_signal(signal.SIGINT)
-        code = process.wait(30)
+        code = process.wait(120)
         err = process.stderr.read()
     assert code == 0, err
     assert "Traceback" not in err

@@ -63,14 +63,14 @@ def test_the_command_serves_until_it_is_told_to_end(tmp_path: Path) -> None:
         added = httpx.post(f"{address}/db/default/documents", json={"documents": NOTES}, timeout=60)
         assert added.json()["documents"]["added"] == 2
         process.send_signal(signal.SIGTERM)
-        assert process.wait(30) == 0
+        assert process.wait(120) == 0
     with command("--db", graph, "--read-only", MGRAG_API_KEYS=KEY) as (process, address):
         with httpx.Client(base_url=address, headers={"X-API-Key": KEY}, timeout=60) as client:
             assert len(client.get("/db/default/documents").json()["documents"]) == 2
             assert client.post("/db/default/documents", json={"documents": NOTES}).status_code == 403
             assert client.post("/db/default/memory/recall", json={"query": "x"}).status_code == 200
         process.send_signal(signal.SIGINT)
-        assert process.wait(30) == 0
+        assert process.wait(120) == 0
 
 
 def test_the_command_behind_a_proxy_describes_where_it_is_and_shows_its_numbers_to_all(tmp_path: Path) -> None:
