@@ -335,7 +335,7 @@ async def test_of_too_many_records_it_is_told_that_nothing_was_worked_out(monkey
         await kb.insert_many("orders", ORDERS)
         answer = await kb.ask("How many orders are open?")
         assert answer.text.startswith(NOT_WORKED_OUT)
-        assert "orders: its 3 records are more than the 2 that a question looks at" in answer.text
+        assert "orders: with its 3 records there are more than the 2 that a question looks at" in answer.text
         assert NOT_WORKED_OUT not in (await kb.ask("Which customer ordered 3 units?")).text
         assert (await kb.tabulate("orders", measures="count", filters="status=open")).rows == [{"count": 1}]
 

@@ -92,8 +92,8 @@ async def computed(
 def _too_many(name: str, records: int) -> Computed:
     """Return what says that nothing was worked out."""
     line = (
-        f"{name}: its {records} records are more than the {MAX_RECORDS} that a question looks at, so nothing was worked"
-        " out from them; kb.tabulate and mgrag records look at all of them"
+        f"{name}: with its {records} records there are more than the {MAX_RECORDS} that a question looks at, so nothing"
+        " was worked out from them; kb.tabulate and mgrag records look at all of them"
     )
     hit = _hit(line, Seen(name, records), {})
     return Computed(replace(hit, heading="", metadata={COMPUTED: False}))
