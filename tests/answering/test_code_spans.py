@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.rag import KnowledgeBase
-from core.rag.answering.extracts.code_spans import code_spans, comment_on, defined_above
+from core.rag.answering.extracts.code_spans import code_spans, comment_on, declared_below, defined_above
 from core.rag.extraction.source_code import is_code, without_marks
+from tests.growth import check_growth
 
 PYTHON = '''\
 class Mill:
@@ -307,3 +308,42 @@ async def test_an_answer_from_yaml_is_shown_as_such_with_where_it_is(tmp_path: P
         answer = await kb.ask("What is the value of POND in the environment of db in wheels?")
         assert "  - name: POND\n" in answer.text
         assert "value: deep\n" in answer.text
+
+
+DOCUMENTED = {
+    "mill.graphql": (
+        'type Mill {\n  """\n  How high the water stands in the pond.\n  """\n  level(at: Time): Float!\n}\n',
+        "`level(at: Time): Float!` How high the water stands in the pond.",
+    ),
+    "mill.proto": (
+        "message Mill {\n  // Output only. How high the water\n  // stands in the pond.\n  double level = 2;\n}\n",
+        "`double level = 2` How high the water stands in the pond.",
+    ),
+    "Mill.java": (
+        "class Mill {\n  /**\n   * How high the water stands in the pond.\n   */\n  @Metres\n  double level;\n}\n",
+        "`double level` How high the water stands in the pond.",
+    ),
+    "mill.py": (
+        "class Mill:\n    # How high the water stands in the pond.\n    level = 2\n",
+        "class Mill: How high the water stands in the pond.",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DOCUMENTED)
+async def test_what_a_comment_documents_is_shown_with_it(name: str, tmp_path: Path) -> None:
+    code, expected = DOCUMENTED[name]
+    (tmp_path / name).write_text(code)
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.ingest([tmp_path])
+        answer = await kb.ask("Which field says how high the water stands in the pond?")
+        assert expected in answer.text
+
+
+def test_what_is_declared_below_a_comment_is_found_in_linear_time() -> None:
+    for hostile in ("(", "(a", "@", "a(a(a("):
+
+        def find(size: int, text: str = hostile) -> str:
+            return declared_below(f"/** x */\n{text * size}", 4, ("/**",))
+
+        check_growth(find, 200_000)

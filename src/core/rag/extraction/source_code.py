@@ -63,6 +63,16 @@ def is_program(path: str) -> bool:
     return _language(path) not in _NO_PROGRAMS | {""}
 
 
+def documenting(path: str) -> tuple[str, ...]:
+    """Return what comments begin with that document what stands below them; other comments may tell of anything."""
+    match _language(path):
+        case "graphql":
+            return ('"""',)
+        case "proto":
+            return ("//", "/*")
+    return ("/**", "///")
+
+
 def is_nested(path: str) -> bool:
     """Return whether a document is data that is nested by how its lines are indented."""
     return _language(path) == "yaml"

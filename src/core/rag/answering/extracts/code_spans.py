@@ -30,6 +30,9 @@ _EXAMPLE = regex(
 )
 #: What may stand between a comment and the definition that it is on: "#[derive(Debug)]", "@Override", "[Serializable]".
 _ATTRIBUTES = regex(r"\s*(?:(?:#!?\[[^\n]*\]|@[\w.]+(?:\([^\n]*\))?|\[[A-Z]\w*(?:\([^\n]*\))?\])[ \t]*\n[ \t]*)*")
+_DECLARED = regex(
+    r"[ \t]*\n[ \t]*(?:(?:@|#!?\[|\[[A-Z])[^\n]*\n[ \t]*){0,5}(?P<head>[\w$\"'](?:[^\n(]|\([^\n()]{0,100}\)){1,119})"
+)
 #: A statement goes on while brackets are open, but for so many lines only: a quotation may hold one bracket.
 _MOST_LINES = 8
 _LINE = regex(r"^(?P<margin>[ \t]*)(?P<text>(?P<item>-[ \t]+)?\S(?:[^\n]*\S)?)", re.MULTILINE)
@@ -95,6 +98,24 @@ def comment_on(text: str, start: int, end: int) -> tuple[int, int] | None:
         if (_ATTRIBUTES.fullmatch(above) is not None and "\n\n" not in above) or not below.strip():
             return next(((said.start, said.end) for said in _sentences(text, first, last)), None)
     return None
+
+
+def declared_below(text: str, place: int, marks: tuple[str, ...]) -> str:
+    """Return the beginning of the declaration that a comment documents.
+
+    Args:
+        text: Source code.
+        place: Where something is in it.
+        marks: With what comments begin that document what is below them.
+
+    Returns:
+        ``name: String!`` for a place in the line above it; an empty text if there is none, or no such comment.
+    """
+    for first, last in comments(text):
+        if first <= place < last:
+            found = _DECLARED.match(text, last) if text[first:last].lstrip().startswith(marks) else None
+            return found["head"].rstrip(" ([{,;=") if found is not None else ""
+    return ""
 
 
 def _sentences(text: str, start: int, end: int) -> Iterator[Span]:

@@ -15,7 +15,7 @@ from core.rag.answering.extracts.announced import (
     sentence_below,
 )
 from core.rag.answering.extracts.blocks import Block, Shown, block_behind, show
-from core.rag.answering.extracts.code_spans import Span, comment_on, defined_above
+from core.rag.answering.extracts.code_spans import Span, comment_on, declared_below, defined_above
 from core.rag.answering.extracts.headed import end_above_list
 from core.rag.answering.extracts.record_rows import record_cells
 from core.rag.answering.extracts.sentence_ends import STATES
@@ -24,7 +24,7 @@ from core.rag.answering.extracts.table_rows import is_row, with_head
 from core.rag.answering.extracts.wide_rows import narrowed
 from core.rag.answering.markers import is_in_block, replace_markers
 from core.rag.answering.types import Passage
-from core.rag.extraction.source_code import without_marks
+from core.rag.extraction.source_code import documenting, without_marks
 from core.rag.headings import last_heading
 from core.rag.indexing.splitting.sentences import is_heading, sentence_spans
 from libs.dataloader.formats.program_logs import is_log_header
@@ -75,6 +75,9 @@ def said_by(passage: Passage, place: Span, asked: Collection[str] = ()) -> str:
         return cut(said, LONGEST_EXTRACT)
     if place.said:
         line = said = shown(without_marks(sentence), passage, place.start)
+        declared = declared_below(text, place.start, documenting(passage.hit.path))
+        if declared and "`" not in declared:
+            line = said = f"`{declared}` {said}"
     else:
         line = " ".join(without_marks(sentence).split())
         said = f"`{line}`" if len(line) <= LONGEST_EXTRACT and "`" not in line else shown(sentence)
