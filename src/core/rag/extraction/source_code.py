@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from core.rag.extraction.records import without_field_names
-from libs.dataloader.formats.program_logs import is_log_header
+from libs.dataloader.formats.program_logs import is_log
 from libs.dataloader.formats.registry import FORMATS
 from libs.regexes import regex
 
@@ -99,8 +99,7 @@ def told(content: str, path: str, metadata: Mapping[str, Any]) -> str:
     if not is_program(path):
         if "row" not in metadata:
             return content
-        header = metadata.get("table_header") or content.partition("\n")[0]
-        return "" if is_log_header(header) else without_field_names(content)
+        return "" if is_log(metadata.get("table_header") or content) else without_field_names(content)
     parts: list[str] = []
     done = 0
     for start, end in comments(content):

@@ -173,7 +173,7 @@ def _time(text: str) -> str:
     return _FRACTION.sub(r"\1.", text)
 
 
-def is_log_header(line: str) -> bool:
-    """Return whether a line names the columns of a log, as :func:`read_program_log` writes them."""
-    columns = set(row_cells(line))
+def is_log(table: str) -> bool:
+    """Return whether the first line of a table names the columns of a log, as :func:`read_program_log` writes them."""
+    columns = set(row_cells(table.partition("\n")[0]))
     return "time" in columns and columns <= _ALL_COLUMNS and not columns.isdisjoint(_BY_PROGRAMS)

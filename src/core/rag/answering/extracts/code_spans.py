@@ -30,9 +30,8 @@ _EXAMPLE = regex(
 )
 #: What may stand between a comment and the definition that it is on: "#[derive(Debug)]", "@Override", "[Serializable]".
 _ATTRIBUTES = regex(r"\s*(?:(?:#!?\[[^\n]*\]|@[\w.]+(?:\([^\n]*\))?|\[[A-Z]\w*(?:\([^\n]*\))?\])[ \t]*\n[ \t]*)*")
-_DECLARED = regex(
-    r"[ \t]*\n[ \t]*(?:(?:@|#!?\[|\[[A-Z])[^\n]*\n[ \t]*){0,5}(?P<head>[\w$\"'](?:[^\n(]|\([^\n()]{0,100}\)){1,119})"
-)
+#: The beginning of a declaration, up to brackets that do not close in its line.
+_HEAD = regex(r"[\w$\"'](?:[^\n(]|\([^\n()]{0,100}\)){1,119}")
 #: A statement goes on while brackets are open, but for so many lines only: a quotation may hold one bracket.
 _MOST_LINES = 8
 _LINE = regex(r"^(?P<margin>[ \t]*)(?P<text>(?P<item>-[ \t]+)?\S(?:[^\n]*\S)?)", re.MULTILINE)
@@ -113,8 +112,11 @@ def declared_below(text: str, place: int, marks: tuple[str, ...]) -> str:
     """
     for first, last in comments(text):
         if first <= place < last:
-            found = _DECLARED.match(text, last) if text[first:last].lstrip().startswith(marks) else None
-            return found["head"].rstrip(" ([{,;=") if found is not None else ""
+            between = _ATTRIBUTES.match(text, last)
+            if between is None or "\n" not in between[0] or "\n\n" in between[0]:
+                return ""
+            found = _HEAD.match(text, between.end()) if text[first:last].lstrip().startswith(marks) else None
+            return found[0].rstrip(" ([{,;=") if found is not None else ""
     return ""
 
 

@@ -27,7 +27,7 @@ from core.rag.answering.types import Passage
 from core.rag.extraction.source_code import documenting, without_marks
 from core.rag.headings import last_heading
 from core.rag.indexing.splitting.sentences import is_heading, sentence_spans
-from libs.dataloader.formats.program_logs import is_log_header
+from libs.dataloader.formats.program_logs import is_log
 from libs.regexes import regex
 
 #: Items of a list, or rows of a table, that a sentence announces.
@@ -67,7 +67,7 @@ def said_by(passage: Passage, place: Span, asked: Collection[str] = ()) -> str:
         if not of_table and not of_record and (in_block or not is_record(sentence)):
             return shown(sentence, passage, place.start)
         cells = with_head(text, place.start, place.end, passage.hit.table_header) if of_table else of_record or sentence
-        if of_table and is_log_header(passage.hit.table_header or text.partition("\n")[0]):
+        if of_table and is_log(passage.hit.table_header or text):
             cells = replace_markers(cells, lambda marker: marker[0].translate(_PARENTHESES))  # no notes are there
         said = shown(cells, None if of_table else passage, place.start, 3 * len(cells))
         if asked:

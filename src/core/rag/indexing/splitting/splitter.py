@@ -25,7 +25,7 @@ from core.rag.indexing.splitting.sections import RUNNING, Section, cut_sections,
 from core.rag.indexing.splitting.tokens import EvenTokens, FunctionTokens, TokenCounter, WordLlamaTokens
 from core.rag.indexing.splitting.turns import with_turns
 from core.rag.indexing.splitting.underlined import underlined_headings
-from libs.dataloader.formats.program_logs import is_log_header
+from libs.dataloader.formats.program_logs import is_log
 from libs.dataloader.types import PLACES, STRUCTURAL_KEYS, ChunkMetadata, Document, DocumentChunk, table_places
 
 DEFAULT_CHUNK_SIZE = 1024
@@ -260,9 +260,9 @@ class TextSplitter:
             return [(sections[0].start, sections[0].end, sections[0].heading, None)]
         spans: list[tuple[int, int, str, Table | None]] = []
         for section in sections:
-            is_log = section.kind == "table" and is_log_header(text[section.start : text.find("\n", section.start)])
-            size = self.whole_size if is_log else self.chunk_size
-            if self._counter.fits(text[section.start : section.end], size):
+            within = text[section.start : section.end]
+            size = self.whole_size if section.kind == "table" and is_log(within) else self.chunk_size
+            if self._counter.fits(within, size):
                 spans.append((section.start, section.end, section.heading, _whole_table(section)))
                 continue
             breaks, tables = self._breaks(text, section, structure)
