@@ -26,7 +26,7 @@ from core.rag.analysis.numbered import (
 )
 
 #: Raised whenever the same text gives other words, so that documents are analysed again.
-ANALYSIS_VERSION = 13
+ANALYSIS_VERSION = 14
 
 __all__ = [
     "ANALYSIS_VERSION",

@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Final
 
+from core.rag.analysis.english_spellings import one_spelling
 from core.rag.analysis.stopwords import OTHER_SCRIPTS, stop_words
 from libs.regexes import regex
 
@@ -180,6 +181,8 @@ def sign_of(token: str, *, bare: bool = False) -> str:
 
 def latin_stems(words: list[str], language: str) -> list[str]:
     """Return the stems of many folded words in Latin letters, in one call."""
+    if language == "english":
+        words = [one_spelling(word) for word in words]
     with _lock:
         stems: list[str] = _stemmer(language).stemWords(words)
     if language == "english":
