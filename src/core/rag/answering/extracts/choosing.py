@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from core.rag.answering.extracts.scoring import Sentence
+from core.rag.answering.extracts.sentence import Sentence
 from core.rag.answering.types import Intent, Passage
 from core.rag.indexing.splitting.sentences import is_in_quotation, without_quotation_marks
 

@@ -21,7 +21,8 @@ from core.rag.answering.extracts.items import (
     speaker,
     under,
 )
-from core.rag.answering.extracts.scoring import Sentence, scored
+from core.rag.answering.extracts.scoring import scored
+from core.rag.answering.extracts.sentence import Sentence
 from core.rag.answering.extracts.showing import LONGEST_EXTRACT, shown
 from core.rag.answering.markers import is_in_block
 from core.rag.answering.types import Citation, Intent, Passage

@@ -175,6 +175,17 @@ def code_behind(text: str, place: Span) -> Block | None:
     return block_behind(text, place.end) if introduces and not is_in_block(text, place.start) else None
 
 
+def shows_code(passage: Passage, place: Span) -> bool:
+    """Return whether a sentence says something in code (a command, a setting), or announces some."""
+    text = passage.hit.content
+    if passage.hit.is_code or is_row(text, place.start, passage.hit.table_header):
+        return False
+    if is_in_block(text, place.start) or "`" in text[place.start : place.end]:
+        return True
+    below = sentence_below(text, place.end)
+    return code_behind(text, place) is not None or (below is not None and "`" in text[slice(*below)])
+
+
 def sentences_behind(passage: Passage, place: Span) -> list[Span]:
     """Return what a sentence announces if it begins the next paragraph, such as a line of code; and what that does."""
     text, found = passage.hit.content, [place]

@@ -12,7 +12,7 @@ from core.rag.answering.extracts.record_rows import record_cells
 from core.rag.answering.extracts.table_rows import cell_name, named_cells, row_at
 
 if TYPE_CHECKING:
-    from core.rag.answering.extracts.scoring import Sentence
+    from core.rag.answering.extracts.sentence import Sentence
     from core.rag.retrieval.hits import Hit
 
 

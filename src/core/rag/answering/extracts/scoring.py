@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -29,6 +29,7 @@ from core.rag.answering.extracts.headed import (
     share_answered,
     words_asked,
 )
+from core.rag.answering.extracts.items import shows_code
 from core.rag.answering.extracts.kinds import Kind, asks_when, kind_asked
 from core.rag.answering.extracts.labelled import named_lines
 from core.rag.answering.extracts.lives import Lives
@@ -36,6 +37,7 @@ from core.rag.answering.extracts.named_rows import named_rows
 from core.rag.answering.extracts.readable import readable_spans
 from core.rag.answering.extracts.record_rows import record_cells
 from core.rag.answering.extracts.sections import Sections
+from core.rag.answering.extracts.sentence import Sentence
 from core.rag.answering.extracts.sentence_ends import ASKS, STATES
 from core.rag.answering.extracts.subjects import asks_for_heading
 from core.rag.answering.extracts.substance import LITTLE, asks_for_source, only_points, substance
@@ -72,6 +74,8 @@ _DEFINES = 0.5
 _STEPS = 0.5
 #: that it is in a section that is there for what is asked, of a passage that is about the rest of the question,
 _SECTION = 0.8
+#: that it is below a heading that asks the same,
+_ASKED = 1.0
 #: what share of the question it names with whole cells of a row of a table: "Flow" is not "Flow rate",
 _CELLS = 0.5
 #: of which this part is left if its first cell is not among these: it mentions them, and is about something else,
@@ -91,36 +95,6 @@ _LONG = 5
 _NEARLY = 0.6
 #: And what share of its own words these are: "You delivered it to Barrymore, did you?" is not "Who is Barrymore?".
 _PARTLY = 0.4
-
-
-@dataclass(frozen=True, slots=True)
-class Sentence:
-    """A sentence of a passage.
-
-    Attributes:
-        passage: The index of the passage.
-        place: Where it is in it.
-        text: As it stands there; of a record of a file, its cells.
-        words: Its words, analysed; of a row of a table with the names of its columns.
-        score: How well it answers, from 0 to about 2.
-        about: How much of that is for what it is about, not only for being of the kind that is asked for; all of it in
-            a passage that the graph led to, which need not have a word of the question.
-        points: Whether it only says where to read on.
-        subject: What it is about, as a heading or the title says, if it shares no word with it itself.
-        asked_for: Whether the question asks for that: then these are all headings above it.
-        headed: Whether it is the heading of a list.
-    """
-
-    passage: int
-    place: Span
-    text: str
-    words: frozenset[str] = frozenset()
-    score: float = 0.0
-    about: float = 0.0
-    points: bool = False
-    subject: str = ""
-    asked_for: bool = False
-    headed: bool = False
 
 
 async def scored(
@@ -210,6 +184,7 @@ def _rated(
     names, defined = asked_names(question), set(asked_words(question))
     wanted_of_code = _wanted_of_code(question, sources, sentences, defined)
     of_heading, of_time, of_imports = asks_for_heading(question), asks_when(question), asks_for_imports(question)
+    of_way = asks_how_to(question)
     rows = named_rows(question, sources, sentences, wanted)
     lines = named_lines([(sources[one.passage], one.place) for one in sentences], wanted)
     rated = []
@@ -222,15 +197,15 @@ def _rated(
             part *= LITTLE
         own = weights[one.passage]
         asked = math.fsum(own[term] for term in one.words & own.keys()) / totals[one.passage]
-        of_section = sections.share(one.passage, one.place)
+        of_section, answers = sections.share(one.passage, one.place), sections.answers(one.passage, one.place)
         is_called = sections.nearness(one.passage, one.place) if is_entitled[one.passage] else 0.0
-        if one.place.said and (entitled_to := max(of_section, is_called)):
+        if one.place.said and (entitled_to := max(of_section, is_called, answers)):
             asked = max(asked, entitled_to * (1.0 - _GIVEN) + _GIVEN * asked)
         if line := line or row.record:  # what stands above it, or a record is called, is as good as said in it
             full = {term: value / (_GIVEN if term in source.names else 1.0) for term, value in own.items()}
             share = math.fsum(full[term] for term in line & full.keys()) / (sum(full.values()) or 1.0)
             asked = max(asked, share) + _CELLS * share
-        score = asked + _MEANING * max(meant, 0.0) + _SECTION * of_section
+        score = asked + _MEANING * max(meant, 0.0) + _SECTION * of_section + _ASKED * answers
         if row.named and not row.record:
             share = math.fsum(own[term] for term in row.named & own.keys()) / totals[one.passage]
             score += (_CELLS if row.first else _CELLS * _MENTIONED) * share
@@ -240,12 +215,12 @@ def _rated(
             score, part = score + _DEFINES, 1.0
         elif names and not defined.isdisjoint(defined_words(one.text, *names)):
             score += _DEFINES
-        is_of_kind = kind is not None and kind(one.text)
+        is_of_kind = (kind is not None and kind(one.text)) or (of_way and shows_code(source.passage, one.place))
         path = source.headings.path(one.place.start) if of_heading else ""
         if of_time and not is_of_kind and one.place.said:
             path = path or source.headings.dated(one.place.start)
         of_kind = _OF_KIND if is_of_kind or (of_time and path) else 0.0
-        subject = path or source.headings.subject(one.place.start, one.text, one.words, wanted)
+        subject = path or ("" if answers else source.headings.subject(one.place.start, one.text, one.words, wanted))
         if hit.is_code and is_beside_the_point(question, hit.path, hit.heading):
             part *= LESS
         if lists_sources(hit.heading) and not asks_for_source(question):

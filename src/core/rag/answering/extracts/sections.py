@@ -1,4 +1,7 @@
-"""Sentences of sections that a question asks for by what they are for: "What do I need …?" asks for "Ingredients"."""
+"""Sentences of sections that a question asks for by what they are for, and of those whose headings ask the same.
+
+"What do I need …?" asks for "Ingredients", and "How do I make a backup?" stands above its answer.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,15 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from core.rag.analysis import analyze, asked_dates, date_words, document_words
+from core.rag.analysis.filler_phrases import without_asking
 from core.rag.analysis.purposes import Purpose, purpose_asked
 from core.rag.answering.extracts.called import Source
 from core.rag.answering.extracts.code_spans import Span
+from core.rag.answering.extracts.headed import asks_how_to, words_asked
+from core.rag.answering.extracts.sentence_ends import ASKS
 from core.rag.headings import headings_of
 from core.rag.retrieval.ordering.asked_sections import WITHIN
+from libs.regexes import regex
 
 #: What the names of a passage have to have of the question, and of what those of the best one have.
 _LEAST = 0.25
@@ -20,6 +27,11 @@ _TOLD = 1 / 3
 #: Characters of a section that are its beginning; and how much further down a sentence counts half.
 _BEGINNING = 200
 _HALF = 1000
+#: What share of the question a heading that is one has to ask, and what share of its own words that has to be.
+_ASKED = 0.6
+_ASKING = 0.4
+#: What is between several questions in a heading, or two halves of one; what it says in brackets is left out.
+_NEXT = regex(r"[?？؟]\s+|\s*\([^()]*\)\W*|[,;]\s+(?:and|or|und|oder|et|ou|y|e|o)\s+")
 
 
 class Sections:
@@ -29,6 +41,8 @@ class Sections:
         """Find out whether it does, and which passages are about the rest of it."""
         self._purpose = purpose_asked(question)
         self._sources = sources
+        self._asked = [words_asked(without_asking(question), source.language) for source in sources]
+        self._below: dict[tuple[int, str], float] = {}
         self._shares: list[float] = []
         if self._purpose is not None:
             rest = self._purpose.rest(question)
@@ -64,6 +78,25 @@ class Sections:
         start = source.headings.end_above(place.start, purpose.is_of)
         is_below = start is None and not purpose.is_of(above[0])
         return self._shares[index] * (WITHIN if is_below else 1.0) * self._near(index, place.start - (start or 0))
+
+    def answers(self, index: int, place: Span) -> float:
+        """Return how much of the question the heading above a sentence asks, at most 1; 0 if it asks another one.
+
+        Of a heading with several questions, one of them may be it: "What is a namespace? How do I make one?". The
+        further down, the less, as above.
+        """
+        name = self._sources[index].headings.over(place.start)
+        if (share := self._below.get((index, name))) is None:
+            is_question = ASKS.search(name) is not None or asks_how_to(name)
+            parts = _NEXT.split(name) if is_question else ()
+            share = self._below[index, name] = max((self._same(index, part) for part in parts), default=0.0)
+        return share and share * self.nearness(index, place)
+
+    def _same(self, index: int, question: str) -> float:
+        asked = self._asked[index]
+        own = words_asked(without_asking(question), self._sources[index].language)
+        same = len(own & asked)
+        return same / len(asked) if same >= max(_ASKED * len(asked), _ASKING * len(own), 1) else 0.0
 
     def nearness(self, index: int, place: Span) -> float:
         """Return how near a sentence is to the beginning of its section: from 1 there to 0; 1 without headings."""
