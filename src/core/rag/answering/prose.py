@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from core.rag.extraction.patterns import IDENTIFIER
-from core.rag.extraction.source_code import is_code
+from core.rag.extraction.source_code import configuration_language, is_code
 from core.rag.retrieval.hits import Hit
 from libs.regexes import regex
 
@@ -67,8 +67,8 @@ def is_beside_the_point(question: str, path: str, heading: str) -> bool:
 def best_to_read(question: str, hits: Sequence[Hit], limit: int) -> list[Hit]:
     """Return the best hits; those count less that are seldom written to answer such a question.
 
-    That is source code where the question is not about it, tests where it asks for none, all else where it asks for
-    one, and the texts of licences.
+    That is source code where the question is not about it, unless it is a configuration, tests where it asks for none,
+    all else where it asks for one, and the texts of licences.
 
     Args:
         question: The question.
@@ -79,7 +79,7 @@ def best_to_read(question: str, hits: Sequence[Hit], limit: int) -> list[Hit]:
     less_licences = _OF_LICENCES.search(question) is None
 
     def score(hit: Hit) -> float:
-        code = less_code and hit.is_code
+        code = less_code and hit.is_code and not configuration_language(hit.path)
         test = is_beside_the_point(question, hit.path, hit.heading)
         licence = less_licences and _LICENCE.search(hit.path) is not None
         return float(hit.score * LESS ** (code + test + licence))

@@ -8,7 +8,7 @@ from typing import Any
 
 from core.rag.extraction.records import without_field_names
 from libs.dataloader.formats.program_logs import is_log
-from libs.dataloader.formats.registry import FORMATS
+from libs.dataloader.formats.registry import named_format
 from libs.regexes import regex
 
 #: What opens and closes a comment, and is no part of a path or pattern in quotes: ``'/api/*'``, ``"src/**/*.ts"``.
@@ -40,6 +40,8 @@ DOCSTRING = ('"""', "'''")
 _NO_PROGRAMS = frozenset(
     ("xml", "yaml", "toml", "ini", "diff", "css", "sql", "cypher", "graphql", "proto", "terraform", "vue", "svelte")
 )
+#: Those that consist of settings: names with values.
+_CONFIGURATIONS = frozenset(("yaml", "toml", "ini", "terraform", "dockerfile", "make"))
 #: A name of several words, as only code writes them: ``pondLevel``, ``pond_level``, ``TidalMill``; or what is called
 #: or defined: ``grind(``.
 _IDENTIFIER = regex(r"(?<!\w)(?:[A-Za-z]+[a-z0-9][A-Z]\w*|[A-Z]+[A-Z][a-z]\w*|[A-Za-z][A-Za-z0-9]*_\w+|[a-z]\w*\(\)?)")
@@ -70,17 +72,19 @@ def documenting(path: str) -> tuple[str, ...]:
             return ('"""',)
         case "proto":
             return ("//", "/*")
+        case language if language in _CONFIGURATIONS:
+            return ("#", ";", "//", "/*")
     return ("/**", "///")
 
 
-def is_nested(path: str) -> bool:
-    """Return whether a document is data that is nested by how its lines are indented."""
-    return _language(path) == "yaml"
+def configuration_language(path: str) -> str:
+    """Return the language of a document of settings, names with values or with others below them; else ""."""
+    language = _language(path)
+    return language if language in _CONFIGURATIONS else ""
 
 
 def _language(path: str) -> str:
-    name = path.rpartition("/")[2]
-    kind = FORMATS.get(name[name.rfind(".") :].lower()) if "." in name else None
+    kind = named_format(path.rpartition("/")[2])
     return kind.language if kind is not None and kind.reader == "code" else ""
 
 

@@ -24,8 +24,9 @@ _NAMED = regex(r"^(?:name|title|info:\n(?:[ ]+\S.*\n){0,9}?[ ]+title):[ ]+([^\s>
 _BEFORE_NAME = 4_000
 _LONGEST_NAME = 200
 #: Languages of which the files of each part of a project have the same names: ``compose.yaml``, ``main.tf``.
-_CALLED_ALIKE = frozenset(("yaml", "terraform"))
+_CALLED_ALIKE = frozenset(("yaml", "terraform", "dockerfile", "make", "ini", "toml"))
 _DEEPEST_YAML = 100
+_FEWEST_PARTS, _MOST_PARTS = 2, 3
 _FIRST_LETTER = 0xA0  # below it are the marks of the language itself
 
 
@@ -44,15 +45,19 @@ def read(file: FileData, kind: Format) -> Content:
         text = clean_text(written.sub(_letter, text))
     if file.extension == ".m" and _OBJECTIVE_C.search(text) is None:
         language = "matlab"
-    title = _title(file.path, text) if language in _CALLED_ALIKE else None
+    title = _title(file, text) if language in _CALLED_ALIKE else None
     return Content(text, f"code:{language}", title, metadata={"language": language})
 
 
-def _title(path: str, text: str) -> str | None:
-    """Return what a file calls itself, such as a workflow; else its name with that of its folder, if it is in one."""
+def _title(file: FileData, text: str) -> str | None:
+    """Return what a file calls itself, such as a workflow; else its name with those of two folders, if it is in some.
+
+    Of what is loaded, the names above its folder are none: ``shop/backend/Dockerfile``, ``shop/compose.yaml``.
+    """
     own = _NAMED.search(text[:_BEFORE_NAME])
     name = " ".join(own[1].strip().strip("\"'").split())[:_LONGEST_NAME] if own is not None else ""
-    place = "/".join(path.replace("\\", "/").split("/")[-2:])
+    below = (file.uri or "").removeprefix(file.root_uri).count("/") if file.root_uri else 0
+    place = "/".join(file.path.replace("\\", "/").split("/")[-min(max(below, _FEWEST_PARTS), _MOST_PARTS) :])
     return name or (place if "/" in place else None)
 
 

@@ -190,6 +190,13 @@ _NAMES: dict[str, Format] = {
     **dict.fromkeys(("robots.txt", "requirements.txt"), TEXT),
 }
 
+
+def named_format(name: str) -> Format | None:
+    """Return the format that the name of a file stands for (``main.tf``, ``Dockerfile``); ``None`` if it is none."""
+    extension = name[name.rfind(".") :].lower() if "." in name.lstrip(".") else ""
+    return _NAMES.get(name.lower()) or FORMATS.get(extension)
+
+
 _ODF = b"mimetype" + _OPEN_DOCUMENT.encode()
 _WORKBOOK_VERSIONS = (b"\x00", b"\x02", b"\x04", b"\x08")
 _ODF_KINDS = ((b"text", ODT), (b"spreadsheet", ODS), (b"presentation", ODP))
@@ -250,7 +257,7 @@ def find_format(name: str, data: bytes, mime_type: str | None = None) -> Format:
         UnreadableError: if it is of a kind that holds no text, naming the kind.
     """
     extension = name[name.rfind(".") :].lower() if "." in name.lstrip(".") else ""
-    by_name = _NAMES.get(name.lower()) or FORMATS.get(extension)
+    by_name = named_format(name)
     if (found := _by_signature(data, by_name)) is not None:
         return found
     found = _by_media_type(mime_type)

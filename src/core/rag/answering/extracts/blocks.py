@@ -58,8 +58,8 @@ def block_at(text: str, place: int) -> Block | None:
     return _block(text, 0 if opening is None else opening.end() + 1, opening)
 
 
-def lines_at(text: str, place: Span) -> Block | None:
-    """Return a statement of several lines in a passage of data (YAML), or a name with what stands below it, as a block.
+def lines_at(text: str, place: Span, language: str) -> Block | None:
+    """Return a statement of several lines in a configuration, or a name with what stands below it, as a block.
 
     ``None`` for a single line with nothing below it, and for comments.
     """
@@ -67,7 +67,7 @@ def lines_at(text: str, place: Span) -> Block | None:
     if place.said or text[begin : place.start].strip():
         return None
     end = max(place.end, nested_end(text, begin, _MOST_LINES))
-    return Block(begin, end, "yaml") if "\n" in text[place.start : end] else None
+    return Block(begin, end, language) if "\n" in text[place.start : end] else None
 
 
 def block_behind(text: str, end: int) -> Block | None:

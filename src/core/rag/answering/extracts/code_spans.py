@@ -35,6 +35,9 @@ _HEAD = regex(r"[\w$\"'](?:[^\n(]|\([^\n()]{0,100}\)){1,119}")
 #: A statement goes on while brackets are open, but for so many lines only: a quotation may hold one bracket.
 _MOST_LINES = 8
 _LINE = regex(r"^(?P<margin>[ \t]*)(?P<text>(?P<item>-[ \t]+)?\S(?:[^\n]*\S)?)", re.MULTILINE)
+#: What a comment tells of a setting by its name, as the charts of Bitnami do.
+_TOLD = regex(r"@param[ \t]+(?:\S*\.)?(?P<name>[\w-]+)")
+_CLOSING = regex(r"[ \t]*\n(?P<margin>[ \t]*)[\])}]+[,;]?(?=[ \t]*(?:\n|\Z))")
 
 
 class Span(NamedTuple):
@@ -110,14 +113,27 @@ def declared_below(text: str, place: int, marks: tuple[str, ...]) -> str:
     Returns:
         ``name: String!`` for a place in the line above it; an empty text if there is none, or no such comment.
     """
+    begin = documented(text, place, marks)
+    found = _HEAD.match(text, begin) if begin is not None else None
+    return found[0].rstrip(" ([{,;=:") if found is not None else ""
+
+
+def documented(text: str, place: int, marks: tuple[str, ...]) -> int | None:
+    """Return where the declaration begins that a comment at a place documents; ``None`` as above."""
     for first, last in comments(text):
         if first <= place < last:
+            if (told := _TOLD.match(text, place)) is not None:
+                named = re.compile(rf"^[ \t]*({re.escape(told['name'])})[ \t]*:(?=\s)", re.MULTILINE).search(text, last)
+                return named.start(1) if named is not None else None
             between = _ATTRIBUTES.match(text, last)
             if between is None or "\n" not in between[0] or "\n\n" in between[0]:
-                return ""
-            found = _HEAD.match(text, between.end()) if text[first:last].lstrip().startswith(marks) else None
-            return found[0].rstrip(" ([{,;=") if found is not None else ""
-    return ""
+                return None
+            line, begin = _LINE.match(text, text.rfind("\n", 0, place) + 1), between.end()
+            margin = text[text.rfind("\n", 0, begin) + 1 : begin]
+            if line is not None and line["text"].startswith(marks) and line["margin"] != margin:
+                return None  # a comment that is further in is on what stands above it
+            return begin if text[first:last].lstrip().startswith(marks) else None
+    return None
 
 
 def _sentences(text: str, start: int, end: int) -> Iterator[Span]:
@@ -165,7 +181,7 @@ def _statements(text: str, start: int, end: int) -> Iterator[Span]:
 def nested_end(text: str, start: int, most: int) -> int:
     """Return where the lines end that stand below the line at a place, by how they are indented, and up to how many."""
     lines = [match for match, _ in zip(_LINE.finditer(text, start), range(most + 1), strict=False)]
-    return lines[min(_below(lines, 0, most), most) - 1].end("text") if lines else start
+    return _closed(text, lines[0], lines[min(_below(lines, 0, most), most) - 1], len(text)) if lines else start
 
 
 def _nested(text: str, start: int, end: int) -> Iterator[Span]:
@@ -174,8 +190,14 @@ def _nested(text: str, start: int, end: int) -> Iterator[Span]:
     while number < len(lines):
         last = _below(lines, number, _MOST_LINES)
         last = last if last - number <= _MOST_LINES else number + 1
-        yield Span(lines[number].start("text"), lines[last - 1].end("text"), said=False)
+        yield Span(lines[number].start("text"), _closed(text, lines[number], lines[last - 1], end), said=False)
         number = last
+
+
+def _closed(text: str, first: re.Match[str], last: re.Match[str], end: int) -> int:
+    """Return where lines end, with the one behind them that closes what the first one opens."""
+    closing = _CLOSING.match(text, last.end("text"), end) if first is not last else None
+    return closing.end() if closing is not None and closing["margin"] == first["margin"] else last.end("text")
 
 
 def _below(lines: Sequence[re.Match[str]], number: int, most: int) -> int:

@@ -23,10 +23,11 @@ from core.rag.answering.extracts.items import (
 )
 from core.rag.answering.extracts.scoring import scored
 from core.rag.answering.extracts.sentence import Sentence
+from core.rag.answering.extracts.settings import where_in
 from core.rag.answering.extracts.showing import LONGEST_EXTRACT, shown
 from core.rag.answering.markers import is_in_block
 from core.rag.answering.types import Citation, Intent, Passage
-from core.rag.extraction.source_code import is_nested
+from core.rag.extraction.source_code import configuration_language, without_marks
 from core.rag.headings import last_heading
 
 if TYPE_CHECKING:
@@ -37,7 +38,6 @@ NOT_SET = "no language model is set"
 NOT_ASKED = "no language model was asked"
 #: What share of the best score sentences need that come instead of those shown before.
 _GOOD_ENOUGH = 0.5
-_LONGEST_NAME = 120
 #: The beginning of the first line of the answer.
 LABEL = "Extracts from the sources"
 #: The same if nothing that was found seems relevant to the question.
@@ -142,7 +142,7 @@ def _runs(passage: Passage, taken: Sequence[Sentence], asked: Collection[str]) -
     """Return the chosen sentences of a passage as they are shown; those that follow each other together."""
     text = passage.hit.content
     taken = _with_comments(passage, taken) if passage.hit.is_code else taken
-    starts = {one.place.start for one in taken}
+    starts, language = {one.place.start for one in taken}, configuration_language(passage.hit.path)
     runs: list[list[_Said]] = []
     before: Span | None = None
     for one in taken:
@@ -150,7 +150,7 @@ def _runs(passage: Passage, taken: Sequence[Sentence], asked: Collection[str]) -
         if not passage.hit.is_code:
             block = block_at(text, one.place.start)
         else:
-            block = lines_at(text, one.place) if is_nested(passage.hit.path) else None
+            block = lines_at(text, one.place, language) if language else None
         said = said_by(passage, one.place, asked) if block is None else ""
         is_shown = last is not None and (said in last.listed if block is None else last.block == block)
         if last is not None and (is_shown or one.place.start < last.end):
@@ -169,8 +169,10 @@ def _runs(passage: Passage, taken: Sequence[Sentence], asked: Collection[str]) -
             continue
         introduced = introduction(passage, one.place, starts)
         if code.below:
-            of = _name_above(passage).rstrip(": ")
+            of = where_in(passage.hit, one.place.start) if language else _name_above(passage).rstrip(": ")
             name = introduced.rstrip() or (f"{of}:" if of else "")
+            comment = comment_on(text, one.place.start, one.place.end) if language else None
+            name = f"{name} {shown(without_marks(text[slice(*comment)]))}".lstrip() if comment is not None else name
             end = block.end if block is not None and passage.hit.is_code else 0
             runs.append([_Said(name, code.below, worth(one), {passage.number: None}, block, end)])
             continue
@@ -196,10 +198,8 @@ def _runs(passage: Passage, taken: Sequence[Sentence], asked: Collection[str]) -
 
 
 def _name_above(passage: Passage) -> str:
-    """Return what code is called that is shown without a sentence before it: of data, where in that it is."""
-    hit = passage.hit
-    is_short = hit.is_code and len(hit.heading) <= _LONGEST_NAME
-    return (hit.heading if is_short else last_heading(hit.heading)) or hit.title
+    """Return what code is called that is shown without a sentence before it."""
+    return last_heading(passage.hit.heading) or passage.hit.title
 
 
 def _with_comments(passage: Passage, taken: Sequence[Sentence]) -> list[Sentence]:

@@ -19,12 +19,13 @@ from core.rag.answering.extracts.code_spans import Span, comment_on, declared_be
 from core.rag.answering.extracts.headed import end_above_list
 from core.rag.answering.extracts.record_rows import record_cells
 from core.rag.answering.extracts.sentence_ends import STATES
+from core.rag.answering.extracts.settings import names_above, where_in
 from core.rag.answering.extracts.showing import LONGEST_EXTRACT, cut, is_record, shown
 from core.rag.answering.extracts.table_rows import is_row, with_head
 from core.rag.answering.extracts.wide_rows import narrowed
 from core.rag.answering.markers import is_in_block, replace_markers
 from core.rag.answering.types import Passage
-from core.rag.extraction.source_code import documenting, without_marks
+from core.rag.extraction.source_code import configuration_language, documenting, without_marks
 from core.rag.headings import last_heading
 from core.rag.indexing.splitting.sentences import is_heading, sentence_spans
 from libs.dataloader.formats.program_logs import is_log
@@ -84,9 +85,12 @@ def said_by(passage: Passage, place: Span, asked: Collection[str] = ()) -> str:
         comment = comment_on(text, place.start, place.end)
         if comment is not None:
             said = f"{said} {shown(without_marks(text[slice(*comment)]), longest=_LONGEST_ITEM)}"
-    heading = last_heading(passage.hit.heading).strip()
-    of = defined_above(text, place.start)
-    of = heading if heading.startswith(of) else of  # `impl Default` of `impl Default for Mill`
+    if configuration_language(passage.hit.path):
+        of = where_in(passage.hit, place.start) if passage.hit.heading or names_above(text, place.start) else ""
+    else:
+        heading = last_heading(passage.hit.heading).strip()
+        of = defined_above(text, place.start)
+        of = heading if heading.startswith(of) else of  # `impl Default` of `impl Default for Mill`
     return said if not of or of in line else f"{of}: {said.removeprefix('… ')}"
 
 

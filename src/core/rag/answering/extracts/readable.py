@@ -12,7 +12,7 @@ from core.rag.answering.extracts.showing import INCLUDES, has_words
 from core.rag.answering.extracts.table_rows import is_head
 from core.rag.answering.markers import is_in_block
 from core.rag.answering.types import Passage
-from core.rag.extraction.source_code import is_nested
+from core.rag.extraction.source_code import configuration_language
 from core.rag.extraction.words import normalize_name
 from core.rag.headings import headings_of
 from core.rag.indexing.splitting.sentences import is_heading, is_title_line, sentence_spans
@@ -52,7 +52,7 @@ def readable_spans(passage: Passage) -> list[Span]:
     """Return the spans of readable sentences; heads of tables and headings without a figure if nothing else is."""
     text = passage.hit.content
     if passage.hit.is_code:
-        return code_spans(text, nested=is_nested(passage.hit.path))
+        return code_spans(text, nested=bool(configuration_language(passage.hit.path)))
     if records := record_spans(passage.hit):
         return records
     # Without the empty name, which a text without headings has, and every long sentence.

@@ -39,6 +39,7 @@ from core.rag.answering.extracts.record_rows import record_cells
 from core.rag.answering.extracts.sections import Sections
 from core.rag.answering.extracts.sentence import Sentence
 from core.rag.answering.extracts.sentence_ends import ASKS, STATES
+from core.rag.answering.extracts.settings import named_settings
 from core.rag.answering.extracts.subjects import asks_for_heading
 from core.rag.answering.extracts.substance import LITTLE, asks_for_source, only_points, substance
 from core.rag.answering.extracts.table_rows import is_row, with_head
@@ -47,6 +48,7 @@ from core.rag.answering.types import Passage
 from core.rag.answering.vectors import sentence_vectors
 from core.rag.embedder.likeness import likeness, usual_cosine
 from core.rag.extraction.imports import asks_for_imports, is_import
+from core.rag.extraction.source_code import configuration_language
 from core.rag.indexing.splitting.sentences import sentence_spans
 from core.rag.retrieval.ordering.link_lists import lists_sources
 from libs.regexes import regex
@@ -186,13 +188,15 @@ def _rated(
     of_heading, of_time, of_imports = asks_for_heading(question), asks_when(question), asks_for_imports(question)
     of_way = asks_how_to(question)
     rows = named_rows(question, sources, sentences, wanted)
-    lines = named_lines([(sources[one.passage], one.place) for one in sentences], wanted)
+    places = [(sources[one.passage], one.place) for one in sentences]
+    lines = named_lines(places, wanted)
+    settings = named_settings(places, [one.words for one in sentences], set() if any(is_entitled) else wanted)
     rated = []
-    for one, meant, row, line in zip(sentences, alike, rows, lines, strict=True):
+    for one, meant, row, line, setting in zip(sentences, alike, rows, lines, settings, strict=True):
         source, hit = sources[one.passage], sources[one.passage].passage.hit
         last = not source.text[one.place.end :].strip()
         points = one.place.said and only_points(question, one.text, last=last)
-        part = substance(question, one.text, last=last) if one.place.said else statement
+        part = substance(question, one.text, last=last) if one.place.said else 1.0 if setting else statement
         if not one.place.said and not of_imports and is_import(one.text):
             part *= LITTLE
         own = weights[one.passage]
@@ -201,7 +205,7 @@ def _rated(
         is_called = sections.nearness(one.passage, one.place) if is_entitled[one.passage] else 0.0
         if one.place.said and (entitled_to := max(of_section, is_called, answers)):
             asked = max(asked, entitled_to * (1.0 - _GIVEN) + _GIVEN * asked)
-        if line := line or row.record:  # what stands above it, or a record is called, is as good as said in it
+        if line := line or row.record or setting:  # what is above it, or a record is called, is as good as said in it
             full = {term: value / (_GIVEN if term in source.names else 1.0) for term, value in own.items()}
             share = math.fsum(full[term] for term in line & full.keys()) / (sum(full.values()) or 1.0)
             asked = max(asked, share) + _CELLS * share
@@ -290,6 +294,7 @@ def _without_echoes(sentences: Sequence[Sentence], sources: Sequence[Source], wa
     echoes = [
         not is_row((hit := sources[one.passage].passage.hit).content, one.place.start, hit.table_header)
         and not record_cells(hit, one.place)
+        and not configuration_language(hit.path)  # "port 22" says which, and a comment is shown with what it is on
         and (
             _echoes(one.text, one.words <= wanted and not announces(hit.content, one.place.end))
             or _only_names(one, hit.content, wanted)

@@ -22,7 +22,7 @@ _VALUE = regex(r"(?P<quote>[\"'])(?P<quoted>.*?)(?P=quote)|(?P<plain>[^\s#&*!|>{
 _TABLE = regex(r"\[{1,2}[ \t]*(?P<name>[^\s\[\],][^\[\],]*)\]{1,2}[ \t]*(?:[#;].*)?")
 _BLOCK = regex(r"(?:[&!]\S+[ ]+)*[|>][-+\d]{0,2}[ ]*(?:#.*)?")
 #: What tells an item of a list from the others.
-_NAMES = frozenset(("name", "title", "id", "label"))
+NAMES = frozenset(("name", "title", "id", "label"))
 
 
 #: What tells a document of YAML from others, if that is read.
@@ -158,7 +158,7 @@ def _entries(text: str) -> list[_Entry]:
         if is_block:
             block = indent if match["item"] is None else len(match["item"])
         if match["item"] is not None:
-            name = value.strip("\"'") if key.lower() in _NAMES else ""
+            name = value.strip("\"'") if key.lower() in NAMES else ""
             found.append(_Entry(begin, 2 * indent + 1, shortened(name), block=False))
         elif key:
             said = _VALUE.match(value[:_LONGEST_VALUE]) if key in _OBJECT_KEYS else None
