@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from core.rag.analysis import analyze, asked_numbers, heading_numbers, without_number
@@ -12,6 +12,9 @@ from core.rag.analysis.language import detect_language
 from core.rag.answering.extracts.subjects import Headings
 from core.rag.answering.types import Passage
 from core.rag.headings import headings_of, last_heading, without_distinction
+
+#: Words of so many letters are alike if one begins with the other.
+_LONG = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,3 +83,10 @@ def names_not_asked(source: Source, wanted: set[str]) -> list[re.Pattern[str]]:
         for name in known_as
         if not wanted.issuperset(analyze(name, source.language))
     ]
+
+
+def has_alike(words: Collection[str], term: str) -> bool:
+    """Return whether a word is among others, or one that begins with it, or it with that: "director" and "direct"."""
+    return term in words or any(
+        len(word) >= _LONG and len(term) >= _LONG and (word.startswith(term) or term.startswith(word)) for word in words
+    )

@@ -12,7 +12,7 @@ from core.rag.analysis import analyze, asked_name, asked_names, asked_words, def
 from core.rag.analysis.filler_phrases import without_phrases
 from core.rag.analysis.joined_words import Together
 from core.rag.answering.extracts.announced import announces
-from core.rag.answering.extracts.called import Source, entitled, names_not_asked
+from core.rag.answering.extracts.called import Source, entitled, has_alike, names_not_asked
 from core.rag.answering.extracts.code_spans import Span
 from core.rag.answering.extracts.defining import (
     called_in,
@@ -91,8 +91,6 @@ _ADDED = 0.05
 _LED = 0.1
 #: A few words, each with a capital letter.
 _NAME = regex(r"\s*[^\W\d_a-z][\w'’-]*(?:[ \t]+(?:&[ \t]+)?[^\W\d_a-z][\w'’.-]*){0,4}\s*")
-#: Words of so many letters are alike if one begins with the other.
-_LONG = 5
 #: What share of the words of the question another one has that is nearly the same.
 _NEARLY = 0.6
 #: And what share of its own words these are: "You delivered it to Barrymore, did you?" is not "Who is Barrymore?".
@@ -336,7 +334,7 @@ def _going_on(
         leading, own = leads[one.passage], weights[one.passage]
         score = one.score + (_NAMED if leading else 0.0)
         for lead in leading if one.place.said and not one.points else ():
-            added = [term for term in one.words & own.keys() if not _has_alike(lead.words, term)]
+            added = [term for term in one.words & own.keys() if not has_alike(lead.words, term)]
             new = math.fsum(own[term] for term in added) / (sum(own.values()) or 1.0)
             of_kind = kind is not None and kind(one.text) and not kind(lead.text)
             elsewhere = sources[lead.passage].passage.hit.title != sources[one.passage].passage.hit.title
@@ -344,13 +342,6 @@ def _going_on(
                 score = max(score, lead.score + new + (_OF_KIND if of_kind else 0.0))
         rated.append(replace(one, score=score, about=one.about + score - one.score))
     return rated
-
-
-def _has_alike(words: Collection[str], term: str) -> bool:
-    """Return whether a word is among others, or one that begins with it, or it with that: "director" and "direct"."""
-    return term in words or any(
-        len(word) >= _LONG and len(term) >= _LONG and (word.startswith(term) or term.startswith(word)) for word in words
-    )
 
 
 def _echoes(sentence: str, said: bool) -> bool:

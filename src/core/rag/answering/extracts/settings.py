@@ -40,7 +40,8 @@ def named_settings(
 
     That are the words of its name, of what it is in (names above it, the file), and of what is told of it: "Which
     image does db use in shop?" has all of ``image: postgres`` below ``db:``, in ``shop/compose.yaml``. Nothing for
-    those whose own name has other words, too, and where another one has more of the question in its names.
+    those whose own name has other words, too, and where another one has more of the question in its names, or the
+    heading above a text.
 
     Args:
         places: The sentences, each with its passage.
@@ -49,6 +50,8 @@ def named_settings(
     """
     found = [_named(source, place, own, wanted) for (source, place), own in zip(places, words, strict=True)]
     paths = {one.path for one in found if one is not None}
+    if paths:
+        paths |= {heading for source, place in places if (heading := _heading(source, place)) <= wanted}
     return [
         one.path | one.told if one is not None and not any(one.path < other for other in paths) else frozenset()
         for one in found
@@ -80,6 +83,12 @@ def where_in(hit: Hit, place: int) -> str:
     return (path if len(path) <= _LONGEST else last_heading(path)) or hit.title
 
 
+def _heading(source: Source, place: Span) -> frozenset[str]:
+    """Return the words of the heading above a sentence, analysed; none for source code."""
+    over = "" if source.passage.hit.is_code else source.headings.over(place.start)
+    return frozenset(analyze(over, source.language))
+
+
 def _named(source: Source, place: Span, words: Set[str], wanted: Set[str]) -> _Named | None:
     """Return what the question has of a setting, or of that which a comment is on; ``None`` if it does not name it."""
     hit, text = source.passage.hit, source.text
@@ -95,8 +104,8 @@ def _named(source: Source, place: Span, words: Set[str], wanted: Set[str]) -> _N
     own = [words for words in (_words(name, source.language) for name in names) if words and words <= wanted]
     if not own:
         return None
-    above = " ".join((*headings_of(hit.heading), *names_above(text, begin)))
-    path = frozenset().union(*own, _words(above, source.language) & wanted)
+    above = [_words(name, source.language) for name in (*headings_of(hit.heading), *names_above(text, begin))]
+    path = frozenset().union(*own, *(words for words in above if words <= wanted))
     return _Named(path, (source.names | words | frozenset(analyze(" ".join(names), source.language))) & wanted)
 
 
