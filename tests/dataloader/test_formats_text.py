@@ -242,6 +242,10 @@ def test_cleaning() -> None:
         ("a.yaml", "yaml"),
         ("a.m", "matlab"),
         ("CMakeLists.txt", "cmake"),
+        ("nginx.conf.j2", "ini"),
+        ("mill.env.example", "ini"),
+        ("mill.service", "ini"),
+        ("Dockerfile.template", "dockerfile"),
     ],
 )
 def test_code_keeps_its_text_and_its_language(name: str, language: str) -> None:
@@ -254,7 +258,8 @@ def test_code_keeps_its_text_and_its_language(name: str, language: str) -> None:
     ("name", "text", "title"),
     [
         ("shop/compose.yaml", "services:\n  web:\n    title: none\n", "shop/compose.yaml"),
-        ("a/shop/main.tf", 'title = "x"\n', "shop/main.tf"),
+        ("a/shop/main.tf", 'title = "x"\n', "a/shop/main.tf"),
+        ("z/a/shop/Dockerfile", "FROM scratch\n", "a/shop/Dockerfile"),
         ("ci/a.yml", "# Checks\nname: 'All  checks' # daily\non: push\n", "All checks"),
         ("a.yaml", "asyncapi: 3.0.0\ninfo:\n  version: 1\n  title: Mills\n", "Mills"),
         ("a/chart.yaml", "name: {{ .Values.name }}\n", "a/chart.yaml"),

@@ -9,6 +9,7 @@ from libs.dataloader.encodings import bom_encoding, is_mostly_text
 from libs.dataloader.formats.base import UnreadableError
 from libs.dataloader.formats.binary_kinds import binary_kind, top_names
 from libs.dataloader.formats.compound import SIGNATURE as OLE
+from libs.dataloader.formats.languages import LANGUAGE_MIME, LANGUAGES
 from libs.regexes import regex
 
 
@@ -92,78 +93,9 @@ FORMATS: dict[str, Format] = {
 #: Endings of files that are compressed as a whole; the ending before it tells the format.
 COMPRESSED = frozenset((".gz", ".bz2", ".xz"))
 
-_LANGUAGES = {
-    "python": ".py .pyi .pyw .pyx",
-    "javascript": ".js .mjs .cjs .jsx",
-    "typescript": ".ts .mts .cts",
-    "tsx": ".tsx",
-    "java": ".java",
-    "kotlin": ".kt .kts",
-    "scala": ".scala .sc",
-    "groovy": ".groovy .gradle",
-    "c": ".c",
-    "cpp": ".cc .cpp .cxx .c++ .h .hh .hpp .hxx .ino .cu",
-    "csharp": ".cs",
-    "fsharp": ".fs .fsx",
-    "go": ".go",
-    "rust": ".rs",
-    "swift": ".swift",
-    "objectivec": ".m .mm",
-    "ruby": ".rb .rake .gemspec",
-    "php": ".php",
-    "perl": ".pl .pm",
-    "lua": ".lua",
-    "r": ".r",
-    "julia": ".jl",
-    "haskell": ".hs .lhs",
-    "elixir": ".ex .exs",
-    "erlang": ".erl .hrl",
-    "clojure": ".clj .cljs .cljc .edn",
-    "lisp": ".lisp .el .scm .rkt",
-    "ocaml": ".ml .mli",
-    "dart": ".dart",
-    "zig": ".zig",
-    "nim": ".nim",
-    "fortran": ".f .f90 .f95 .for",
-    "pascal": ".pas",
-    "ada": ".adb .ads",
-    "cobol": ".cob .cbl",
-    "vb": ".vb .bas .vbs",
-    "bash": ".sh .bash .zsh .fish .ksh",
-    "powershell": ".ps1 .psm1 .psd1",
-    "batch": ".bat .cmd",
-    "sql": ".sql",
-    "cypher": ".cypher .cyp .cql",
-    "graphql": ".graphql .gql",
-    "proto": ".proto",
-    "terraform": ".tf .hcl",
-    "cmake": ".cmake",
-    "make": ".mk .mak",
-    "css": ".css .scss .sass .less",
-    "vue": ".vue",
-    "svelte": ".svelte",
-    "xml": ".xsd .xsl .xslt .wsdl .plist",
-    "yaml": ".yaml .yml",
-    "toml": ".toml",
-    "ini": ".ini .cfg .conf .properties .env",
-    "diff": ".diff .patch",
-    "assembly": ".asm .s",
-    "verilog": ".v .sv",
-    "vhdl": ".vhd .vhdl",
-    "solidity": ".sol",
-}
-_LANGUAGE_MIME = {
-    "javascript": "text/javascript",
-    "css": "text/css",
-    "xml": "application/xml",
-    "yaml": "application/yaml",
-    "toml": "application/toml",
-    "sql": "application/sql",
-    "diff": "text/x-diff",
-}
 FORMATS.update(
-    (extension, Format("code", _LANGUAGE_MIME.get(language, f"text/x-{language}"), language))
-    for language, extensions in _LANGUAGES.items()
+    (extension, Format("code", LANGUAGE_MIME.get(language, f"text/x-{language}"), language))
+    for language, extensions in LANGUAGES.items()
     for extension in extensions.split()
 )
 
@@ -192,10 +124,19 @@ _NAMES: dict[str, Format] = {
 
 
 def named_format(name: str) -> Format | None:
-    """Return the format that the name of a file stands for (``main.tf``, ``Dockerfile``); ``None`` if it is none."""
-    extension = name[name.rfind(".") :].lower() if "." in name.lstrip(".") else ""
-    return _NAMES.get(name.lower()) or FORMATS.get(extension)
+    """Return the format that the name of a file stands for (``main.tf``, ``Dockerfile``); ``None`` if it is none.
 
+    A file that others are made from has that of these: ``nginx.conf.j2``, ``settings.env.example``.
+    """
+    first, dot, last = name.lower().rpartition(".")
+    known = _NAMES.get(name.lower()) or (FORMATS.get(dot + last) if dot else None)
+    if known is None and last in _TEMPLATES and (made := named_format(first)) is not None and made.reader == "code":
+        return made
+    return known
+
+
+#: Endings of files that others are made from.
+_TEMPLATES = frozenset(("j2", "jinja", "jinja2", "tpl", "tmpl", "template", "example", "sample", "dist", "default"))
 
 _ODF = b"mimetype" + _OPEN_DOCUMENT.encode()
 _WORKBOOK_VERSIONS = (b"\x00", b"\x02", b"\x04", b"\x08")
