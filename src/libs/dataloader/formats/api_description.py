@@ -47,8 +47,11 @@ def read_description(data: Any) -> Content | None:
     """
     if not isinstance(data, dict) or not any(isinstance(data.get(name), str | int | float) for name in _VERSIONS):
         return None
-    if not any(isinstance(data.get(name), dict) for name in _PARTS):
-        return None
+    return describe(data) if any(isinstance(data.get(name), dict) for name in _PARTS) else None
+
+
+def describe(data: Mapping[str, Any]) -> Content | None:
+    """Convert what has the parts of a description, whatever it calls itself; ``None`` if it is nested too deeply."""
     try:
         return _Description(data).content()
     except (RecursionError, UnreadableError):  # nested too deeply, or too long with what is repeated

@@ -15,6 +15,7 @@ from libs.dataloader.formats.canvas import read_canvas
 from libs.dataloader.formats.chats import read_chats
 from libs.dataloader.formats.json_outline import indented, outline
 from libs.dataloader.formats.keep import read_keep
+from libs.dataloader.formats.postman import read_collection
 from libs.dataloader.formats.records import add_record, content_of_records, text_of_record
 from libs.dataloader.formats.registry import JSONL, Format
 from libs.dataloader.formats.rows import Records
@@ -46,7 +47,8 @@ def read(file: FileData, kind: Format) -> Content:
         data = _loads(text)
     except (ValueError, RecursionError):  # comments, several values, nested too deeply, a half file
         return _lines(text) or Content(text, metadata=_cut_short(text, text.count("\n", 0, len(text.rstrip())) + 1))
-    known = read_chats(data, file) or read_canvas(data, file) or read_keep(data) or read_description(data)
+    known = read_chats(data, file) or read_canvas(data, file) or read_keep(data)
+    known = known or read_description(data) or read_collection(data)
     if known is not None:
         return known
     if (records := _list_of_objects(data)) is not None:
