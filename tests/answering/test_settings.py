@@ -83,7 +83,7 @@ QUESTIONS = [
     ("Which image does the wheel service use?", ("image: mills/wheel:1.4",)),
     ("What is the restart policy of store?", ("restart: always",)),
     ("Which ports does wheel publish?", ("8081:80",)),
-    ("What does replicas set?", ("replicas: 3", "How many millers work at once")),
+    ("What does replicas set?", ("`replicas: 3` How many millers work at once",)),
     ("Which setting says how many millers work at once?", ("replicas: 3", "How many millers work at once")),
     ("What is the default of gate.openFor?", ("openFor: 90", "Seconds that the gate stays open")),
     ("What is gate.colour for?", ("colour: green", "Colour that the gate is painted with")),

@@ -32,7 +32,9 @@ _BEGUN = regex(
 _WITHIN = regex(r"\A(?![^\n]*/\*)[^\n]*(?:\n[ \t]*\*(?:[ \t][^\n]*|(?=\n|\Z)))+")
 #: What is no word of a comment.
 _MARKS = regex(
-    rf"(?m:^)[ \t]*(?://[/!]*|#+:?|\*+(?!/)|--+|;+|%+)(?=[ \t]|$)|\"\"\"|'''|{_OPENS}\**!?|\**{_CLOSES}", re.MULTILINE
+    r"(?m:^)[ \t]*(?://[/!]*|#+(?::|[ \t]+--)?|\*+(?!/)|--+|;+|%+)(?=[ \t]|$)"
+    rf"|\"\"\"|'''|{_OPENS}\**!?|\**{_CLOSES}",
+    re.MULTILINE,
 )
 #: What a docstring begins and ends with.
 DOCSTRING = ('"""', "'''")
