@@ -27,6 +27,8 @@ _LONGEST_NAME = 200
 _CALLED_ALIKE = frozenset(("yaml", "terraform", "dockerfile", "make", "ini", "toml"))
 _DEEPEST_YAML = 100
 _FEWEST_PARTS, _MOST_PARTS = 2, 3
+#: A template of Helm takes values from elsewhere: called by its chart, it would be found in place of these.
+_TAKES_VALUES = regex(r"\{\{(?:-|[ ]*\.)")
 _FIRST_LETTER = 0xA0  # below it are the marks of the language itself
 
 
@@ -56,7 +58,8 @@ def _title(file: FileData, text: str) -> str | None:
     """
     own = _NAMED.search(text[:_BEFORE_NAME])
     name = " ".join(own[1].strip().strip("\"'").split())[:_LONGEST_NAME] if own is not None else ""
-    below = (file.uri or "").removeprefix(file.root_uri).count("/") if file.root_uri else 0
+    is_below = file.root_uri and not _TAKES_VALUES.search(text)
+    below = (file.uri or "").removeprefix(file.root_uri or "").count("/") if is_below else 0
     place = "/".join(file.path.replace("\\", "/").split("/")[-min(max(below, _FEWEST_PARTS), _MOST_PARTS) :])
     return name or (place if "/" in place else None)
 
