@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from core.rag import KnowledgeBase
-from core.rag.answering.extracts.code_spans import code_spans, declared_below
+from core.rag.answering.extracts.code_spans import code_spans, comment_on, declared_below
 from core.rag.answering.extracts.settings import names_above
 from tests.growth import check_growth
 
@@ -133,6 +133,17 @@ def test_what_closes_a_block_goes_with_it() -> None:
 )
 def test_the_setting_that_a_comment_documents(text: str, words: str, declared: str) -> None:
     assert declared_below(text, text.index(words), ("#",)) == declared
+
+
+def test_the_comment_on_a_setting_is_at_its_margin() -> None:
+    text = "weirs: []\n  # - name: lock\n# Where the tide comes from\ntide: sea\nebb:\n  # - west\nflood: 1\n"
+    found = {
+        name: comment_on(text, text.index(name), text.index(name) + len(name)) for name in ("tide: sea", "flood: 1")
+    }
+    place = found["tide: sea"]
+    assert place is not None
+    assert text[slice(*place)] == "Where the tide comes from"
+    assert found["flood: 1"] is None
 
 
 def test_names_above_are_found_in_linear_time() -> None:

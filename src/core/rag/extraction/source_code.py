@@ -19,8 +19,8 @@ _COMMENT = regex(
     r'"""(?:[^"\\]|\\.|"(?!""))*(?:"""|\Z)'
     r"|'''(?:[^'\\]|\\.|'(?!''))*(?:'''|\Z)"
     rf"|{_OPENS}.*?(?:\*/|\Z)"
-    r"|(?m:^)[ \t]*(?P<mark>//[/!]*|#+:?|--+|;+|%+)(?:[ \t][^\n]*|(?=\n|\Z))"
-    r"(?:\n[ \t]*(?P=mark)(?:[ \t][^\n]*|(?=\n|\Z)))*",
+    r"|(?m:^)(?P<margin>[ \t]*)(?P<mark>//[/!]*|#+:?|--+|;+|%+)(?:[ \t][^\n]*|(?=\n|\Z))"
+    r"(?:\n(?P=margin)(?P=mark)(?:[ \t][^\n]*|(?=\n|\Z)))*",
     re.DOTALL,
 )
 #: The end of a docstring or comment that began before the passage.

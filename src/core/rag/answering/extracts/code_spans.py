@@ -95,7 +95,7 @@ def comment_on(text: str, start: int, end: int) -> tuple[int, int] | None:
         Start and end (exclusive); ``None`` if it has none.
     """
     for first, last in comments(text):
-        above = text[last:start] if last <= start else "other code"
+        above = text[last:start] if last <= start and not _is_further_in(text, first, start) else "other code"
         below = text[end:first] if end <= first and text.startswith(DOCSTRING, first) else "other code"
         if (_ATTRIBUTES.fullmatch(above) is not None and "\n\n" not in above) or not below.strip():
             return next(((said.start, said.end) for said in _sentences(text, first, last)), None)
@@ -128,12 +128,17 @@ def documented(text: str, place: int, marks: tuple[str, ...]) -> int | None:
             between = _ATTRIBUTES.match(text, last)
             if between is None or "\n" not in between[0] or "\n\n" in between[0]:
                 return None
-            line, begin = _LINE.match(text, text.rfind("\n", 0, place) + 1), between.end()
-            margin = text[text.rfind("\n", 0, begin) + 1 : begin]
-            if line is not None and line["text"].startswith(marks) and line["margin"] != margin:
-                return None  # a comment that is further in is on what stands above it
-            return begin if text[first:last].lstrip().startswith(marks) else None
+            begin = between.end()
+            is_on = text[first:last].lstrip().startswith(marks) and not _is_further_in(text, first, begin)
+            return begin if is_on else None
     return None
+
+
+def _is_further_in(text: str, comment: int, place: int) -> bool:
+    """Return whether a comment stands further in than the line of a place below it: it is on what is above it."""
+    margins = [_LINE.match(text, text.rfind("\n", 0, one) + 1) for one in (comment, place)]
+    first, second = (len(line["margin"]) if line is not None else 0 for line in margins)
+    return first > second
 
 
 def _sentences(text: str, start: int, end: int) -> Iterator[Span]:
