@@ -292,7 +292,7 @@ def _without_echoes(sentences: Sequence[Sentence], sources: Sequence[Source], wa
     echoes = [
         not is_row((hit := sources[one.passage].passage.hit).content, one.place.start, hit.table_header)
         and not record_cells(hit, one.place)
-        and not configuration_language(hit.path)  # "port 22" says which, and a comment is shown with what it is on
+        and not (hit.is_code and configuration_language(hit.path))  # "port 22" says which; comments come with it
         and (
             _echoes(one.text, one.words <= wanted and not announces(hit.content, one.place.end))
             or _only_names(one, hit.content, wanted)
