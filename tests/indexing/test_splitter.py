@@ -764,3 +764,22 @@ def test_the_rows_of_a_long_table_are_counted_once() -> None:
         assert spans[-1][3]["row"] == rows
 
     check_growth(split, 5_000)
+
+
+# Code and what it printed
+
+
+def test_what_code_printed_stays_with_it() -> None:
+    cells = "".join(f"```python\nx = run({at})\nx + {at}\n```\n\n```\n{at}\n```\n\n" for at in range(40))
+    chunks = split(cells, format="markdown")
+    assert len(chunks) > 5
+    assert all(chunk.content.startswith("```python\n") for chunk in chunks)
+
+
+def test_no_chunk_begins_or_ends_with_the_fence_of_another_one() -> None:
+    lines = "".join(f"value_{number} = run({number})\n" for number in range(200))
+    chunks = split(f"Words.\n\n```python\n{lines}```\n\nMore words.\n", format="markdown")
+    assert len(chunks) > 5
+    assert not any(
+        chunk.content.startswith("```\n") or chunk.content.rstrip().endswith("```python") for chunk in chunks
+    )

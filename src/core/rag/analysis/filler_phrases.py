@@ -39,11 +39,14 @@ _THAI: Final = (
 )
 _UNSPACED: Final = regex("|".join((_CHINESE, _JAPANESE, _KOREAN, _THAI)))
 _WITHOUT_SPACES: Final = regex("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
-#: How much of what kind (what is said of it seldom has the same word), and what happens.
+#: How much of what kind (what is said of it seldom has the same word), what happens, and which document tells it.
 _FRAMES: Final = regex(
     r"\b(?:wie (?:viele?[nr]?|hoch|lange?|gro(?:ß|ss)|oft|häufig|weit|teuer|schnell|schwer|tief|breit|alt)"
     r"|hoe (?:lang|vaak|hoog|groot|ver|duur|snel|oud)|hur (?:lång|länge|ofta|stor|hög|dyr)"
     r"|hvor (?:lang|lenge|længe|ofte|stor|høj|høy|dyr|dyrt)"
+    # What is asked for is a document, which seldom calls itself one.
+    r"|(?:in )?(?:which|welche[ms]?) (?:documents?|files?|notebooks?|scripts?|Dokumente?|Datei(?:en)?|Skripte?)"
+    r"(?: (?:uses?|contains?|mentions?|deals? with|(?:is|are) about))?"
     r"|was (?:passiert|geschieht)|wat gebeurt er|que se passe-t-il|qué (?:pasa|sucede|ocurre)|(?:che )?cosa succede"
     r"|o que acontece|что (?:происходит|случится)|що (?:відбувається|станеться)|co się (?:stanie|dzieje))\b",
     re.IGNORECASE,

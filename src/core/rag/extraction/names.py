@@ -105,7 +105,7 @@ def names_in(text: str, heading: str = "") -> dict[str, Found]:
         for year in filter(written.__contains__, years):
             _add(found, year)
     last = _headline(last_heading(heading), text)
-    if last and last.count(" ") < MAX_WORDS and normalize_name(last) not in function_words(language):
+    if last and last.count(" ") < MAX_WORDS and not _only_points(last, language):
         name = normalize_name(last)
         if name and name not in found and not heads_no_thing(last, name):
             found[name] = Found(patterns.without_symbols(last))
@@ -121,6 +121,14 @@ def _with_long_forms(text: str, language: str, found: dict[str, Found]) -> str:
         if acronym.lower() in function_words(language):
             found.setdefault(acronym.lower(), Found(acronym, 0))
     return text
+
+
+def _only_points(heading: str, language: str) -> bool:
+    """Return whether a heading has only numbers, small letters of a list, and function words: "1. to 7.", "b."."""
+    name = normalize_name(heading)
+    common = function_words(language)
+    of_points = all(word.isdigit() or word in common or len(word) == 1 for word in name.split())
+    return name in common or (of_points and not heading[:1].isupper())
 
 
 def _headline(heading: str, text: str) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
+from libs.dataloader.formats import code_chunks
 from libs.dataloader.formats.bare_tables import with_outer_bars
 from libs.dataloader.formats.base import Content, FileData, fences
 from libs.dataloader.formats.field_sections import field_sections, field_sentences
@@ -50,8 +51,8 @@ _TAG = regex(
     re.DOTALL,
 )
 _IMAGE = regex(r"!\[([^\[\]]{0,500})\](?:\([^()]{0,1000}\)|\[[^\[\]]{0,200}\])")
-# Logos and badges, which stand before a title.
-_NO_WORDS = regex(rf"\[?{_IMAGE.pattern}(?:\](?:\([^()]{{0,1000}}\)|\[[^\[\]]{{0,200}}\]))?|<[^<>]+>")
+#: Logos and badges, which stand before a title.
+NO_WORDS = regex(rf"\[?{_IMAGE.pattern}(?:\](?:\([^()]{{0,1000}}\)|\[[^\[\]]{{0,200}}\]))?|<[^<>]+>")
 _TOKEN = regex(
     r"\\.|!?\[|\]|\n[ \t]*\n|<https?://[^\s<>]+>|(?<![\w\"'=])https?://[^\s<>\"'`|\[\]]+"
     r"|<a\s[^<>]{0,500}?href\s{0,5}=\s{0,5}[\"']([^\"'<>]{0,2000})[\"'][^<>]{0,500}>",
@@ -101,15 +102,17 @@ def read(file: FileData, _kind: Format) -> Content:
         text = properties_shown(metadata) + _without(BLOCK_NAME, text)
     if "::" in text:
         text = _without(_BLOCK_PROPERTY, text)
+    if file.extension in code_chunks.ENDINGS:
+        text = code_chunks.without_options(text)
     if file.path.lower().endswith(".mdx"):
         text = _without(_IMPORT, text).lstrip("\n")
     if ")=" in text:
         text = _without(_MYST_LABEL, text)
     collector = LinkCollector(file.uri, file.root_uri)
     text = _without_myst(text, collector, file.extension)
-    prose = _without_blocks(text)
+    prose = without_blocks(text)
     if (barred := with_outer_bars(text, prose)) != text:
-        text, prose = barred, _without_blocks(barred)
+        text, prose = barred, without_blocks(barred)
     title = next((fields[name] for name in fields if name.lower() == "title"), None) or fields.get("question")
     visible = _without_spans(prose)
     for href, words in find_links(text, visible):
@@ -122,7 +125,7 @@ def read(file: FileData, _kind: Format) -> Content:
         metadata["tags"] = tags
     if not isinstance(title, str) or not title:
         stem = file.name.rpartition(".")[0]
-        title = stem if file.in_vault and stem.lower() not in _NO_NAMES else _title(text, prose, file.name)
+        title = stem if file.in_vault and stem.lower() not in _NO_NAMES else title_of(text, prose, file.name)
     if "<table" in prose.lower():
         text = with_plain_tables(text, prose)
     return Content(
@@ -136,7 +139,7 @@ def read(file: FileData, _kind: Format) -> Content:
 
 def without_code(text: str) -> str:
     """Return the text with code and comments replaced by blanks, so that all positions stay the same."""
-    return _without_spans(_without_blocks(text))
+    return _without_spans(without_blocks(text))
 
 
 def _without_fences(text: str) -> str:
@@ -145,7 +148,8 @@ def _without_fences(text: str) -> str:
     return text
 
 
-def _without_blocks(text: str) -> str:
+def without_blocks(text: str) -> str:
+    """Return the text with blocks of code, and comments, replaced by blanks; all positions stay the same."""
     text = _without_fences(text)
     return _blanked(text, comments(text)) if has_comments(text) else text
 
@@ -158,7 +162,7 @@ def _without(pattern: re.Pattern[str], text: str) -> str:
     """Return Markdown without what readers do not see, such as imports of MDX; code stays as it is."""
     parts: list[str] = []
     position = 0
-    for match in pattern.finditer(_without_blocks(text)):
+    for match in pattern.finditer(without_blocks(text)):
         parts.append(text[position : match.start()])
         position = match.end()
     return "".join([*parts, text[position:]])
@@ -184,17 +188,17 @@ def first_heading(text: str, prose: str | None = None) -> str | None:
         text: Markdown.
         prose: The same with blocks of code and comments blanked out; ``None``: computed here.
     """
-    found = _headings(_without_blocks(text) if prose is None else prose)
+    found = _headings(without_blocks(text) if prose is None else prose)
     return next((words for _, _, start, end in found if (words := _heading_words(text, start, end))), None)
 
 
 def heading_above(text: str) -> str | None:
     """Return the heading above a whole text, as plain words; ``None`` if there are only those of its parts."""
-    prose = _without_blocks(text)
+    prose = without_blocks(text)
     return None if _are_of_parts(_headings(prose)) else first_heading(text, prose)
 
 
-def _title(text: str, prose: str, name: str) -> str | None:
+def title_of(text: str, prose: str, name: str) -> str | None:
     """Return what a text is called: by its first heading of the highest level, unless that is one of its parts.
 
     Notes, and pages of wikis, have no other headings: they are called what their files are. If that is no name, the
@@ -206,7 +210,7 @@ def _title(text: str, prose: str, name: str) -> str | None:
         word = stem.partition(".")[0]  # README.de
         if " " in stem or not stem.isascii() or _DAY.match(stem) or word not in (word.lower(), word.upper()):
             return stem
-        if _NO_WORDS.sub("", prose[: found[0][1]]).strip():
+        if NO_WORDS.sub("", prose[: found[0][1]]).strip():
             return None
     return first_heading(text, prose)
 

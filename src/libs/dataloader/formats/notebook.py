@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
+from libs.dataloader.formats.bare_tables import with_outer_bars
 from libs.dataloader.formats.base import Content, FileData, TextBuilder, UnreadableError, closed, fenced
-from libs.dataloader.formats.markdown import find_links, first_heading
+from libs.dataloader.formats.html_in_markdown import with_plain_tables
+from libs.dataloader.formats.markdown import NO_WORDS, find_links, first_heading, plain_words, title_of, without_blocks
+from libs.dataloader.formats.notebook_outputs import joined, outputs_of
 from libs.dataloader.formats.registry import Format
 from libs.dataloader.links import LinkCollector
 from libs.dataloader.text import clean_text
 from libs.regexes import regex
 
-_LONGEST_OUTPUT = 2000
-_OBJECT = regex(r"<[^<>\n]*>")  # how an image is called: <Figure size 640x480 with 1 Axes>
+#: How all cells of a notebook look, or what they do.
+_STYLE = regex(r"^[ \t]*<(style|script)\b.*?</\1\s*>", re.MULTILINE | re.DOTALL | re.IGNORECASE)
+
+
+_FIRST_LEVEL = regex(r"^ {0,3}#[ \t]+\S", re.MULTILINE)
+_BOLD_LINE = regex(r"\s*(\*\*|__)(?!\s)[^\n]{1,200}\1[ \t]*(?:\n|\Z)")
 
 
 def read(file: FileData, _kind: Format) -> Content:
-    """Convert the cells in order: Markdown as it is, code in fences, and the text that the code printed."""
+    """Convert the cells in order: Markdown as it is, code in fences, and below it what the code printed.
+
+    A fence that names no language right behind one that does is the output of that code.
+    """
     try:
         notebook = json.loads(file.text())
     except (ValueError, RecursionError) as error:
@@ -43,11 +54,33 @@ def read(file: FileData, _kind: Format) -> Content:
     return Content(
         builder.text(),
         "markdown",
-        title if isinstance(title, str) and title else first_heading(builder.text()),
+        title if isinstance(title, str) and title else _title(builder.text(), file.name),
         {"language": language, "cell_count": len(cells)},
         collector.links(),
         builder.locations,
     )
+
+
+def _title(text: str, name: str) -> str | None:
+    """Return what a notebook is called; ``None``: by its file.
+
+    That is its heading of the highest level. Of several of the first level, the first one is only where nothing stands
+    before it: "Setup" is not; then its first line in bold letters is, or the name of its file, if that has words.
+
+    Args:
+        text: Its cells, as Markdown.
+        name: The name of the file.
+    """
+    prose = without_blocks(text)
+    first = [match.start() for match in _FIRST_LEVEL.finditer(prose)]
+    if len(first) < 2:
+        return title_of(text, prose, name)
+    if (bold := _BOLD_LINE.match(prose)) is not None:
+        return plain_words(bold[0])
+    stem = name.rpartition(".")[0]
+    if " " in stem:
+        return stem
+    return None if NO_WORDS.sub("", text[: first[0]]).strip() else first_heading(text, prose)
 
 
 def _cells(notebook: Any) -> list[Any] | None:
@@ -72,33 +105,19 @@ def _language(metadata: dict[str, Any]) -> str:
 
 
 def _cell(cell: dict[str, Any], language: str) -> str:
-    source = clean_text(_joined(cell.get("source", cell.get("input")))).strip("\n")
+    source = clean_text(joined(cell.get("source", cell.get("input")))).strip("\n")
     kind = cell.get("cell_type")
     if kind == "heading":
         level = cell.get("level")
         return f"{'#' * (level if isinstance(level, int) and 1 <= level <= 6 else 1)} {source}"
     if kind != "code":
-        return closed(source.strip())  # lest the code of the next cell be taken for its end
-    blocks = [fenced(source, language)] if source.strip() else []
+        text = closed(_STYLE.sub("", source).strip())  # lest the code of the next cell be taken for its end
+        return _plain_tables(text) if "|" in text or "<" in text else text
     outputs = cell.get("outputs")
-    for output in outputs if isinstance(outputs, list) else []:
-        text = clean_text(_output(output)).strip() if isinstance(output, dict) else ""
-        if text:
-            blocks.append(fenced(text if len(text) <= _LONGEST_OUTPUT else text[:_LONGEST_OUTPUT] + " …", ""))
-    return "\n\n".join(blocks)
+    shown = outputs_of(outputs if isinstance(outputs, list) else [])
+    return "\n\n".join([fenced(source, language), *shown] if source.strip() else shown)
 
 
-def _output(output: dict[str, Any]) -> str:
-    if output.get("output_type") in ("error", "pyerr"):
-        return f"{output.get('ename', 'Error')}: {output.get('evalue', '')}"
-    data = output.get("data")
-    data = data if isinstance(data, dict) else {}
-    text = _joined(data.get("text/markdown") or data.get("text/plain") or output.get("text"))
-    is_image = any(kind.startswith("image/") for kind in data)
-    return "" if is_image and _OBJECT.fullmatch(text.strip()) else text
-
-
-def _joined(source: Any) -> str:
-    if isinstance(source, list):
-        return "".join(part for part in source if isinstance(part, str))
-    return source if isinstance(source, str) else ""
+def _plain_tables(text: str) -> str:
+    text = with_outer_bars(text, without_blocks(text))
+    return with_plain_tables(text, without_blocks(text)).strip("\n") if "<table" in text.lower() else text

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -62,7 +63,10 @@ def heads(hit: Hit) -> Iterator[list[str]]:
 
 
 def tables_in(text: str) -> Iterator[DocumentTable]:
-    """Yield the tables in the text of a document, in order."""
+    """Yield the tables in the text of a document, in order.
+
+    What code printed, as notebooks have it, is left out: of most data it is the first rows, or sums of them.
+    """
     structure = outline(text)
     headings: list[Heading] = []
     waiting = structure.headings[::-1]
@@ -70,7 +74,7 @@ def tables_in(text: str) -> Iterator[DocumentTable]:
         while waiting and waiting[-1].start < match.start():
             heading = waiting.pop()
             headings = [*(one for one in headings if one.level < heading.level), heading]
-        if is_within(structure.fences, match.start()):
+        if is_within(structure.fences, match.start()) or _is_right_behind(structure.fences, text, match.start()):
             continue
         caption = _CAPTION.search(text, max(0, match.start() - _ABOVE), match.start())
         named = _NUMBERED.sub("", _plain(caption[1])).strip(": ") if caption else ""
@@ -99,6 +103,12 @@ def records_of(table: DocumentTable) -> list[dict[str, str]]:
     totals = total_rows(records.__getitem__, range(len(records)))
     others = [row for number, row in enumerate(records) if number not in totals]
     return others if not any(map(is_called_total, others)) else []
+
+
+def _is_right_behind(spans: Sequence[tuple[int, int]], text: str, place: int) -> bool:
+    """Return whether nothing stands between one of some spans, which are in order, and a place."""
+    before = bisect_right(spans, place, key=lambda span: span[1])
+    return before > 0 and not text[spans[before - 1][1] : place].strip()
 
 
 def _cells(line: str) -> list[str]:

@@ -100,7 +100,9 @@ def sentence_below(text: str, end: int) -> tuple[int, int] | None:
         return None
     spans = sentence_spans(below[1], titles=True)
     code = _CODE.match(text, below.start(1), below.end(1))  # whatever marks it has
-    return code.span() if code is not None else (below.start(1) + spans[0][0], below.start(1) + spans[0][1])
+    if code is not None or not spans:  # a line of signs has no words
+        return code.span() if code is not None else None
+    return below.start(1) + spans[0][0], below.start(1) + spans[0][1]
 
 
 def sentence_above(text: str, start: int) -> tuple[int, int] | None:
@@ -111,7 +113,7 @@ def sentence_above(text: str, start: int) -> tuple[int, int] | None:
         return None
     first = above.rfind("\n\n") + 1
     spans = sentence_spans(above[first:], titles=True)
-    return first + spans[-1][0], first + spans[-1][1]
+    return (first + spans[-1][0], first + spans[-1][1]) if spans else None
 
 
 def _is_topic(text: str, end: int) -> bool:

@@ -1,4 +1,7 @@
-"""Blocks of code in a passage, as an answer shows them: a line within its text, more of them as a block below it."""
+"""Blocks of code in a passage, as an answer shows them: a line within its text, more of them as a block below it.
+
+What code printed is shown with it: a block right behind it that names no language, as notebooks and manuals have it.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from typing import NamedTuple
 
 from core.rag.answering.extracts.code_spans import Span, nested_end
 from core.rag.answering.extracts.showing import INCLUDES, code_lines, cut
+from core.rag.answering.extracts.table_rows import is_row
 from core.rag.answering.markers import is_in_block
 from libs.regexes import regex
 
@@ -20,6 +24,11 @@ _MOST_LINES = 20
 _MOST_CHARACTERS = 1200
 _LONGEST_LINE = 200
 _LEFT_OUT = "…"
+#: What blocks are called that have what code printed, and not more code.
+_OUTPUT = ("", "output", "text", "txt")
+_TO = " → "
+#: So many characters of what code printed are looked at for words of the question.
+_SAID = 400
 
 
 class Block(NamedTuple):
@@ -79,8 +88,69 @@ def block_behind(text: str, end: int) -> Block | None:
     return _block(text, opening.end() + 1, opening)
 
 
+def printed(text: str, code: Block) -> Block | None:
+    """Return the block of what a block of code printed; ``None`` if there is none, or that is not told."""
+    closing = _FENCE.match(text, code.end)
+    if closing is None or (not code.language and code.start > 0):
+        return None
+    behind = block_behind(text, closing.end())
+    return behind if behind is not None and behind.language in _OUTPUT else None
+
+
+def code_above(text: str, place: int) -> Block | None:
+    """Return the block of code that ends right above a place, such as the fence that opens what it printed."""
+    closing = None
+    for fence in _FENCE.finditer(text, 0, place):
+        closing = fence
+    if closing is None or text[closing.end() : place].strip():
+        return None
+    return block_at(text, closing.start())
+
+
+def cell_at(text: str, place: int) -> Block | None:
+    """Return the block of code that a place is in; if it is in what code printed, the block of that code."""
+    block = block_at(text, place)
+    if block is None or block.language not in _OUTPUT or block.start == 0:
+        return block
+    code = code_above(text, text.rfind("\n", 0, block.start - 1) + 1)
+    return code if code is not None and printed(text, code) == block else block
+
+
+def as_cell(text: str, start: int, end: int) -> str:
+    """Return a piece of a block of code with what that printed, if it is its end; of that, with the end of the code.
+
+    A number that code printed does not say what it is, and its code not which one. An empty text for other places.
+    """
+    block = block_at(text, start) if "```" in text else None
+    if block is None:
+        return ""
+    output = printed(text, block)
+    if output is not None:
+        return "" if text[end : block.end].strip() else f"{text[start:end]}\n{text[output.start : output.end][:_SAID]}"
+    code = cell_at(text, start)
+    return "" if code is None or code == block else f"{last_line(text, code)}\n{text[start:end]}"
+
+
+def made_by(text: str, place: int) -> str | None:
+    """Return the last line of the code that printed the table of the row at a place, which may be empty.
+
+    ``None`` for other places.
+    """
+    if not is_row(text, place):
+        return None
+    head = text.rfind("\n\n", 0, place) + 2
+    code = code_above(text, head) if head > 1 and text.startswith("|", head) else None
+    return last_line(text, code).strip() if code is not None else None
+
+
+def last_line(text: str, code: Block) -> str:
+    """Return the last line of a block of code, whose value notebooks show; empty if it goes on with one above."""
+    line = text[code.start : code.end].rstrip().rpartition("\n")[2]
+    return line if len(line) <= _LONGEST_LINE and line[:1].strip(")]}") and "`" not in line else ""
+
+
 def show(text: str, block: Block, place: int | None = None, depth: int = 1) -> Shown:
-    """Return a block as it is shown.
+    """Return a block as it is shown, with what it printed.
 
     Args:
         text: The passage.
@@ -88,20 +158,31 @@ def show(text: str, block: Block, place: int | None = None, depth: int = 1) -> S
         place: What must be shown of a block that is too long to be shown whole; ``None``: its beginning.
         depth: How deep the item is below which it stands.
     """
-    code = text[block.start : block.end]
-    kept = [line for line in code.expandtabs(4).split("\n") if not INCLUDES.fullmatch(line)]
-    lines = dedent("\n".join(kept)).strip("\n").rstrip().split("\n")
-    line = code_lines("\n".join(lines))
-    if len(line) <= _LONGEST_LINE and "` `" not in line and "`" not in line[1:-1]:
-        return Shown(line, "")
+    output = printed(text, block)
+    parts = [part for part in (block, output) if part is not None]
+    lines = [_lines(text, part) for part in parts]
+    inline = [code_lines("\n".join(part)) for part in lines]
+    if all(len(line) <= _LONGEST_LINE and "` `" not in line and "`" not in line[1:-1] for line in inline):
+        return Shown(_TO.join(filter(None, inline)), "")
+    shown = (_below(text, part, own, place, depth) for part, own in zip(parts, lines, strict=True))
+    return Shown("", "".join(shown))
+
+
+def _below(text: str, block: Block, lines: list[str], place: int | None, depth: int) -> str:
     first = 0
-    if place is not None:
+    if place is not None and block.start <= place < block.end:
         before = len(text[block.start : place].lstrip("\n").split("\n")) - 1
         first = before if before >= _MOST_LINES and before < len(lines) else 0
     shown = _fitting(lines[first:])
     parts = [*([_LEFT_OUT] if first else []), *shown, *([_LEFT_OUT] if first + len(shown) < len(lines) else [])]
     whole = "\n".join([f"```{block.language}", *parts, "```"])
-    return Shown("", "\n" + indent(whole, "  " * depth))
+    return "\n" + indent(whole, "  " * depth)
+
+
+def _lines(text: str, block: Block) -> list[str]:
+    code = text[block.start : block.end]
+    kept = [line for line in code.expandtabs(4).split("\n") if not INCLUDES.fullmatch(line)]
+    return dedent("\n".join(kept)).strip("\n").rstrip().split("\n")
 
 
 def _block(text: str, start: int, opening: re.Match[str] | None) -> Block:

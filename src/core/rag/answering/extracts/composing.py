@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from core.rag.analysis import query_terms
-from core.rag.answering.extracts.blocks import Block, Shown, block_at, lines_at, show
+from core.rag.answering.extracts.blocks import Block, Shown, cell_at, lines_at, show
 from core.rag.answering.extracts.choosing import choose, without_quoted, worth
 from core.rag.answering.extracts.citing import citation
 from core.rag.answering.extracts.code_spans import Span, comment_on
@@ -98,6 +98,8 @@ async def extract(
     sentences = without_quoted(await scored(question, passages, embedder, before), passages)
     if given:
         sentences = _others(sentences, passages, given) or sentences
+    if intent == "summary":  # code does not say what a text is about, unless there is nothing else
+        sentences = [one for one in sentences if not _is_code(one, passages[one.passage])] or sentences
     taken_of = choose(intent, [one for one in sentences if one.about >= least])
     chosen = [(passages[taken[0].passage], taken) for taken in taken_of]
     asked = set(query_terms(question))
@@ -126,6 +128,10 @@ def _others(sentences: Sequence[Sentence], passages: Sequence[Passage], given: s
     return others if max((one.score for one in others), default=0.0) >= _GOOD_ENOUGH * best else []
 
 
+def _is_code(one: Sentence, passage: Passage) -> bool:
+    return not passage.hit.is_code and is_in_block(passage.hit.content, one.place.start)
+
+
 def _is_in(given: str, in_one_line: str, one: Sentence, passage: Passage) -> bool:
     """Return whether a sentence was shown; code keeps its lines, which were indented."""
     if is_in_block(passage.hit.content, one.place.start):
@@ -151,7 +157,7 @@ def _runs(passage: Passage, taken: Sequence[Sentence], asked: Collection[str]) -
     for one in taken:
         last = runs[-1][-1] if runs else None
         if not passage.hit.is_code:
-            block = block_at(text, one.place.start)
+            block = cell_at(text, one.place.start)
         else:
             block = lines_at(text, one.place, language) if language else None
         said = said_by(passage, one.place, asked) if block is None else ""

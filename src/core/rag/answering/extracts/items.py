@@ -14,7 +14,7 @@ from core.rag.answering.extracts.announced import (
     sentence_above,
     sentence_below,
 )
-from core.rag.answering.extracts.blocks import Block, Shown, block_behind, show
+from core.rag.answering.extracts.blocks import Block, Shown, block_behind, made_by, show
 from core.rag.answering.extracts.code_spans import Span, comment_on, declared_below, defined_above
 from core.rag.answering.extracts.headed import end_above_list
 from core.rag.answering.extracts.record_rows import record_cells
@@ -153,7 +153,8 @@ def goes_on(passage: Passage, before: Span, place: Span) -> bool:
 def introduction(passage: Passage, place: Span, others: set[int]) -> str:
     """Return the sentence before a list if an item of it is shown that is no sentence: "The note has to include:".
 
-    Likewise the one before a block of code of which the beginning is shown, or before a line that it announces.
+    Likewise the one before a block of code of which the beginning is shown, or before a line that it announces; and
+    before a row of a table that code printed, the end of that.
 
     Args:
         passage: The passage.
@@ -166,6 +167,8 @@ def introduction(passage: Passage, place: Span, others: set[int]) -> str:
     text = passage.hit.content
     if is_in_block(text, place.start):
         before = _before_code(text, place.start)
+    elif (made := made_by(text, place.start)) is not None:
+        return f"`{made}` → " if made else ""
     else:
         stands = passage.hit.is_code or STATES.search(text, place.start, place.end) is not None
         before = None if stands else lead_in(text, place.start) or sentence_above(text, place.start)

@@ -13,6 +13,8 @@ _NUMBER = regex(
     r"|\b(?:what|which) (?:is the |was the |are the )?(?:average |maximum |minimum |total |highest |lowest |default )?"
     r"(?:percent|percentage|number|amount|population|temperature|proportion|share|size|cost|price|budget|limit|height|"
     r"length|width|depth|weight|distance|speed|age|rate)\b"
+    r"|\b(?:what|which) (?:\w+ ){0,4}(?:accuracy|precision|recall|score|loss|RMSE|MAE|MSE|AUC|correlation|slope"
+    r"|intercept|coefficients?|mean|median|standard deviation|variance|probability|ratio|shape)\b"
     r"|\bwie ?(?:viele?[nrm]?(?! uhr)|lange|hoch|gro(?:ß|ss)|weit|alt|oft|schnell|schwer|tief|breit|teuer)\b"
     r"|\bcombien\b|\bquel(?:le)? (?:est|était) (?:le prix|la taille|le nombre|l['’]âge)\b"
     r"|\bcuánt[oa]s?\b|\bquant[oaie]s?\b|\bhoe (?:veel|lang|ver|oud|hoog|groot|vaak|snel)\b|\bhoeveel\b"

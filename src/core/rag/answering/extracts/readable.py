@@ -48,8 +48,13 @@ _FIGURE = regex(
 _DEFINITIONS = regex(r"(?:\[[^\]\n]{1,200}\]:\s*\S+(?:\s+|\Z)(?:\"[^\"]*\"\s*)?)+")
 
 
-def readable_spans(passage: Passage) -> list[Span]:
-    """Return the spans of readable sentences; heads of tables and headings without a figure if nothing else is."""
+def readable_spans(passage: Passage, *, heads: bool = False) -> list[Span]:
+    """Return the spans of readable sentences; headings without a figure only if nothing else is.
+
+    Args:
+        passage: The passage.
+        heads: Whether the heads of tables are such, too.
+    """
     text = passage.hit.content
     if passage.hit.is_code:
         return code_spans(text, nested=bool(configuration_language(passage.hit.path)))
@@ -66,7 +71,7 @@ def readable_spans(passage: Passage) -> list[Span]:
         and not _is_markup(text, start, end)
         and not any(begin <= start and end <= stop for begin, stop in hidden)
     ]
-    said = [place for place in read if _says_something(text, *place, headings)]
+    said = [place for place in read if _says_something(text, *place, headings) or (heads and is_head(text, place[0]))]
     return [Span(*place, said=True) for place in said or read]
 
 

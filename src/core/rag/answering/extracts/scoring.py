@@ -12,6 +12,7 @@ from core.rag.analysis import analyze, asked_name, asked_names, asked_words, def
 from core.rag.analysis.filler_phrases import without_phrases
 from core.rag.analysis.joined_words import Together
 from core.rag.answering.extracts.announced import announces
+from core.rag.answering.extracts.blocks import as_cell, made_by
 from core.rag.answering.extracts.called import Source, entitled, has_alike, names_not_asked
 from core.rag.answering.extracts.code_spans import Span
 from core.rag.answering.extracts.defining import (
@@ -38,11 +39,11 @@ from core.rag.answering.extracts.readable import readable_spans
 from core.rag.answering.extracts.record_rows import record_cells
 from core.rag.answering.extracts.sections import Sections
 from core.rag.answering.extracts.sentence import Sentence
-from core.rag.answering.extracts.sentence_ends import ASKS, STATES
+from core.rag.answering.extracts.sentence_ends import ASKS, echoes
 from core.rag.answering.extracts.settings import named_settings
 from core.rag.answering.extracts.subjects import asks_for_heading
 from core.rag.answering.extracts.substance import LITTLE, asks_for_source, only_points, substance
-from core.rag.answering.extracts.table_rows import is_row, with_head
+from core.rag.answering.extracts.table_rows import asks_for_columns, is_head, is_row, with_head
 from core.rag.answering.prose import LESS, is_beside_the_point, names_code
 from core.rag.answering.types import Passage
 from core.rag.answering.vectors import sentence_vectors
@@ -136,7 +137,8 @@ async def scored(
 
 
 def _sentences(question: str, sources: Sequence[Source]) -> list[Sentence]:
-    spans = [readable_spans(source.passage) for source in sources]
+    heads = asks_for_columns(question)
+    spans = [readable_spans(source.passage, heads=heads) for source in sources]
     if not any(spans):  # where there is nothing but markup, that
         everything = [sentence_spans(source.text) or [(0, len(source.text))] for source in sources]
         spans = [[Span(*place, said=True) for place in places] for places in everything]
@@ -183,6 +185,7 @@ def _rated(
     statement = _STATEMENT if names_code(question) else _UNNAMED_STATEMENT
     names, defined = asked_names(question), set(asked_words(question))
     wanted_of_code = _wanted_of_code(question, sources, sentences, defined)
+    of_columns = asks_for_columns(question)
     of_heading, of_time, of_imports = asks_for_heading(question), asks_when(question), asks_for_imports(question)
     of_way = asks_how_to(question)
     rows = named_rows(question, sources, sentences, wanted)
@@ -217,7 +220,11 @@ def _rated(
             score, part = score + _DEFINES, 1.0
         elif names and not defined.isdisjoint(defined_words(one.text, *names)):
             score += _DEFINES
-        is_of_kind = (kind is not None and kind(one.text)) or (of_way and shows_code(source.passage, one.place))
+        is_of_kind = (
+            (kind is not None and kind(one.text))
+            or (of_way and shows_code(source.passage, one.place))
+            or (of_columns and is_head(source.text, one.place.start))
+        )
         path = source.headings.path(one.place.start) if of_heading else ""
         if of_time and not is_of_kind and one.place.said:
             path = path or source.headings.dated(one.place.start)
@@ -289,25 +296,27 @@ def _answering(sentences: Sequence[Sentence], wanted: set[str]) -> list[Sentence
 
 def _without_echoes(sentences: Sequence[Sentence], sources: Sequence[Source], wanted: set[str]) -> list[Sentence]:
     """Return the sentences but those that only repeat the question, or ask one, in passages that have others."""
-    echoes = [
+    repeated = [
         not is_row((hit := sources[one.passage].passage.hit).content, one.place.start, hit.table_header)
         and not record_cells(hit, one.place)
         and not (hit.is_code and configuration_language(hit.path))  # "port 22" says which; comments come with it
         and (
-            _echoes(one.text, one.words <= wanted and not announces(hit.content, one.place.end))
+            echoes(one.text, one.words <= wanted and not announces(hit.content, one.place.end))
             or _only_names(one, hit.content, wanted)
         )
         for one in sentences
     ]
-    told = {one.passage for one, echo in zip(sentences, echoes, strict=True) if not echo}
-    return [one for one, echo in zip(sentences, echoes, strict=True) if not echo or one.passage not in told]
+    told = {one.passage for one, echo in zip(sentences, repeated, strict=True) if not echo}
+    return [one for one, echo in zip(sentences, repeated, strict=True) if not echo or one.passage not in told]
 
 
 def _sentence(index: int, place: Span, source: Source, together: Together, lives: Lives) -> Sentence:
     cells = record_cells(source.passage.hit, place)
-    text = "\n".join(cells) or source.text[place.start : place.end]
+    cell = "" if source.passage.hit.is_code else as_cell(source.text, *place[:2])
+    text = "\n".join(cells) or cell or source.text[place.start : place.end]
     head = source.passage.hit.table_header
-    said = without_phrases(text if cells else with_head(source.text, place.start, place.end, head))
+    made = made_by(source.text, place.start) or ""
+    said = without_phrases(text if cells or cell else f"{made} {with_head(source.text, place.start, place.end, head)}")
     words = set(analyze(said, source.language))
     return Sentence(index, place, text, frozenset(words | together.terms(text, words) | lives.terms(text, words)))
 
@@ -342,16 +351,6 @@ def _going_on(
                 score = max(score, lead.score + new + (_OF_KIND if of_kind else 0.0))
         rated.append(replace(one, score=score, about=one.about + score - one.score))
     return rated
-
-
-def _echoes(sentence: str, said: bool) -> bool:
-    """Return whether a sentence only asks, or is a name or a phrase that says no more than the question (``said``).
-
-    Lists of what a page is about ask without a question mark: "What is a component", "コンポーネントとは何か".
-    """
-    if ASKS.search(sentence) is not None:
-        return True
-    return STATES.search(sentence) is None and (said or asked_name(sentence.strip()) != "")
 
 
 def _only_names(sentence: Sentence, text: str, wanted: Collection[str]) -> bool:

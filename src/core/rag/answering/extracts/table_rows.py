@@ -16,8 +16,19 @@ from libs.regexes import regex
 _RULE = frozenset("|-: \t")
 #: Links, tags and characters by name; other markup is no part of the words.
 _MARKUP = regex(r"[\[<&]")
+_COLUMNS = regex(
+    r"\b(?:what|which)(?: \w+){0,3} (?:columns?|fields?|variables?|features?|attributes?)\b"
+    r"|\bwelche(?: \w+){0,2} (?:Spalten|Felder|Variablen|Merkmale)\b"
+    r"|\b(?:quelles|qué|quali|quais)(?: \w+){0,2} (?:colonnes|columnas|colonne|colunas|variables)\b",
+    re.IGNORECASE,
+)
 #: A question that names a row in order to ask for others: "Which plans cost more than Basic?"
 _OTHERS = regex(r"\b(?:than|als)\b|\b(?:plus|moins|más|menos|mayor|menor)\b.{0,200}\bqu(?:e\b|['’])", re.IGNORECASE)
+
+
+def asks_for_columns(question: str) -> bool:
+    """Return whether a question asks what the columns of a table are: then its head is an answer."""
+    return _COLUMNS.search(question) is not None
 
 
 def is_head(text: str, start: int) -> bool:
@@ -52,6 +63,8 @@ def with_head(text: str, start: int, end: int, head: str = "") -> str:
         end: Where it ends.
         head: The head of the table that the passage begins within; empty if there is none.
     """
+    if is_head(text, start) and not is_in_block(text, start):
+        return " | ".join(filter(None, row_cells(_line(text, start))))
     above, cells = row_at(text, start, head)
     named = zip_longest(row_cells(above), cells, fillvalue="") if cells else ()
     return (

@@ -178,15 +178,24 @@ def markdown_breaks(
     tables: list[Table] = []
     room = size - counter.overhead
     position = start
+    code = None  # the block right before, if it is code
     for block in _blocks(text, start, end, fences):
         if block.start > position:
-            _join(text, breaks, prose_breaks(text, position, block.start, separator, piece))
+            between = prose_breaks(text, position, block.start, separator, piece)
+            _join(text, breaks, between)
+            code = code if text[position : block.start].isspace() else None
             breaks.mark(Level.PARAGRAPH)
+        if code is not None and _is_output(text, block):
+            breaks.levels[-1] = Level.INSIDE  # what code printed says little without it
+        code = block if block.body < 0 and not _is_output(text, block) else None
         if counter.fits(text[block.start : block.end], room):
             breaks.add(block.end, Level.PARAGRAPH)
             breaks.blocks.add(block.start)
         elif block.body < 0:
-            _join(text, breaks, line_breaks(text, block.start, block.end, piece))
+            lines = line_breaks(text, block.start, block.end, piece)
+            if len(lines.levels) > 2:  # a fence alone in a chunk could open a block, or close one
+                lines.levels[0] = lines.levels[-2] = Level.INSIDE
+            _join(text, breaks, lines)
             breaks.mark(Level.PARAGRAPH)
         else:
             rows, table = table_breaks(text, block.start, block.end, counter, size)
@@ -217,6 +226,12 @@ def table_breaks(text: str, start: int, end: int, counter: TokenCounter, size: i
     _join(text, breaks, row_breaks(text, body, end))
     fits = counter.fits(header, size // 2)
     return breaks, Table(start, body, end, header, counter.count(header) + 1 if fits else 0)
+
+
+def _is_output(text: str, block: Block) -> bool:
+    """Return whether a block right behind code is what it printed: a table, or a fence without a language."""
+    fence = _LINE.match(text, block.start)
+    return block.body >= 0 or (fence is not None and not (fence["info"] or "").strip())
 
 
 def _is_rule(text: str, start: int) -> bool:
