@@ -128,7 +128,7 @@ def _only_points(heading: str, language: str) -> bool:
     name = normalize_name(heading)
     common = function_words(language)
     of_points = all(word.isdigit() or word in common or len(word) == 1 for word in name.split())
-    return name in common or (of_points and not heading[:1].isupper())
+    return name in common or (of_points and heading[:1].islower())
 
 
 def _headline(heading: str, text: str) -> str:
