@@ -36,7 +36,7 @@ def passage(number: int, text: str) -> Passage:
     [
         ("| Blues", "Team: Blues | Place: STL | 1"),
         ("Old", "Team: Maple Leafs. Old | 13 | more | again"),
-        ("| Team", "| Team"),
+        ("| Team", "Team | Place"),
         ("Cups", "Cups"),
         ("is no row", "is no row"),
     ],
