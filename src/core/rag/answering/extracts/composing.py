@@ -148,10 +148,8 @@ def _runs(passage: Passage, taken: Sequence[Sentence], asked: Collection[str]) -
     """Return the chosen sentences of a passage as they are shown; those that follow each other together."""
     text = passage.hit.content
     taken = _with_comments(passage, taken) if passage.hit.is_code else taken
-    starts, language = (
-        {one.place.start for one in taken},
-        passage.hit.is_code and configuration_language(passage.hit.path),
-    )
+    starts = {one.place.start for one in taken}
+    language = configuration_language(passage.hit.path) if passage.hit.is_code else ""
     runs: list[list[_Said]] = []
     before: Span | None = None
     for one in taken:
