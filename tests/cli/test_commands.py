@@ -157,6 +157,16 @@ def test_an_import_that_fails_says_why_even_where_closing_fails_too(
     assert (done.code, done.err) == (3, "mgrag: A commit failed: the disk is full.\n")
 
 
+def test_hidden_files_are_loaded_if_that_is_asked_for(mgrag: Command, tmp_path: Path) -> None:
+    for name in (".github/build.yml", ".env.example", "mill.md"):
+        (tmp_path / "repository" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "repository" / name).write_text("name: Grind\n")
+    found = [mgrag("ingest", "repository", *given, "--json").json["documents"]["added"] for given in ([], ["--hidden"])]
+    assert found == [2, 1]
+    done = mgrag("ingest", "repository/mill.md", "--hidden")
+    assert (done.code, done.err) == (0, "mgrag: No effect: --hidden (a file that is named is loaded in any case).\n")
+
+
 def test_options_without_effect_are_told(mgrag: Command, ingested: Path) -> None:
     done = mgrag("ingest", str(ingested / "corpus"), "--max-urls", "1", "--include", "*.md")
     assert done.code == 0

@@ -41,6 +41,12 @@ async def test_every_file_in_order(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+async def test_hidden_files_that_are_to_be_copied(tmp_path: Path) -> None:
+    tree(tmp_path, {".env": "KEY=1", ".env.example": "KEY=", "web/.htaccess.dist": "x", "c/.conf.yml.sample": "a: 1"})
+    assert await names(tmp_path) == [".env.example", "c/.conf.yml.sample", "web/.htaccess.dist"]
+    assert ".env" in await names(tmp_path, hidden=True)
+
+
 async def test_places_that_are_passed_over(tmp_path: Path) -> None:
     tree(tmp_path, {**FILES, "sub/data.db": "x", "sub/data.db.log/1": "x", "z/data.db": "another"})
     (tmp_path / "linked").symlink_to(tmp_path / "sub" / "data.db")
@@ -184,7 +190,7 @@ async def test_why_a_folder_has_nothing_to_load(tmp_path: Path) -> None:
         f"{tmp_path}/deep has no files to load: 1 not entered (folders, with recursive=False).",
     )
     assert await notes("hidden") == (
-        f"{tmp_path}/hidden has no files to load: 1 hidden (names that begin with a dot).",
+        f"{tmp_path}/hidden has no files to load: 1 hidden (names that begin with a dot; --hidden loads them).",
     )
     assert "1 excluded by .gitignore (--no-gitignore loads them)" in (await notes("ignored"))[0]
     assert "1 excluded by --exclude" in (await notes("left", exclude=["*.md"]))[0]

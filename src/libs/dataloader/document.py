@@ -52,7 +52,8 @@ class DocumentLoader:
         recursive: Whether to go into folders.
         gitignore: Whether to leave out what ``.gitignore`` files exclude (those of folders above within the same
             repository too), and the folders of version control.
-        hidden: Whether to load files and folders whose names begin with a dot.
+        hidden: Whether to load all files and folders whose names begin with a dot, not only files that are there to be
+            copied (``.env.example``).
         within: Folders that symbolic links must not lead out of, for services that load for others; empty: links are
             followed anywhere.
         max_bytes: A larger file is reported, not loaded.

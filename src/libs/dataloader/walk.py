@@ -18,6 +18,8 @@ _KINDS = (
     (stat.S_ISBLK, "it is a device, not a file"),
 )
 _NEVER = frozenset((".git", ".hg", ".svn"))
+#: A file that is there to be copied tells which settings there are, and none of their secrets: ``.env.example``.
+_TO_COPY = (".example", ".sample", ".template", ".dist")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,7 @@ class Walker:
     def passed_over(self) -> str:
         """What was passed over and why, for people; empty if nothing was."""
         told = (
-            (self._hidden, "hidden (names that begin with a dot)"),
+            (self._hidden, "hidden (names that begin with a dot; --hidden loads them)"),
             (self._ignored, "excluded by .gitignore (--no-gitignore loads them)"),
             (self._excluded, "excluded by --exclude"),
             (self._below, "not entered (folders, with recursive=False)"),
@@ -175,7 +177,8 @@ class Walker:
         return own if relative and is_repository else (*chain, *own)
 
     def _is_hidden(self, name: str) -> bool:
-        return (name.startswith(".") and not self._selection.hidden) or (self._selection.gitignore and name in _NEVER)
+        is_hidden = name.startswith(".") and not self._selection.hidden and not name.lower().endswith(_TO_COPY)
+        return is_hidden or (self._selection.gitignore and name in _NEVER)
 
     def _is_left_out(self, path: str, chain: Sequence[Patterns]) -> bool:
         return self._exclude.match(path) is True or (bool(chain) and is_ignored(chain, path))

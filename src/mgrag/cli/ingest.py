@@ -42,6 +42,9 @@ def ingest(
         list[str] | None, typer.Option(metavar="GLOB", help="Skip files or folders that match; repeatable.")
     ] = None,
     gitignore: Annotated[bool, typer.Option(help="Whether to skip files that .gitignore excludes.")] = True,
+    hidden: Annotated[
+        bool, typer.Option("--hidden", help="Also load files and folders whose names begin with a dot.")
+    ] = False,
     url_pattern: Annotated[
         str | None, typer.Option(metavar="REGEX", help="Only web pages whose address matches.")
     ] = None,
@@ -75,6 +78,7 @@ def ingest(
         "include": tuple(include or ()),
         "exclude": tuple(exclude or ()),
         "gitignore": gitignore,
+        "hidden": hidden,
         **{key: value for key, value in web.items() if value is not None},
     }
     opening: dict[str, Any] = {
@@ -122,13 +126,13 @@ def _tell_unused(sources: list[str], options: dict[str, Any]) -> None:
     from libs.dataloader.paths import path_given
 
     kinds = {is_web(source) for source in sources}
-    given = {f"--{name.replace('_', '-')}" for name, value in options.items() if value != ()}
+    given = {f"--{name.replace('_', '-')}" for name, value in options.items() if value not in ((), False)}
     if kinds == {False} and (unused := sorted(given & {"--url-pattern", "--max-urls"})):
         note(f"mgrag: No effect: {', '.join(unused)} (only for web addresses).")
-    if kinds == {True} and (unused := sorted(given & {"--include", "--exclude"})):
+    if kinds == {True} and (unused := sorted(given & {"--include", "--exclude", "--hidden"})):
         note(f"mgrag: No effect: {', '.join(unused)} (only for files and folders; for web addresses: --url-pattern).")
     files = all(os.path.isfile(path_given(source)) for source in sources)  # noqa: PTH113
-    if files and (unused := sorted(given & {"--include", "--exclude"})):
+    if files and (unused := sorted(given & {"--include", "--exclude", "--hidden"})):
         note(f"mgrag: No effect: {', '.join(unused)} (a file that is named is loaded in any case).")
 
 
