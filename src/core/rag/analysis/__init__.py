@@ -15,6 +15,7 @@ from core.rag.analysis.analyzer import (
 )
 from core.rag.analysis.dates import asked_dates, date_words, path_dates
 from core.rag.analysis.definitions import asked_name, asked_names, asked_words, defined_words, definition_word
+from core.rag.analysis.left_out import option_words
 from core.rag.analysis.numbered import (
     asked_documents,
     asked_numbers,
@@ -52,6 +53,7 @@ __all__ = [
     "letters",
     "naming_terms",
     "number_of",
+    "option_words",
     "path_dates",
     "query_terms",
     "short_stems",

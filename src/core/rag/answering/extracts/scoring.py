@@ -8,7 +8,15 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from core.rag.analysis import analyze, asked_name, asked_names, asked_words, defined_words, query_terms
+from core.rag.analysis import (
+    analyze,
+    asked_name,
+    asked_names,
+    asked_words,
+    defined_words,
+    option_words,
+    query_terms,
+)
 from core.rag.analysis.filler_phrases import without_phrases
 from core.rag.analysis.joined_words import Together
 from core.rag.answering.extracts.announced import announces
@@ -125,7 +133,7 @@ async def scored(
     sections = Sections(question, sources)
     headed = _headed(question, sources, sections)
     alike = await _likenesses(question, [one.text for one in (*found, *headed)], embedder)
-    wanted = set(query_terms(question))
+    wanted = {*query_terms(question), *option_words(question)}
     weights = _weights(question, found, sources, wanted, set(query_terms(before)) - wanted)
     rated = _rated(question, sources, found, alike[: len(found)], weights, wanted, sections)
     rated = _going_on(rated, sources, weights, kind_asked(question), wanted)

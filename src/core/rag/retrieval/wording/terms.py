@@ -10,6 +10,7 @@ from core.rag.analysis import (
     asked_words,
     file_word,
     joined_terms,
+    option_words,
     query_terms,
 )
 from core.rag.analysis.language import AROUND_WORDS, question_language
@@ -44,9 +45,9 @@ def _as_words(terms: dict[str, float]) -> dict[str, float]:
 def searched_terms(query: str) -> dict[str, float]:
     """Return the words to search for, with their weights.
 
-    For "back up" also "backup", for "16 GB" also "16GB" and the other way round, and the word of a definition. Names of
-    files, and the numbers of sections together with what is numbered, weigh more than their parts. A date is one word
-    besides, however it is written.
+    For "back up" also "backup", for "without a cache" also the option `--no-cache`, for "16 GB" also "16GB" and the
+    other way round, and the word of a definition. Names of files, and the numbers of sections together with what is
+    numbered, weigh more than their parts. A date is one word besides, however it is written.
 
     Two nouns are not joined: the joined word is rare, often by accident, and would weigh the most (on cranfield,
     recall@5 falls by 0.2 points with "highspeed" for "high speed").
@@ -57,6 +58,7 @@ def searched_terms(query: str) -> dict[str, float]:
         if unit not in _NO_UNITS and (len(unit) == 1 or not is_stop_word(unit, language)):
             for term, weight in ((number + unit, 1.0), (number, _PART), (unit, _PART)):
                 terms.setdefault(term, weight)
+    terms |= dict.fromkeys(option_words(query), 1.0)
     for token in query.split():
         terms |= dict.fromkeys(file_word(token.strip(AROUND_WORDS)), _DEFINED)
     words = asked_words(query)

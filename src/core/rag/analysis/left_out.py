@@ -1,0 +1,29 @@
+"""What a question wants left out or turned off: options are called by it, "--no-cache" of "without a cache"."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from core.rag.analysis.words import MAX_TERM_BYTES, fold
+from libs.regexes import regex
+
+_LEFT_OUT: Final = regex(
+    r"\b(?:without|disabl(?:e|es|ed|ing)|skip(?:s|ped|ping)?|(?:turn|switch)(?:s|es|ed|ing)? off|ohne|sans|sin|senza)"
+    r"\s+(?:(?:an?|the|any|all|its|my|das|den|die|le|la|les|el|il)\s+)?([^\W\d_]\w*(?:[ -][^\W\d_]\w*){0,2})",
+    re.IGNORECASE,
+)
+
+
+def option_words(question: str) -> list[str]:
+    """Return the index words of options that leave out what a question wants left out; empty if it wants nothing so.
+
+    Such an option is one word in the index, and its parts are words of many other texts.
+
+    Example:
+        >>> option_words("How do I install it without build isolation?"), option_words("What is a cache?")
+        (['nobuild', 'nobuildisolation'], [])
+    """
+    phrases = [fold(phrase).replace("-", " ").split() for phrase in _LEFT_OUT.findall(question)]
+    names = (f"no{''.join(words[:count])}" for words in phrases for count in range(1, len(words) + 1))
+    return [name for name in dict.fromkeys(names) if len(name.encode()) <= MAX_TERM_BYTES]
