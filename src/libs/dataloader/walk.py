@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from libs.dataloader.formats.registry import TO_COPY
 from libs.dataloader.ignore import Patterns, expand_braces, is_ignored, patterns_above, patterns_of
 
 _KINDS = (
@@ -18,8 +19,6 @@ _KINDS = (
     (stat.S_ISBLK, "it is a device, not a file"),
 )
 _NEVER = frozenset((".git", ".hg", ".svn"))
-#: A file that is there to be copied tells which settings there are, and none of their secrets: ``.env.example``.
-_TO_COPY = (".example", ".sample", ".template", ".dist")
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +176,9 @@ class Walker:
         return own if relative and is_repository else (*chain, *own)
 
     def _is_hidden(self, name: str) -> bool:
-        is_hidden = name.startswith(".") and not self._selection.hidden and not name.lower().endswith(_TO_COPY)
+        # A file that is there to be copied tells which settings there are, and none of their secrets: `.env.example`.
+        is_to_copy = name.lower().rpartition(".")[2] in TO_COPY
+        is_hidden = name.startswith(".") and not self._selection.hidden and not is_to_copy
         return is_hidden or (self._selection.gitignore and name in _NEVER)
 
     def _is_left_out(self, path: str, chain: Sequence[Patterns]) -> bool:

@@ -135,8 +135,9 @@ def named_format(name: str) -> Format | None:
     return known
 
 
-#: Endings of files that others are made from.
-_TEMPLATES = frozenset(("j2", "jinja", "jinja2", "tpl", "tmpl", "template", "example", "sample", "dist", "default"))
+#: Endings of files that are there to be copied, and of all that others are made from.
+TO_COPY = frozenset(("example", "sample", "template", "dist"))
+_TEMPLATES = TO_COPY | {"j2", "jinja", "jinja2", "tpl", "tmpl", "default"}
 
 _ODF = b"mimetype" + _OPEN_DOCUMENT.encode()
 _WORKBOOK_VERSIONS = (b"\x00", b"\x02", b"\x04", b"\x08")

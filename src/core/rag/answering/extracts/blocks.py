@@ -6,6 +6,7 @@ What code printed is shown with it: a block right behind it that names no langua
 from __future__ import annotations
 
 import re
+from collections import deque
 from textwrap import dedent, indent
 from typing import NamedTuple
 
@@ -61,9 +62,7 @@ def block_at(text: str, place: int) -> Block | None:
     """Return the block of code that a place is in, which may begin before the text and end behind it."""
     if not is_in_block(text, place):
         return None
-    opening = None
-    for fence in _FENCE.finditer(text, 0, place):
-        opening = fence
+    opening = _fence_above(text, place)
     return _block(text, 0 if opening is None else opening.end() + 1, opening)
 
 
@@ -99,9 +98,7 @@ def printed(text: str, code: Block) -> Block | None:
 
 def code_above(text: str, place: int) -> Block | None:
     """Return the block of code that ends right above a place, such as the fence that opens what it printed."""
-    closing = None
-    for fence in _FENCE.finditer(text, 0, place):
-        closing = fence
+    closing = _fence_above(text, place)
     if closing is None or text[closing.end() : place].strip():
         return None
     return block_at(text, closing.start())
@@ -183,6 +180,11 @@ def _lines(text: str, block: Block) -> list[str]:
     code = text[block.start : block.end]
     kept = [line for line in code.expandtabs(4).split("\n") if not INCLUDES.fullmatch(line)]
     return dedent("\n".join(kept)).strip("\n").rstrip().split("\n")
+
+
+def _fence_above(text: str, place: int) -> re.Match[str] | None:
+    """Return the last line above a place that opens or closes a block."""
+    return next(iter(deque(_FENCE.finditer(text, 0, place), maxlen=1)), None)
 
 
 def _block(text: str, start: int, opening: re.Match[str] | None) -> Block:

@@ -176,7 +176,7 @@ def _runs(passage: Passage, taken: Sequence[Sentence], asked: Collection[str]) -
             continue
         introduced = introduction(passage, one.place, starts)
         if code.below:
-            of = where_in(passage.hit, one.place.start) if language else _name_above(passage).rstrip(": ")
+            of = where_in(passage.hit, one.place.start) or passage.hit.title if language else _name_above(passage)
             name = introduced.rstrip() or (f"{of}:" if of else "")
             comment = comment_on(text, one.place.start, one.place.end) if language else None
             name = f"{name} {shown(without_marks(text[slice(*comment)]))}".lstrip() if comment is not None else name
@@ -206,7 +206,7 @@ def _runs(passage: Passage, taken: Sequence[Sentence], asked: Collection[str]) -
 
 def _name_above(passage: Passage) -> str:
     """Return what code is called that is shown without a sentence before it."""
-    return last_heading(passage.hit.heading) or passage.hit.title
+    return (last_heading(passage.hit.heading) or passage.hit.title).rstrip(": ")
 
 
 def _with_comments(passage: Passage, taken: Sequence[Sentence]) -> list[Sentence]:

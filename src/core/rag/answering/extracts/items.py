@@ -19,7 +19,7 @@ from core.rag.answering.extracts.code_spans import Span, comment_on, declared_be
 from core.rag.answering.extracts.headed import end_above_list
 from core.rag.answering.extracts.record_rows import record_cells
 from core.rag.answering.extracts.sentence_ends import STATES
-from core.rag.answering.extracts.settings import names_above, where_in
+from core.rag.answering.extracts.settings import where_in
 from core.rag.answering.extracts.showing import LONGEST_EXTRACT, cut, is_record, shown
 from core.rag.answering.extracts.table_rows import is_row, with_head
 from core.rag.answering.extracts.wide_rows import narrowed
@@ -86,7 +86,7 @@ def said_by(passage: Passage, place: Span, asked: Collection[str] = ()) -> str:
         if comment is not None:
             said = f"{said} {shown(without_marks(text[slice(*comment)]), longest=_LONGEST_ITEM)}"
     if configuration_language(passage.hit.path):
-        of = where_in(passage.hit, place.start) if passage.hit.heading or names_above(text, place.start) else ""
+        of = where_in(passage.hit, place.start)
     else:
         heading = last_heading(passage.hit.heading).strip()
         of = defined_above(text, place.start)

@@ -45,7 +45,7 @@ from core.rag.answering.extracts.lives import Lives
 from core.rag.answering.extracts.named_rows import named_rows
 from core.rag.answering.extracts.readable import readable_spans
 from core.rag.answering.extracts.record_rows import record_cells
-from core.rag.answering.extracts.sections import Sections
+from core.rag.answering.extracts.sections import Sections, asks_nearly
 from core.rag.answering.extracts.sentence import Sentence
 from core.rag.answering.extracts.sentence_ends import ASKS, echoes
 from core.rag.answering.extracts.settings import named_settings
@@ -100,10 +100,6 @@ _ADDED = 0.05
 _LED = 0.1
 #: A few words, each with a capital letter.
 _NAME = regex(r"\s*[^\W\d_a-z][\w'’-]*(?:[ \t]+(?:&[ \t]+)?[^\W\d_a-z][\w'’.-]*){0,4}\s*")
-#: What share of the words of the question another one has that is nearly the same.
-_NEARLY = 0.6
-#: And what share of its own words these are: "You delivered it to Barrymore, did you?" is not "Who is Barrymore?".
-_PARTLY = 0.4
 
 
 async def scored(
@@ -293,8 +289,7 @@ def _answering(sentences: Sequence[Sentence], wanted: set[str]) -> list[Sentence
     """
     made = list(sentences)
     for index, (asking, following) in enumerate(pairwise(sentences), start=1):
-        same = len(asking.words & wanted)
-        if asking.passage != following.passage or same < max(_NEARLY * len(wanted), _PARTLY * len(asking.words), 1):
+        if asking.passage != following.passage or not asks_nearly(asking.words, wanted):
             continue
         if ASKS.search(asking.text) is not None and ASKS.search(following.text) is None:
             score, about = max(following.score, asking.score), max(following.about, asking.about)

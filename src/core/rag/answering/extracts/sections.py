@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from pathlib import PurePosixPath
 
 from core.rag.analysis import analyze, asked_dates, date_words, document_words
@@ -27,9 +27,10 @@ _TOLD = 1 / 3
 #: Characters of a section that are its beginning; and how much further down a sentence counts half.
 _BEGINNING = 200
 _HALF = 1000
-#: What share of the question a heading that is one has to ask, and what share of its own words that has to be.
-_ASKED = 0.6
-_ASKING = 0.4
+#: What share of the words of the question another one has that is nearly the same.
+_NEARLY = 0.6
+#: And what share of its own words these are: "You delivered it to Barrymore, did you?" is not "Who is Barrymore?".
+_PARTLY = 0.4
 #: What is between several questions in a heading, or two halves of one; what it says in brackets is left out.
 _NEXT = regex(r"[?？؟]\s+|\s*\([^()]*\)\W*|[,;]\s+(?:and|or|und|oder|et|ou|y|e|o)\s+")
 
@@ -95,8 +96,7 @@ class Sections:
     def _same(self, index: int, question: str) -> float:
         asked = self._asked[index]
         own = words_asked(without_asking(question), self._sources[index].language)
-        same = len(own & asked)
-        return same / len(asked) if same >= max(_ASKED * len(asked), _ASKING * len(own), 1) else 0.0
+        return len(own & asked) / len(asked) if asks_nearly(own, asked) else 0.0
 
     def nearness(self, index: int, place: Span) -> float:
         """Return how near a sentence is to the beginning of its section: from 1 there to 0; 1 without headings."""
@@ -112,6 +112,11 @@ class Sections:
     def share_of_heading(self, index: int, name: str) -> float:
         """Return how much of the rest of a question a passage is about if a heading in it is for what is asked."""
         return self._shares[index] if self._purpose is not None and self._purpose.is_of(name) else 0.0
+
+
+def asks_nearly(own: Set[str], asked: Set[str]) -> bool:
+    """Return whether a question of a passage, by its words, is nearly the one that is asked."""
+    return len(own & asked) >= max(_NEARLY * len(asked), _PARTLY * len(own), 1)
 
 
 def _told_beside(purpose: Purpose, sources: Sequence[Source]) -> list[set[str]]:

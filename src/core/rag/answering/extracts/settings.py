@@ -76,11 +76,11 @@ def names_above(text: str, place: int) -> list[str]:
 
 
 def where_in(hit: Hit, place: int) -> str:
-    """Return what a line of a passage belongs to, outermost first: headings, and names above it; else the title."""
+    """Return what a line of a passage belongs to, outermost first: headings, and names above it; empty if nothing."""
     headings, names = [one for one in headings_of(hit.heading) if one], names_above(hit.content, place)
     same = next((size for size in range(len(names), 0, -1) if headings[-size:] == names[:size]), 0)
     path = heading_path((*headings, *names[same:]))
-    return (path if len(path) <= _LONGEST else last_heading(path)) or hit.title
+    return path if len(path) <= _LONGEST else last_heading(path)
 
 
 def _heading(source: Source, place: Span) -> frozenset[str]:
