@@ -14,6 +14,7 @@ from core.rag.dbhandler.float_rows import float_rows
 from core.rag.dbhandler.kept import Kept
 from core.rag.dbhandler.store import Match, Row
 from core.rag.retrieval.ordering.asked_sections import Passage
+from core.rag.retrieval.ordering.named_documents import OPENING, WholeDocument
 from core.rag.schema import Label
 from core.rag.unit_vectors import unit_vectors
 
@@ -61,18 +62,27 @@ class Legs:
 
     async def cosines(self, query: Sequence[float] | None, chunk_ids: Collection[str]) -> dict[str, float]:
         """Return the exact cosines of given chunks; chunks without a vector are left out."""
-        if self._store is None or query is None or not chunk_ids:
-            return {}
+        [found] = await self.cosines_of_each([query], chunk_ids)
+        return found
+
+    async def cosines_of_each(
+        self, queries: Sequence[Sequence[float] | None], chunk_ids: Collection[str]
+    ) -> list[dict[str, float]]:
+        """Return the exact cosines of given chunks with each of several queries; see :meth:`cosines`."""
+        found: list[dict[str, float]] = [{} for _ in queries]
+        if self._store is None or not chunk_ids or all(query is None for query in queries):
+            return found
         label = self._store.index().label
-        found: dict[str, float] = {}
         for part in batches(sorted(chunk_ids), max_rows=1000):
             rows = await self._client.read_together(
                 f"MATCH (c:DocumentChunk {{id: i}})<-[:EMBEDDING_OF]-(v:{label})",
                 {"id": "i", "embedding": "v.embedding"},
                 part,
             )
-            scores = _cosines([row["embedding"] for row in rows], query)
-            found.update((row["id"], score) for row, score in zip(rows, scores, strict=True))
+            vectors = unit_vectors(float_rows([row["embedding"] for row in rows]))
+            for query, scores in zip(queries, found, strict=True):
+                if query is not None:
+                    scores.update((row["id"], score) for row, score in zip(rows, _dots(vectors, query), strict=True))
         return found
 
     async def sampled_cosines(self, query: Sequence[float] | None) -> list[float]:
@@ -101,10 +111,26 @@ class Legs:
                 "heading": "c.heading",
                 "title": "d.title",
                 "path": "c.path",
+                "of": "c.chunk_count",
             },
             chunk_ids,
         )
-        return {row.pop("id"): Passage(**{name: value or "" for name, value in row.items()}) for row in rows}
+        return {
+            row.pop("id"): Passage(of=row.pop("of") or 0, **{name: value or "" for name, value in row.items()})
+            for row in rows
+        }
+
+    async def whole(self, path: str) -> WholeDocument | None:
+        """Return a document with the analysed words of all its passages; ``None`` if it is not there any more."""
+        match = "MATCH (d:Document {path: i})<-[:CHUNK_OF]-(c:DocumentChunk) WHERE d.namespace = $namespace"
+        rows = await self._client.read_lists(match, ("c.chunk_index", "c.id", "c.terms"), [path])
+        rows.sort(key=lambda row: row[0])
+        opening = await self.passages([key for _, key, _ in rows[:OPENING]])
+        if not opening:
+            return None
+        text = "\n\n".join(one.content for one in opening.values())
+        title = next(iter(opening.values())).title
+        return WholeDocument(path, title, text, {key: terms or "" for _, key, terms in rows})
 
     async def around(self, chunk_id: str) -> dict[str, Passage]:
         """Return a chunk and those near it in its document, in order, without their analysed words."""
@@ -245,10 +271,6 @@ _vectors: Kept[NDArray[np.float32]] = Kept(
     state=_sampled,
     patience=_SAMPLED_SECONDS,
 )
-
-
-def _cosines(vectors: Sequence[Sequence[float]], query: Sequence[float]) -> list[float]:
-    return _dots(unit_vectors(float_rows(vectors)), query)
 
 
 def _dots(rows: NDArray[np.float32], query: Sequence[float]) -> list[float]:

@@ -17,6 +17,17 @@ from core.rag.retrieval.legs import Legs
 from core.rag.retrieval.ordering.asked_sections import Passage, asked_first, asked_sections, section_beside
 from core.rag.retrieval.ordering.fusion import Fused, fuse_hybrid
 from core.rag.retrieval.ordering.link_lists import without_lists_in_front
+from core.rag.retrieval.ordering.named_documents import (
+    COMPARED,
+    FIRST,
+    WITHOUT,
+    dealt,
+    leading,
+    may_name,
+    mixed,
+    own_name,
+    without,
+)
 from core.rag.retrieval.ordering.term_proximity import best, near, proximities, shares
 from core.rag.retrieval.wording.message import weighed
 from core.rag.retrieval.wording.terms import searched_terms
@@ -101,21 +112,21 @@ class Rankings:
             self._graph.leave()
         if self._mode == "fuzzy":
             return {key: value for key, value in (await self.best(sys.maxsize)).items() if key in texts}
-        found = await self._of(texts, await self._direction(), self._terms, self._dialogue)
+        found = await self._of(texts, self._query, await self._direction(), self._terms, self._dialogue)
         if self._rewritten is None:
             return found
         meant, words = await self._embed(self._rewritten), weighed(self._rewritten, searched_terms)
-        return _mixed(found, await self._of(texts, meant, words, None))
+        return _mixed(found, await self._of(texts, self._rewritten, meant, words, None))
 
     async def _direction(self) -> Sequence[float] | None:
         embedding = await self._embed(self._query)
         return embedding if self._dialogue is None or embedding is None else self._dialogue.vector(embedding)
 
     async def _as_asked(self, k: int) -> Ranking:
-        return await self._hybrid(await self._direction(), self._terms, k, self._dialogue)
+        return await self._hybrid(self._query, await self._direction(), self._terms, k, self._dialogue)
 
     async def _as_rewritten(self, text: str, k: int) -> Ranking:
-        return await self._hybrid(await self._embed(text), weighed(text, searched_terms), k, None)
+        return await self._hybrid(text, await self._embed(text), weighed(text, searched_terms), k, None)
 
     async def _by_graph(self, graph: GraphSearch, k: int) -> Ranking:
         query, auto = self._query, self._mode == "auto"
@@ -128,7 +139,12 @@ class Rankings:
         return _mixed(await self._as_asked(k), led)
 
     async def _hybrid(
-        self, query: Sequence[float] | None, terms: Mapping[str, float], k: int, dialogue: Dialogue | None
+        self,
+        text: str,
+        query: Sequence[float] | None,
+        terms: Mapping[str, float],
+        k: int,
+        dialogue: Dialogue | None,
     ) -> Ranking:
         """Fuse the best of both legs; chunks that only keywords found get their exact cosine."""
         legs = self._legs
@@ -140,12 +156,12 @@ class Rankings:
         exact = await legs.cosines(query, [key for key in others if key not in vectors])
         weight = self._vector_weight
         fused = fuse_hybrid({**exact, **vectors}, words, sample=sample, total=total, vector_weight=weight, more=more)
-        # The words of several turns have no reason to stand together.
-        return await self._near(fused, terms if dialogue is None else {})
+        return await self._ordered(fused, text, query, terms, dialogue)
 
     async def _of(
         self,
         texts: Mapping[str, str],
+        text: str,
         query: Sequence[float] | None,
         terms: Mapping[str, float],
         dialogue: Dialogue | None,
@@ -156,10 +172,59 @@ class Rankings:
         fused = fuse_hybrid(vectors, words, sample=sample, total=len(texts), vector_weight=weight)
         if self._mode in {"keyword", "vector"}:
             return {item.id: (item.score, item.scores) for item in fused}
-        return await self._near(fused, terms if dialogue is None else {})
+        return await self._ordered(fused, text, query, terms, dialogue)
 
-    async def _near(self, fused: Sequence[Fused], terms: Mapping[str, float]) -> Ranking:
-        """Raise what has the words of the question close together, or as its name, and lower what only lists links."""
+    async def _ordered(
+        self,
+        fused: Sequence[Fused],
+        text: str,
+        query: Sequence[float] | None,
+        terms: Mapping[str, float],
+        dialogue: Dialogue | None,
+    ) -> Ranking:
+        """Put what was found in order: as the question has it, and within a document that it names by its rest."""
+        # The words of several turns have no reason to stand together.
+        ranking, passages = await self._near(fused, terms if dialogue is None else {})
+        if dialogue is None and not may_name(text):
+            return ranking
+        first = sorted(ranking, key=lambda key: (-ranking[key][0], key))[:FIRST]
+        for path in leading([passages[key] for key in first if key in passages]):
+            ranking = await self._within(path, ranking, text, query, terms, dialogue)
+        return ranking
+
+    async def _within(
+        self,
+        path: str,
+        ranking: Ranking,
+        text: str,
+        query: Sequence[float] | None,
+        terms: Mapping[str, float],
+        dialogue: Dialogue | None,
+    ) -> Ranking:
+        """Put the passages of a document in order by the question without its name, if it has that."""
+        legs = self._legs
+        document, sample, total = await together(legs.whole(path), legs.sampled_words(), legs.total())
+        name = frozenset() if document is None else own_name(document, text, terms, sample, total)
+        rest = {word: weight for word, weight in terms.items() if word not in name}
+        if document is None or not name or not rest:
+            return ranking
+        # A conversation goes on in its own direction.
+        other = await self._embed(without(text, name)) if dialogue is None else query
+        held = await asyncio.to_thread(Bm25, document.terms.items(), only=terms.keys())
+        words = [held.top(some, COMPARED) for some in (terms, rest)]
+        compared = {*words[0], *words[1], *(ranking.keys() & document.terms.keys())}
+        vectors = await legs.cosines_of_each((query, other), compared)
+        spreads = await together(legs.sampled_cosines(query), legs.sampled_cosines(other))
+        of, weight = len(document.terms), self._vector_weight
+        both = [
+            fuse_hybrid(vectors[one], words[one], sample=spreads[one], total=of, vector_weight=weight) for one in (0, 1)
+        ]
+        half = rest | {word: WITHOUT * terms[word] for word in name}
+        within, _ = await self._near(mixed(*both), half if dialogue is None else {})
+        return dealt(ranking, document.terms, within)
+
+    async def _near(self, fused: Sequence[Fused], terms: Mapping[str, float]) -> tuple[Ranking, Mapping[str, Passage]]:
+        """Raise what has the words close together, or as its name, and lower lists of links; with the best passages."""
         scores = {item.id: item.score for item in fused}
         passages, sample = await together(self._legs.passages(best(scores)), self._legs.sampled_words())
         words = {key: passage.terms for key, passage in passages.items()}
@@ -173,7 +238,7 @@ class Rankings:
         if purpose is not None and scores:  # what a filter is for are documents, so sections beside pass, too
             scores = await self._with_section(scores, passages, purpose)
         found = {item.id: item.scores for item in fused}
-        return {key: (score, found.get(key, {})) for key, score in scores.items()}
+        return {key: (score, found.get(key, {})) for key, score in scores.items()}, passages
 
     async def _with_section(
         self, scores: Mapping[str, float], passages: Mapping[str, Passage], purpose: Purpose

@@ -40,6 +40,7 @@ class Passage:
         heading: Its heading path.
         title: Title of its document.
         path: Path of that.
+        of: Number of passages of that; 0 if it is not known.
     """
 
     terms: str
@@ -47,6 +48,7 @@ class Passage:
     heading: str
     title: str
     path: str = ""
+    of: int = 0
 
 
 def asked_sections(
