@@ -17,6 +17,12 @@ from libs.dataloader import Document
         ("how do I turn off warn-script-location", "--no-warn-script-location"),
         ("Is there a way of disabling colour?", "--no-colour"),
         ("Wie starte ich es ohne den Cache?", "--no-cache"),
+        ("Wie deaktiviere ich den Proxy?", "--no-proxy"),
+        ("Comment désactiver le cache ?", "--no-cache"),
+        ("Como faço sem o cache?", "--no-cache"),
+        ("Как отключить proxy?", "--no-proxy"),
+        ("如何不使用 cache 构建？", "--no-cache"),
+        ("cache なしで実行するには？", "--no-cache"),
     ],
 )
 def test_an_option_is_called_by_what_it_leaves_out(question: str, option: str) -> None:

@@ -33,7 +33,16 @@ from core.rag.analysis.language import (
     typed_words,
 )
 from core.rag.analysis.stopwords import LATIN_LANGUAGES
-from core.rag.analysis.words import MAX_TERM_BYTES, folded_stop_words, is_stop_word, latin_stems, parts, sign_of, stem
+from core.rag.analysis.words import (
+    MAX_TERM_BYTES,
+    fold,
+    folded_stop_words,
+    is_stop_word,
+    latin_stems,
+    parts,
+    sign_of,
+    stem,
+)
 from libs.regexes import regex
 
 #: Maximum number of distinct words of a query; the most frequent, then the first, are kept.
@@ -48,6 +57,20 @@ TITLE_WEIGHT: Final = 5
 _SHORTEST_FOREIGN_STEM: Final = 4
 # What stands behind an English verb, and is written together with it where it is a noun: back up, a backup.
 _PARTICLES: Final = frozenset({"up", "in", "out", "off", "on", "down", "over", "back", "away"})
+# Languages whose verbs are written in one word with what stands at the end of a question: "Wie setze ich … zurück?".
+_SEPARATED: Final = {
+    "german": regex(
+        r"\b([^\W\d_]{3,30}) (?:ich|wir|man|du|sie|ihr|er|es)\b[^,.;:?!\n]{0,200}?\s"
+        r"(ab|an|auf|aus|bei|durch|ein|fest|frei|her|hin|hinzu|hoch|los|mit|nach|neu|um|vor|weg|weiter|wieder|zu|zurück"
+        r"|zusammen)(?=\s*(?:[,.;:?!]|\Z))",
+        re.IGNORECASE,
+    ),
+    "dutch": regex(
+        r"\b([^\W\d_]{3,30}) (?:ik|we|wij|je|jij|men|u)\b[^,.;:?!\n]{0,200}?\s"
+        r"(aan|af|bij|door|in|mee|na|om|op|over|samen|terug|toe|uit|voor|weg)(?=\s*(?:[,.;:?!]|\Z))",
+        re.IGNORECASE,
+    ),
+}
 # Languages that write function words together with others, by an apostrophe or a hyphen.
 _ELIDING: Final = frozenset({"french", "italian", "portuguese", "romanian"})
 _APOSTROPHE: Final = regex("['’]")
@@ -303,10 +326,12 @@ def _others(own: str) -> list[str]:
 def joined_terms(text: str, language: str | None = None, *, verbs: bool = False) -> dict[str, frozenset[str]]:
     """Return two words of a query joined to one: ``backup`` of "back up", ``database`` of "data base".
 
+    Also a verb of German or Dutch and what stands at the end of the question: "Wie setze ich es zurück?".
+
     Args:
         text: The query as typed; only its first ``MAX_QUERY_CHARACTERS`` count.
         language: Name or code of its language; None: told from the query.
-        verbs: Only those of English verbs with a particle.
+        verbs: Only those of verbs with a particle.
 
     Returns:
         The index words, with those of the two that they are made of. Neither is a function word, but for the particle
@@ -326,4 +351,8 @@ def joined_terms(text: str, language: str | None = None, *, verbs: bool = False)
         word = "".join(two)
         if len(word) <= _CACHED_CHARACTERS:
             joined[stem(word, own)] = frozenset(stem(part, own) for part in two if not is_stop_word(part, own))
+    if (separated := _SEPARATED.get(own)) is not None:
+        for verb, particle in separated.findall(text[:MAX_QUERY_CHARACTERS].lower()):
+            parts_of = (part for part in map(fold, (verb, particle)) if not is_stop_word(part, own))
+            joined[stem(fold(particle + verb), own)] = frozenset(stem(part, own) for part in parts_of)
     return joined

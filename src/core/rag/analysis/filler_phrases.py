@@ -13,9 +13,9 @@ from typing import Final
 from libs.regexes import regex
 
 _CHINESE: Final = (
-    r"什[么麼][是叫]|(?:指的)?(?:是|有)什[么麼](?:作用|用[处處途]|意思)?|[为為]什[么麼]|什[么麼](?:时候|時候|地方)?|怎[么麼]样?|怎[样樣]|如何|[为為]何|何[时時](?![间間])"
+    r"什[么麼][是叫]|(?:指的)?(?:是|有)什[么麼](?:作用|用[处處途]|意思)?|[为為]什[么麼]|什[么麼](?:时候|時候|地方)?|怎[么麼](?:样|[办辦])?|怎[样樣]|如何|[为為]何|何[时時](?![间間])"
     r"|(?:有)?哪(?:些|[个個]|里|裡|一[个個年天]|[种種年天])|(?:是|有)?多少|(?:有)?[几幾](?:[个個种種次位项項]|点)|多[久长長](?:时间|時間)?"
-    r"|有[没沒]有|是否|能不能|可不可以|是不是|[请請][问問]|(?:[请請])?告[诉訴]我|我?想(?:知道|[问問]一下)|[谁誰]|(?:多)?[谢謝][谢謝]|[吗嗎呢](?=\W*\Z)"
+    r"|(?:有[没沒]有|有什[么麼])(?:[办辦]法|方法)(?:可以|能)?|[应應][该該]怎[么麼样樣]做|麻[烦煩][问問]?一?下|有[没沒]有|是否|能不能|可不可以|是不是|[请請][问問](?:一下)?|(?:[请請])?告[诉訴]我|我?想(?:知道|[问問]一下)|[谁誰]|(?:多)?[谢謝][谢謝]|[吗嗎呢](?=\W*\Z)"
 )
 _JAPANESE: Final = (
     r"(?:とは|は|って|というのは)どういう(?:意味|もの|こと)(?:です)?か?|の意味は?(?=\W*\Z)"
@@ -23,7 +23,7 @@ _JAPANESE: Final = (
     r"|どう(?:すれば|したら)(?:いい|よい|良い)?|どうやって|どのように(?:して)?|どうして|どんな|どういう|(?:どこ|どれ|どちら|いつ|いくら|いくつ|誰|だれ)(?![かも]|でも)|なぜ"
     r"|(?:する)?には(?=\W*\Z)|(?:する)?方法(?:は|を|が)?(?=\W*\Z|教えて|知りた)"
     r"|(?:を|について)?(?:教えて|知りた(?:い|く))(?:ください|下さい|です|のですが|いただけますか|もらえますか)?"
-    r"|(?:です|ます|ました|ません|でしょう|べき|の)か(?=\W*\Z)"
+    r"|(?:です|ます|ました|ません|でしょう|べき|の)か(?=\W*\Z)|たい(?:の|ん)ですが"
     r"|(?:よろしく|宜しく)?お願い(?:いたし|致し|し)ます|ありがとう(?:ございます)?|すみません"
 )
 _KOREAN: Final = (
@@ -47,13 +47,23 @@ _FRAMES: Final = regex(
     # What is asked for is a document, which seldom calls itself one.
     r"|(?:in )?(?:which|welche[ms]?) (?:documents?|files?|notebooks?|scripts?|Dokumente?|Datei(?:en)?|Skripte?)"
     r"(?: (?:uses?|contains?|mentions?|deals? with|(?:is|are) about))?"
+    # What has to be done is said behind them.
+    r"|wie (?:krieg|bekomm|schaff)e? (?:ich|wir)(?: es)?|wei(?:ß|ss) jemand|comment (?:(?:je|on) fait?s?|faire) pour"
+    r"|comment (?:puis-je|peut-on|est-ce que (?:je peux|l['’]on peut|on peut))"
+    r"|c[oó]mo (?:(?:le )?hago|hacer|(?:se )?puede|puedo|faço|fazer|posso)(?: (?:para|eu))?"
+    r"|come (?:faccio|posso)(?: (?:a|per))?"
+    r"|сделать так,? чтобы|как-то"
     r"|was (?:passiert|geschieht)|wat gebeurt er|que se passe-t-il|qué (?:pasa|sucede|ocurre)|(?:che )?cosa succede"
     r"|o que acontece|что (?:происходит|случится)|що (?:відбувається|станеться)|co się (?:stanie|dzieje))\b",
     re.IGNORECASE,
 )
 #: What a question begins with, and ends with, in other languages than English.
 _POLITE: Final = regex(
-    r"\A\W*(?:(?:k(?:ö|oe|o)nnt?en sie|k(?:ö|oe|o)nntest du|kannst du) (?:mir |uns )?(?:bitte )?"
+    r"\A\W*(?:(?:hallo|hi|hey|hello|moin|servus|guten (?:tag|morgen|abend)|bonjour|bonsoir|salut|hola|buenas(?: \w+)?"
+    r"|buenos días|olá|oi|b(?:om|oa) (?:dia|tarde|noite)|ciao|buongiorno|hoi|goedendag|здравствуйте|привет|добрый день"
+    r"|доброе утро|добрый вечер|привіт|вітаю|cześć|dzień dobry|merhaba|你好|您好|大家好|こんにちは|안녕하세요)"
+    r"(?: (?:zusammen|leute|all|everyone|there|à tous|a todos|a tutti|всем))?(?=\s*[,;.!，。！])"
+    r"|(?:k(?:ö|oe|o)nnt?en sie|k(?:ö|oe|o)nntest du|kannst du) (?:mir |uns )?(?:bitte )?"
     r"(?:sagen|erklären|zeigen)"
     r"|ich (?:möchte|will|würde gerne?) wissen"
     r"|(?:pou(?:vez|rriez)-vous|peux-tu|pourrais-tu) (?:me |m['’]|nous )(?:dire|expliquer|indiquer)"

@@ -49,7 +49,7 @@ _JOINED: Final = regex(r"\s*[/&,]\s*|\s+(?:and|und|et|y|e)\s+")
 _PERSON: Final = "(?:i|we|you|one)"
 _TO_FIX: Final = "(?:fix|resolve|solve|mitigate|remedy|troubleshoot|recover from|respond to|react to|deal with)"
 
-#: In English, German, French, Spanish and Italian.
+#: In English, German, French, Spanish, Italian, Portuguese, Russian, Chinese and Japanese.
 _PURPOSES: Final = (
     _purpose(
         rf"\bwhat (?:do|will|would|should) {_PERSON} need\b(?! to (?:know|do)\b)|\b(?:what|which) ingredients\b"
@@ -57,10 +57,15 @@ _PURPOSES: Final = (
         r"|\bwas (?:brauche?t?n?|benötige?t?n?) (?:ich|wir|man)\b|\bwelche zutaten\b|\bwas wird benötigt\b"
         r"|\bde quoi (?:ai-je|a-t-on|avons-nous) besoin\b|\bqu['’]est-ce qu['’]il (?:me )?faut\b|\bque faut-il\b"
         r"|\bquels ingrédients\b|\bqu[eé] (?:necesito|se necesita)\b|\bqué ingredientes\b|\bcosa (?:serve|mi serve)\b"
-        r"|\bquali ingredienti\b",
+        r"|\bquali ingredienti\b"
+        r"|\b(?:o que|do que) (?:eu )?(?:preciso|é (?:preciso|necessário))\b"
+        r"|\bчто (?:мне )?(?:понадобится|требуется|нужно)\b"
+        r"|需要(?:准备|準備)?(?:什[么麼]|哪些)|(?:何|なに)が(?:必要|要)|必要なもの(?=は|を)",
         r"ingredients?|what you(?:['’]ll| will)? need|requirements?|pre-?requisites?|materials?|equipment|supplies"
         r"|before you (?:begin|start)|zutaten(?:liste)?|voraussetzungen|anforderungen|ausrüstung|ingrédients?"
-        r"|pré-?requis|matériel|ingredientes|requisitos|ingredienti|(?:pre)?requisiti",
+        r"|pré-?requis|matériel|ingredientes|requisitos|ingredienti|(?:pre)?requisiti"
+        r"|pré-?requisitos|(?:предварительные )?(?:требования|условия)|ингредиенты|(?:前提|先决|前置)[条條]件"
+        r"|(?:系统|环境)要求|准备工作|食材|材料|(?:前提|必要)条件|要件|必要なもの|動作環境",
     ),
     _purpose(
         rf"\bwhat (?:to do|(?:do|should|can|must|could) {_PERSON} do)\b|\bwhat is to be done\b"
@@ -71,15 +76,20 @@ _PURPOSES: Final = (
         r"|\bwie (?:kann|können) (?:ich|wir|man)\b(?=.*\b(?:beheben|lösen|beseitigen)\b)"
         r"|\bque (?:faire|dois-je faire|puis-je faire)\b|\bcomment (?:résoudre|corriger|réparer|régler)\b"
         r"|\bqué (?:hacer|hago|debo hacer)\b|\bc[oó]mo (?:soluciono|solucionar|resolver|arreglar)\b"
-        r"|\bcosa (?:fare|faccio|devo fare)\b|\bcome (?:risolvere|risolvo)\b",
+        r"|\bcosa (?:fare|faccio|devo fare)\b|\bcome (?:risolvere|risolvo)\b"
+        r"|\bo que (?:fazer|faço|devo fazer|posso fazer)\b|\bcomo (?:resolver|resolvo|corrigir|corrijo)\b"
+        r"|\bчто (?:мне )?делать\b|\bкак (?:мне )?(?:исправить|устранить|решить)\b|怎[么麼][办辦]"
+        r"|(?:如何|怎[么麼樣样])(?:解[决決]|[处處]理|修[复復])|(?:解決|対処|修正)(?:する(?:には|方法)|方法)",
         r"mitigations?|resolutions?|solutions?|remed(?:y|iation)|fix(?:es)?|workarounds?|what to do"
         r"|recommended actions?|how to (?:fix|resolve|solve).*|lösung(?:en)?|abhilfe|(?:fehler)?behebung"
-        r"|(?:gegen)?maßnahmen|résolution|contournement|soluci[oó]n(?:es)?|soluzion[ei]",
+        r"|(?:gegen)?maßnahmen|résolution|contournement|soluci[oó]n(?:es)?|soluzion[ei]|solução|soluções|correção"
+        r"|решени[ея]|исправление|устранение|(?:解[决決]|[处處]理|修[复復])(?:方案|方法|[办辦]法)|解決策|対処(?:法|方法)|対策|回避策",
     ),
     _purpose(
         r"\bwhy\b|\bwhat (?:causes|caused|is the (?:cause|reason))\b|\bwarum\b|\bweshalb\b|\bwieso\b|\bpourquoi\b"
-        r"|\bpor qué\b|\bperché\b",
-        r"(?:root |possible )?causes?|reasons?|(?:mögliche )?ursachen?|gründe?|causes? possibles?|raisons?|causas?",
+        r"|\bpor qu[eêé]\b|\bperché\b|\bпочему\b|[为為](?:什[么麼]|何)|なぜ|どうして|原因(?:は|是)",
+        r"(?:root |possible )?causes?|reasons?|(?:mögliche )?ursachen?|gründe?|causes? possibles?|raisons?|causas?"
+        r"|motivos?|razões|(?:возможн\w+ )?причин[аы]|(?:可能(?:的|な)?|考えられる)?原因(?:分析)?|理由",
     ),
     _purpose(
         r"\b(?:which|what are the|what) symptoms\b|\bhow (?:do|can|will|would) i (?:notice|recogni[sz]e)\b"
@@ -113,9 +123,12 @@ _PURPOSES: Final = (
     ),
     _purpose(
         r"\bhow (?:long|much time)\b(?: (?:do|does|will|would)\b)?(?=.*\b(?:takes?|needs?|last|cook|bake|boil|rest)\b)"
-        r"|\bwie lange\b|\bcombien de temps\b|\bcuánto (?:tiempo|tarda)\b|\bquanto tempo\b",
+        r"|\bwie lange\b|\bcombien de temps\b|\bcuánto (?:tiempo|tarda)\b|\bquanto tempo\b"
+        r"|\bсколько времени\b|\bкак долго\b|多[长長](?:时间|時間)|多久"
+        r"|(?:どのくらい|どれくらい|どれぐらい)(?:の時間|かかる)|何(?:分|時間)",
         r"(?:(?:cook|cooking|prep|preparation|baking|resting|total|working) )?time|duration"
-        r"|(?:gesamt|zubereitungs|arbeits|koch|back|ruhe)?zeit|(?:gesamt)?dauer|durée|temps|tiempo|duración|tempo|durata",
+        r"|(?:gesamt|zubereitungs|arbeits|koch|back|ruhe)?zeit|(?:gesamt)?dauer|durée|temps|tiempo|duración|tempo|durata"
+        r"|duração|время(?: приготовления)?|(?:продолжи|дли)тельность|(?:所需|耗费)?时间|耗时|(?:所要|調理)?時間",
     ),
 )
 
