@@ -263,8 +263,8 @@ def plain_words(text: str) -> str:
 
 
 def without_tags(text: str) -> str:
-    """Return a title or the like without tags of HTML; what they enclose stays."""
-    return _TAG.sub("", text) if "<" in text else text
+    """Return a title or the like without tags of HTML; what they enclose stays, and a line end becomes a blank."""
+    return _TAG.sub(lambda tag: " " if tag[0][:3].lower() == "<br" else "", text) if "<" in text else text
 
 
 def kept_literal(text: str) -> str:

@@ -35,7 +35,7 @@ DEFAULT_CHUNK_OVERLAP = 200
 type Span = tuple[int, int, str, dict[str, Any]]
 
 #: Raised whenever the same settings begin to give other chunks.
-SPLITTING_VERSION = 20
+SPLITTING_VERSION = 21
 _SECTION_PLACES = ("slide", "sheet", "list")  # nothing runs on from one of these into the next
 _SAMPLE = 512  # characters by which the length of a token is told
 _PIECES_PER_CHUNK = 4
