@@ -6,6 +6,7 @@ show twice as many different function words of its own as English ones.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -29,6 +30,7 @@ _SHORT: Final = 20
 AROUND_WORDS: Final = ".,;:!?¿¡()[]\"'"
 #: What joins words that have lost a letter, or have their subject behind them: ``c'est-à-dire``.
 _JOINTS: Final = regex(r"['’-]")
+_CODE: Final = regex(r"^[ \t]*(`{3,})[^`\n]*\n.*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _CODES: Final = {
     "en": "english",
     "de": "german",
@@ -101,6 +103,26 @@ def detect_language(words: Iterable[str]) -> str:
     if strange < 2 or 10 * strange < len(sample) or strange < 2 * len(sample & _votes(DEFAULT_LANGUAGE)):
         return DEFAULT_LANGUAGE
     return max(LATIN_LANGUAGES, key=lambda name: len(sample & _votes(name)))
+
+
+def passage_language(text: str, asked_in: str = DEFAULT_LANGUAGE) -> str:
+    """Return the language of a passage, in which its blocks of code do not count.
+
+    Args:
+        text: The passage.
+        asked_in: The language of the question. Beside code there may be too few words to tell another one than English;
+            then it is this one, if the passage has more of its function words.
+
+    Returns:
+        As :func:`detect_language`.
+    """
+    words = (_CODE.sub(" ", text) if "```" in text else text).split()
+    language = detect_language(words)
+    if language == DEFAULT_LANGUAGE != asked_in:
+        sample = set(map(str.lower, words[:SAMPLE_WORDS]))
+        if len(sample & _votes(asked_in)) > len(sample & _votes(DEFAULT_LANGUAGE)):
+            return asked_in
+    return language
 
 
 def question_language(words: Iterable[str]) -> str:

@@ -13,6 +13,13 @@ from libs.regexes import regex
 
 #: The end of a sentence that announces something, with what closes its emphasis.
 _ANNOUNCES = regex(r"(?:(?<!:)[:：]|…|\.\.\.)[*_]{0,3}\Z")
+#: What a sentence has that is about the code or the list right behind it, also without a colon.
+FOLLOWING = regex(
+    r"\b(?:following|below|folgende[nrms]?|suivant(?:es?|s)?|siguientes?|seguent[ei]|seguintes?|следующ\w+)\b"
+    r"|次の|以下|如下|下面",
+    re.IGNORECASE,
+)
+_SO_NEAR = 80
 _STOPS = ".!?;,。！？"
 _ITEM = regex(r"([ \t]*)(?:[-*+•·‣▪]|(\d{1,3}[.)]))[ \t]+(?=\S)")
 #: What may come between: nothing, or a tag alone, as Markdown has around a list that is shown in columns.
@@ -59,7 +66,8 @@ def items_behind(text: str, end: int, most: int, *, headed: bool = False) -> lis
         most: Where to stop.
         headed: Whether it is the end of the line above the list of a heading, which announces it, too.
     """
-    lines = _lines_below(text, end) if headed or announces(text, end) or _is_topic(text, end) else iter(())
+    is_announced = headed or announces(text, end) or _announces_following(text, end) or _is_topic(text, end)
+    lines = _lines_below(text, end) if is_announced else iter(())
     first = next((line for line in lines if not _BETWEEN.fullmatch(text, *line)), None)
     if first is None:
         return []
@@ -114,6 +122,12 @@ def sentence_above(text: str, start: int) -> tuple[int, int] | None:
     first = above.rfind("\n\n") + 1
     spans = sentence_spans(above[first:], titles=True)
     return (first + spans[-1][0], first + spans[-1][1]) if spans else None
+
+
+def _announces_following(text: str, end: int) -> bool:
+    """Return whether the line that ends at a place speaks of what follows, which may be a list: "Do the following."."""
+    begin = max(text.rfind("\n", 0, end) + 1, end - _SO_NEAR)
+    return FOLLOWING.search(text, begin, end) is not None and not is_in_block(text, end)
 
 
 def _is_topic(text: str, end: int) -> bool:

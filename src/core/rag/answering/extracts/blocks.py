@@ -18,7 +18,8 @@ from libs.regexes import regex
 
 #: A line that opens or closes a block (group 2: what it says of the language).
 _FENCE = regex(r"^[ \t]*(`{3,})([^`\n]*)$", re.MULTILINE)
-_BEHIND = regex(r"\s*\n(?=[ \t]*`{3})")
+#: Between a sentence and its block there may be what shows the block in a box or as a tab: ``<Tabs>``, ``:::note``.
+_BEHIND = regex(r"\s*\n(?:[ \t]*(?:<[^<>\n]{1,200}>|:{3,}[ \t]*\w[^\n]{0,100})[ \t]*\n\s*){0,5}(?=[ \t]*`{3})")
 _LANGUAGE = regex(r"[ \t{.]*([A-Za-z][\w+#-]*)")
 #: A block is shown up to so many lines and characters.
 _MOST_LINES = 20

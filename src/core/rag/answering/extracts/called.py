@@ -6,15 +6,18 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from core.rag.analysis import analyze, asked_numbers, heading_numbers, without_number
+from core.rag.analysis import analyze, asked_name, asked_numbers, heading_numbers, without_number
 from core.rag.analysis.filler_phrases import without_asking
-from core.rag.analysis.language import detect_language
+from core.rag.analysis.language import DEFAULT_LANGUAGE, passage_language
 from core.rag.answering.extracts.subjects import Headings
 from core.rag.answering.types import Passage
 from core.rag.headings import headings_of, last_heading, without_distinction
+from libs.regexes import regex
 
 #: Words of so many letters are alike if one begins with the other.
 _LONG = 5
+#: What a question quotes.
+_QUOTED = regex(r"[\"“”„«»「『`]([^\"“”„«»「」『』`\n]{3,200})[\"“”«»」』`]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +37,9 @@ class Source:
     headings: Headings
 
     @classmethod
-    def of(cls, passage: Passage) -> Source:
-        """Read a passage."""
-        language = detect_language(passage.hit.content.split())
+    def of(cls, passage: Passage, asked_in: str = DEFAULT_LANGUAGE) -> Source:
+        """Read a passage, with the language of the question."""
+        language = passage_language(passage.hit.content, asked_in)
         parts = (passage.hit.title, *headings_of(passage.hit.heading))
         names = ", ".join(dict.fromkeys(part.strip() for part in parts if part.strip()))
         return cls(passage, language, frozenset(analyze(names, language)), Headings(passage, language))
@@ -52,9 +55,11 @@ def entitled(question: str, sources: Sequence[Source]) -> list[bool]:
 
     One is by the number of a section above it ("§ 433 BGB"): of several, by those with most of the question in their
     names. Else by its title, by its heading if that is one name, as of a setting, or by all its names, if the heading
-    is part of the question ("the Force parameter of Copy-Item"). Source code says more than its comments.
+    is part of the question ("the Force parameter of Copy-Item"); or by a heading that has what the question quotes, as
+    it does the message of an error. Source code says more than its comments.
     """
-    numbers, bare = set(asked_numbers(question)), without_asking(question)
+    numbers, bare = set(asked_numbers(question)), asked_name(question) or without_asking(question)
+    quoted = [analyze(phrase) for phrase in _QUOTED.findall(question)]
     called, shared = [], []
     for source in sources:
         hit, language = source.passage.hit, source.language
@@ -62,11 +67,19 @@ def entitled(question: str, sources: Sequence[Source]) -> list[bool]:
         title, own = set(analyze(hit.title, language)), set(analyze(without_number(headings[-1]), language))
         is_part = bool(own) and own.issubset(asked) and not hit.is_code
         by_heading = len(headings[-1].split()) == 1 and own.issuperset(asked)
-        called.append(title.issuperset(asked) or by_heading or (is_part and source.names.issuperset(asked)))
+        by_quotation = any(len(words) > 1 and _has_run(analyze(headings[-1]), words) for words in quoted)
+        called.append(
+            title.issuperset(asked) or by_heading or by_quotation or (is_part and source.names.issuperset(asked))
+        )
         has_number = any(not numbers.isdisjoint(heading_numbers(heading)) for heading in headings)
         shared.append(1 + len(source.names & asked) if has_number else 0)
     most = max(shared, default=0)
     return [by_name or 0 < share == most for by_name, share in zip(called, shared, strict=True)]
+
+
+def _has_run(words: Sequence[str], run: Sequence[str]) -> bool:
+    """Return whether words have others, in their order and next to each other."""
+    return any(list(words[place : place + len(run)]) == list(run) for place in range(len(words) - len(run) + 1))
 
 
 def names_not_asked(source: Source, wanted: set[str]) -> list[re.Pattern[str]]:

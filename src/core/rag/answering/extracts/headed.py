@@ -23,21 +23,26 @@ _HEADED = regex(
     r"\s*?^[ \t]*(?:[-*+•·‣▪]|(?P<number>\d{1,3}[.)]))[ \t]+(?=\S)",
     re.MULTILINE,
 )
-#: Questions for a way to do something.
+#: Questions for a way to do something, and headings that tell it: "So kündigen Sie ein Abo", "解約する方法".
 _HOW_TO = regex(
     r"\bhow (?:to\b|(?:do|can|could|should|would|must) (?:i|we|you|one)\b)|\b(?:steps?|procedure|instructions|recipe)\b"
-    r"|\bwie \w+ (?:ich|wir|man)\b|\b(?:schritte|anleitung|rezept)\b"
-    r"|\bcomment (?:\w+(?:er|ir|re)|\w+-(?:on|je|t-on))\b|\b(?:étapes|procédure|recette)\b"
-    r"|\bc[oó]mo (?:se |puedo )?\w+|\bcome (?:si|posso|\w+[aei]re)\b|\bhoe \w+ (?:ik|je|we|men)\b",
+    r"|\bwie (?:\w+ )?(?:ich|wir|man|du)\b|\bis there (?:a|any) (?:\w+ )?way to\b|\A\W*so \w+(?:n sie|st du)\b"
+    r"|\b(?:schritte|anleitung|rezept|étapes|procédure|recette)\b"
+    r"|\bcomment (?:\w+(?:er|ir|re)|\w+-(?:on|je|t-on)|est-ce|je|on)\b"
+    r"|\bc[oó]mo (?:se |puedo )?\w+|\bcome (?:si|posso|\w+[aei]re)\b|\bhoe \w+ (?:ik|je|we|men)\b"
+    r"|\bкак (?:(?:мне|нам|можно|правильно) )?\w+(?:ть|ться|ти|чь)\b|\bяк \w+(?:ти|тися)\b|\bjak \w+(?:ć|t)\b"
+    r"|怎[么麼样樣](?![样樣办辦回])|如何|する(?:には|方法)|方法を"
+    r"|有什[么麼][办辦]法|有[没沒]有[办辦]法|どう(?:すれば|したら|やって)|どのように|어떻게|방법",
     re.IGNORECASE,
 )
 #: Verbs of such questions that say nothing of what is to be done, by language.
 _DOING = {
-    "english": "make do get use create build cook prepare",
-    "german": "mache macht machen tun nutze nutzen erstelle erstellen baue bauen koche kochen",
+    "english": "make do get use create build cook prepare сделать делать использовать создать",
+    "german": "mache macht machen tun nutze nutzen erstelle erstellen baue bauen koche kochen kriege krieg bekomme",
     "french": "faire fait utiliser créer préparer",
     "spanish": "hacer hago hace usar crear preparar",
     "italian": "fare fa usare creare preparare",
+    "portuguese": "fazer faço faz usar criar crio preparar",
 }
 #: The share of the other words of a question that the heading of its answer has, together with those above it.
 _SHARE = 2 / 3

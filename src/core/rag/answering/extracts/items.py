@@ -7,6 +7,7 @@ from collections.abc import Collection
 
 from core.rag.analysis.language import detect_language
 from core.rag.answering.extracts.announced import (
+    FOLLOWING,
     announces,
     items_behind,
     items_within,
@@ -20,7 +21,7 @@ from core.rag.answering.extracts.headed import end_above_list
 from core.rag.answering.extracts.record_rows import record_cells
 from core.rag.answering.extracts.sentence_ends import STATES
 from core.rag.answering.extracts.settings import where_in
-from core.rag.answering.extracts.showing import LONGEST_EXTRACT, cut, is_record, shown
+from core.rag.answering.extracts.showing import INCLUDES, LONGEST_EXTRACT, cut, is_record, shown
 from core.rag.answering.extracts.table_rows import is_row, with_head
 from core.rag.answering.extracts.wide_rows import narrowed
 from core.rag.answering.markers import is_in_block, replace_markers
@@ -42,13 +43,11 @@ _MESSAGE = regex(r"^[^\W\d_][^\n:]{0,80} \(\d{4}-\d\d-\d\d \d\d:\d\d\):(?=\s)", 
 _LONGEST_MESSAGE = 3000
 #: A statement up to this length does not always say what it is about.
 _SHORT = 100
-#: The line that opens a block of code, where the block has not gone on when the text ends.
-_OPENS = regex(r"\n[ \t]*`{3,}[^`\n]*\s*\Z")
-#: A sentence with one of these is about the code right behind it, also without a colon.
-_SHOWS = regex(
-    r"\b(?:following|below|folgende[nrms]?|suivant(?:es?|s)?|siguientes?|seguent[ei]|seguintes?)\b|次の|以下|如下|下面",
-    re.IGNORECASE,
-)
+#: The line that opens a block of code, where the block has not gone on when the text ends, and tags above it.
+_OPENS = regex(r"(?:\n[ \t]*<[^<>\n]{1,200}>\s*){0,5}\n[ \t]*`{3,}[^`\n]*\s*\Z")
+#: What is written as code; and what tells a command or a setting in it: several words, or a sign or capital in one.
+_CODE = regex(r"(`+)([^`\n]+)\1")
+_TELLS = regex(r"\w[^\w`]+\w|[^\w\s.,;]\w|\w[=(:/]|_|[a-z][A-Z]")
 
 
 def said_by(passage: Passage, place: Span, asked: Collection[str] = ()) -> str:
@@ -178,19 +177,28 @@ def introduction(passage: Passage, place: Span, others: set[int]) -> str:
 
 def code_behind(text: str, place: Span) -> Block | None:
     """Return the block of code that a sentence introduces ("Run:"); ``None`` if it introduces none."""
-    introduces = announces(text, place.end) or _SHOWS.search(text, place.start, place.end)
+    introduces = announces(text, place.end) or FOLLOWING.search(text, place.start, place.end)
     return block_behind(text, place.end) if introduces and not is_in_block(text, place.start) else None
 
 
 def shows_code(passage: Passage, place: Span) -> bool:
-    """Return whether a sentence says something in code (a command, a setting), or announces some."""
+    """Return whether a sentence says something in code (a command, a setting), or announces some, or numbered steps.
+
+    A mere word in code is none: "the `grid` meter", "notice the `.`".
+    """
     text = passage.hit.content
     if passage.hit.is_code or is_row(text, place.start, passage.hit.table_header):
         return False
-    if is_in_block(text, place.start) or "`" in text[place.start : place.end]:
+    if is_in_block(text, place.start) or _says_code(text, place.start, place.end):
         return True
     below = sentence_below(text, place.end)
-    return code_behind(text, place) is not None or (below is not None and "`" in text[slice(*below)])
+    if code_behind(text, place) is not None or (below is not None and _says_code(text, *below)):
+        return True
+    return any(item.number for item in items_behind(text, place.end, 1))
+
+
+def _says_code(text: str, start: int, end: int) -> bool:
+    return any(_TELLS.search(code[2].strip()) is not None for code in _CODE.finditer(text, start, end))
 
 
 def sentences_behind(passage: Passage, place: Span) -> list[Span]:
@@ -198,7 +206,7 @@ def sentences_behind(passage: Passage, place: Span) -> list[Span]:
     text, found = passage.hit.content, [place]
     while len(found) <= _MOST_BEHIND and not passage.hit.is_code:
         below = sentence_below(text, found[-1].end)
-        if below is None or is_row(text, below[0], passage.hit.table_header):
+        if below is None or is_row(text, below[0], passage.hit.table_header) or INCLUDES.fullmatch(text, *below):
             break
         found.append(Span(*below, said=True))
     return found[1:]

@@ -18,8 +18,8 @@ from core.rag.headings import headings_of
 from core.rag.indexing.splitting.sentences import is_heading, is_title_line, sentence_spans
 from libs.regexes import regex
 
-#: The line before and behind a block of code, where a sentence begins with it.
-_FENCE = regex(r"`{3,}[^\n`]*(?:\n\s*|$)")
+#: The line before and behind a block of code, where a sentence begins with it, or with a tag around it.
+_FENCE = regex(r"(?:<[^<>\n]{1,200}>[ \t]*\n\s*){0,5}`{3,}[^\n`]*(?:\n\s*|$)")
 #: What is shown of something that is folded in: a heading, which text may follow without an empty line.
 _SUMMARY = regex(r"(?:<details\b[^<>]*>\s*)?<summary\b[^<>]*>.{0,2000}?</summary\s*>\s*", re.DOTALL | re.IGNORECASE)
 #: All of a sentence in bold letters, without its end: a heading in all but its markup, if text stands below it.

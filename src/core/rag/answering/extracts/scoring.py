@@ -19,6 +19,7 @@ from core.rag.analysis import (
 )
 from core.rag.analysis.filler_phrases import without_phrases
 from core.rag.analysis.joined_words import Together
+from core.rag.analysis.language import question_language
 from core.rag.answering.extracts.announced import announces
 from core.rag.answering.extracts.blocks import as_cell, made_by
 from core.rag.answering.extracts.called import Source, entitled, has_alike, names_not_asked
@@ -124,7 +125,8 @@ async def scored(
     Returns:
         The sentences in the order of the passages, and within each of its text.
     """
-    sources = [Source.of(passage) for passage in passages]
+    asked_in = question_language(question.split())
+    sources = [Source.of(passage, asked_in) for passage in passages]
     found = _sentences(question, sources)
     sections = Sections(question, sources)
     headed = _headed(question, sources, sections)
@@ -277,7 +279,9 @@ def _headed(question: str, sources: Sequence[Source], sections: Sections) -> lis
             if share := share_answered(asked, words, source.names, of_steps=of_steps) or of_section:
                 over = source.headings.subject(text.rfind("\n", 0, place.start) + 1, name, words, asked)
                 subject = "" if asked.isdisjoint(analyze(over, language)) else over
+                below = Span(place.end + 1, place.end + 1, said=True)
                 score = share + _SECTION * of_section + (_STEPS if of_steps or of_section else 0.0)
+                score += _ASKED * sections.answers(index, below)
                 found.append(Sentence(index, place, name, words, score, score, subject=subject, headed=True))
     return found
 

@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 
 from core.rag.analysis import analyze, asked_dates, date_words, document_words
 from core.rag.analysis.filler_phrases import without_asking
+from core.rag.analysis.joined_words import Together
 from core.rag.analysis.purposes import Purpose, purpose_asked
 from core.rag.answering.extracts.called import Source
 from core.rag.answering.extracts.code_spans import Span
@@ -27,6 +28,8 @@ _TOLD = 1 / 3
 #: Characters of a section that are its beginning; and how much further down a sentence counts half.
 _BEGINNING = 200
 _HALF = 1000
+#: The same where a way to do something is asked: the command often comes behind some paragraphs.
+_HALF_OF_WAY = 4000
 #: What share of the words of the question another one has that is nearly the same.
 _NEARLY = 0.6
 #: And what share of its own words these are: "You delivered it to Barrymore, did you?" is not "Who is Barrymore?".
@@ -42,6 +45,8 @@ class Sections:
         """Find out whether it does, and which passages are about the rest of it."""
         self._purpose = purpose_asked(question)
         self._sources = sources
+        self._of_way = asks_how_to(question) and self._purpose is None
+        self._together = Together(question)
         self._asked = [words_asked(without_asking(question), source.language) for source in sources]
         self._below: dict[tuple[int, str], float] = {}
         self._shares: list[float] = []
@@ -90,24 +95,40 @@ class Sections:
         if (share := self._below.get((index, name))) is None:
             is_question = ASKS.search(name) is not None or asks_how_to(name)
             parts = _NEXT.split(name) if is_question else ()
-            share = self._below[index, name] = max((self._same(index, part) for part in parts), default=0.0)
-        return share and share * self.nearness(index, place)
+            share = max((self._same(index, part) for part in parts), default=0.0)
+            if self._of_way and not is_question and self._sources[index].headings.above(place.start):
+                share = self._done(index, name)
+            self._below[index, name] = share
+        return share and share * self.nearness(index, place, _HALF_OF_WAY if self._of_way else _HALF)
 
     def _same(self, index: int, question: str) -> float:
         asked = self._asked[index]
-        own = words_asked(without_asking(question), self._sources[index].language)
+        own = self._words(index, without_asking(question))
         return len(own & asked) / len(asked) if asks_nearly(own, asked) else 0.0
 
-    def nearness(self, index: int, place: Span) -> float:
+    def _words(self, index: int, name: str) -> set[str]:
+        own = words_asked(name, self._sources[index].language)
+        return own | self._together.terms(name, own)
+
+    def _done(self, index: int, name: str) -> float:
+        """Return how much of a question for a way to do something is what a heading calls it: "Renewing a badge"."""
+        source, asked = self._sources[index], self._asked[index]
+        own = self._words(index, name)
+        share = len(asked & (own | source.names)) / (len(asked) or 1)
+        return share if share >= _NEARLY and len(own & asked) >= max(_NEARLY * len(own), 1) else 0.0
+
+    def nearness(self, index: int, place: Span, half: float = _HALF) -> float:
         """Return how near a sentence is to the beginning of its section: from 1 there to 0; 1 without headings."""
         source = self._sources[index]
         start = source.headings.end_above(place.start)
         return (
-            1.0 if start is None and not source.passage.hit.heading else self._near(index, place.start - (start or 0))
+            1.0
+            if start is None and not source.passage.hit.heading
+            else self._near(index, place.start - (start or 0), half)
         )
 
-    def _near(self, index: int, characters: int) -> float:
-        return 1.0 / (1.0 + max(0, characters - _BEGINNING) / _HALF + (index in self._later))
+    def _near(self, index: int, characters: int, half: float = _HALF) -> float:
+        return 1.0 / (1.0 + max(0, characters - _BEGINNING) / half + (index in self._later))
 
     def share_of_heading(self, index: int, name: str) -> float:
         """Return how much of the rest of a question a passage is about if a heading in it is for what is asked."""

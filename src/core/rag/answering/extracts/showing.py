@@ -15,8 +15,10 @@ from libs.regexes import regex
 LONGEST_EXTRACT = 600
 #: So many lines of code are shown as such; more of them are put into one line.
 _FEW_LINES = 5
-#: What stands for the code of another file: ``{{#include ../listings/main.rs:here}}`` of mdBook.
-INCLUDES = regex(r"\s*\{\{#[a-z_]+\s[^{}\n]{1,500}\}\}\s*")
+#: What stands for the code of another file: ``{{#include ../listings/main.rs:here}}`` of mdBook, ``{* src/main.py *}``.
+INCLUDES = regex(r"\s*(?:\{\{#[a-z_]+\s[^{}\n]{1,500}\}\}|\{([*!])[^{}\n]{1,500}\1\})\s*")
+#: The same behind a sentence: "as in: {* src/main.py *}".
+_INCLUDED = regex(r"\s*\{([*!])[ .\w/][^{}\n]{1,500}\1\}")
 #: Where a command goes on in the next line.
 _GOES_ON = regex(r"[ \t]*\\\n\s*")
 #: Tags of HTML, known by their names or attributes, and comments: ``Vec<T>`` and ``<path>`` are none.
@@ -108,7 +110,7 @@ def shown(sentence: str, passage: Passage | None = None, start: int = 0, longest
         return code
     plain = _FIELD.sub(_named_field, _VERSION.sub(_named_version, sentence))
     if not in_block:
-        plain = without_quotation_marks(plain)
+        plain = without_quotation_marks(_INCLUDED.sub("", plain))
         plain = _NOTE.sub("", _HALF_NOTE.sub(r"\1", _HALF_TAG.sub("", plain)) if start == 0 else plain)
         plain = _BOLD_LINK.sub(_within_bold, _TAG_LINE.sub("", plain))
         plain = _RULE.sub("", _HALF_LINK.sub(r"\1", _LINK.sub(_words_of_link, plain)))
