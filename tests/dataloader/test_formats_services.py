@@ -83,8 +83,7 @@ def test_of_many_addresses_on_one_host_a_passage_has_the_first_and_the_record_al
         "html_url: https://example.org/issues/7",
         "number: 7",
         "title: The gate leaks",
-        "user.login: ada",
-        "user.type: User",
+        "user: ada (type: User)",
         "state: open",
         f"body: See {API}/docs for more.",
     ]

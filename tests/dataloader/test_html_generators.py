@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from libs.dataloader.html import html_to_document
@@ -40,7 +42,8 @@ def test_a_page_of_confluence(line: str, metadata: dict[str, str]) -> None:
         BASE,
     )
     assert page.title == "Release plan"
-    assert page.markdown == f"# Release plan\n\n{LONG.strip()}\n\n- [x] Write the notes\n- [ ] Ask Ida"
+    said = re.sub(r"<.*?>", "", line).replace("  ", " ")
+    assert page.markdown == f"# Release plan\n\n{said}.\n\n{LONG.strip()}\n\n- [x] Write the notes\n- [ ] Ask Ida"
     assert page.metadata == {**metadata, "site_name": "Team"}
 
 

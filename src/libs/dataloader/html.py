@@ -117,7 +117,7 @@ def html_to_document(
     if isinstance(html, bytes):
         html, used = _decode(html, encoding)
     html = _XML_DECLARATION.sub("", clean_text(html), count=1)
-    tree = _parse(html)
+    tree = parse(html)
     if tree is None:
         return HtmlPage(None, "", encoding=used)
 
@@ -196,7 +196,8 @@ def _decode(data: bytes, encoding: str | None) -> tuple[str, str]:
     return text, used
 
 
-def _parse(html: str) -> HtmlElement | None:
+def parse(html: str) -> HtmlElement | None:
+    """Return the tree of a page, as a browser would read it; ``None`` if it has nothing but comments."""
     from lxml import etree
     from lxml.html import HTMLParser, document_fromstring
 

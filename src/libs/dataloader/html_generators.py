@@ -156,6 +156,8 @@ def _tables_of_roles(tree: HtmlElement) -> None:
 
 
 def _confluence(tree: HtmlElement) -> None:
+    from lxml.html import Element
+
     for task in tree.xpath(".//ul[contains(@class, 'inline-task-list')]/li"):
         task.text = ("[x] " if "checked" in task.get("class", "").split() else "[ ] ") + (task.text or "")
     for line in tree.xpath(".//div[@class='page-metadata'][.//span[@class='author']]"):
@@ -163,6 +165,10 @@ def _confluence(tree: HtmlElement) -> None:
         _add_meta(tree, "author", line.xpath("string(.//span[@class='author'])"))
         if date := _CONFLUENCE_DATE.search(told):
             _add_meta(tree, "datemodified" if "last modified" in told else "datepublished", date[1])
+        for content in tree.xpath(".//*[@id='main-content']")[:1]:  # who changed it is said nowhere else
+            said = Element("p")
+            said.text, said.tail, content.text = f"{told}.", content.text, None
+            content.insert(0, said)
         line.drop_tree()
     space = tree.xpath("string(.//ol[@id='breadcrumbs']/li)").strip()
     if space and tree.xpath(".//h1[@id='title-heading']"):  # both say "Space : Page"

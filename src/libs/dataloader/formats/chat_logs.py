@@ -24,6 +24,10 @@ _IRC = regex(
 #: Who came and went, in logs of IRC.
 _EVENT = regex(r"\[?(?:\d{4}-\d{2}-\d{2}[ T])?\d{1,2}:\d{2}(?::\d{2})?\]?\s+(?:-!-|\*{1,3}|-->|<--)\s")
 _DATE = regex(r"(\d{1,4})([./-])(\d{1,2})\2(\d{1,4}), (\d{1,2})[:.](\d{2})[^AaPp]*([AaPp])?.*")
+#: What stands for a picture without a name, or a deleted message, in any language: iOS has a mark before what it says.
+_NOTE = regex(r"<[^<>.\n]{3,60}>|\u200e[^\n:<]*")
+#: Marks of the direction of writing.
+_MARKS = regex(r"[\u200e\u200f]")
 _LOOKED_AT = 20  # lines
 _MONTHS = 12
 _YEAR = 4  # digits
@@ -49,9 +53,14 @@ def read_log(text: str) -> Content | None:
             told.append((found["at"] or found["on"], found["who"] or "", [found["text"]]))
         elif not (pattern is _IRC and _EVENT.match(line)):
             told[-1][2].append(line)
-    day_first = _day_first([when for when, _, _ in told])
-    before, *messages = (Message(_iso(when, day_first), who, "\n".join(lines).strip()) for when, who, lines in told)
-    return content_of([Chat(None, messages)], lowered(before.text))
+    is_day = day_first(when for when, _, _ in told)
+    (_, _, before), *rest = told
+    messages = [
+        Message(iso_time(when, is_day), who, _MARKS.sub("", said))
+        for when, who, lines in rest
+        if not _NOTE.fullmatch(said := "\n".join(lines).strip()) or not who
+    ]
+    return content_of([Chat(None, messages)], lowered("\n".join(before).strip()))
 
 
 def _is_log(lines: list[str], form: re.Pattern[str]) -> bool:
@@ -60,7 +69,7 @@ def _is_log(lines: list[str], form: re.Pattern[str]) -> bool:
     return len(found) >= _FEWEST and len(found) >= _MOSTLY * len(told)
 
 
-def _day_first(times: Iterable[str]) -> bool | None:
+def day_first(times: Iterable[str]) -> bool | None:
     """Return whether dates begin with the day; ``None`` if nothing tells whether they begin with that or the month."""
     dates = [date for time in times if (date := _DATE.fullmatch(time))]
     if any(date[2] == "." or (len(date[1]) < _YEAR and int(date[1]) > _MONTHS) for date in dates):
@@ -68,18 +77,23 @@ def _day_first(times: Iterable[str]) -> bool | None:
     return False if any(int(date[3]) > _MONTHS for date in dates) else None
 
 
-def _iso(time: str, day_first: bool | None) -> str:
-    """Return a time as ``2025-03-12 18:04``, or as it is if it may be another one."""
+def iso_time(time: str, is_day: bool | None) -> str:
+    """Return a time as ``2025-03-12 18:04``, or as it is if it may be another one.
+
+    Args:
+        time: The time, ``12.03.25, 18:04``.
+        is_day: Whether its first number is the day.
+    """
     date = _DATE.fullmatch(time)
     if date is None:
         return time
     first, _, second, third, hour, minute, half = date.groups()
     if len(first) == _YEAR:
         year, month, day = first, second, third
-    elif day_first is None:
+    elif is_day is None:
         return time
     else:
-        month, day = (second, first) if day_first else (first, second)
+        month, day = (second, first) if is_day else (first, second)
         year = f"20{third}" if len(third) == 2 else third
     if half:
         hour = int(hour) % 12 + (12 if half in "Pp" else 0)

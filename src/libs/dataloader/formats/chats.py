@@ -30,13 +30,20 @@ _MONTHS = (
 )
 #: The parts of an export of an account of Telegram that have conversations.
 _ACCOUNT = ("chats", "left_chats")
-#: What Slack notes itself when persons come and go.
+#: What is told of those who come and go.
+JOINED = "joined the channel"
+_LEFT = "left the channel"
+#: What Slack and Discord note themselves then.
 _COMES = {
-    "channel_join": "joined the channel",
-    "channel_leave": "left the channel",
-    "group_join": "joined the channel",
-    "group_leave": "left the channel",
+    "channel_join": JOINED,
+    "channel_leave": _LEFT,
+    "group_join": JOINED,
+    "group_leave": _LEFT,
+    "GuildMemberJoin": JOINED,
+    "RecipientAdd": JOINED,
+    "RecipientRemove": _LEFT,
 }
+_CAME = frozenset(_COMES.values())
 _BETWEEN = 10_000  # characters at most, of names and headings
 _ROLES = {"user": "User", "human": "User", "assistant": "Assistant", "tool": "Tool"}
 
@@ -97,10 +104,9 @@ def content_of(chats: Sequence[Chat], intro: str = "") -> Content:
         chats: The conversations.
         intro: What stands above them.
     """
-    lines = (line for chat in chats for line in _lines(chat))
+    lines = (line for chat in chats for line in _lines(Chat(chat.title, _coming_together(chat.messages))))
     text = clean_text(join_lines((intro.strip(), "", *lines) if intro.strip() else lines))
-    came = frozenset(_COMES.values())
-    messages = [message for chat in chats for message in chat.messages if message.text not in came]
+    messages = [message for chat in chats for message in chat.messages if message.text not in _CAME]
     starts, place, far = array("Q"), 0, len(text)
     for message in messages:  # not far behind the one before
         place = max(text.find(clean_text(_named(message)), place, place + far), place)
@@ -113,6 +119,17 @@ def content_of(chats: Sequence[Chat], intro: str = "") -> Content:
         {"message_count": sum(len(chat.messages) for chat in chats)},
         records=Records(starts, partial(_record, messages)),
     )
+
+
+def _coming_together(messages: Sequence[Message]) -> list[Message]:
+    """Return messages in which those who join or leave one after another are told together."""
+    told: list[Message] = []
+    for message in messages:
+        if told and message.text in _CAME and message.text == told[-1].text:
+            told[-1] = told[-1]._replace(who=f"{told[-1].who}, {message.who}")
+        else:
+            told.append(message)
+    return told
 
 
 def _record(messages: Sequence[Message], number: int) -> Mapping[str, Any]:
@@ -237,38 +254,30 @@ def _slack(data: list[dict[str, Any]], file: FileData, collector: LinkCollector)
         return words or target.removeprefix("mailto:")
 
     messages: list[Message] = []
-    came = None  # who joins or leaves one after another is told together
     for item in data:
         if not _is_slack(item):
             continue
         who = names.get(str(item.get("user")), "") or _first(item, "username", "user", "bot_id") or "Unknown"
-        when, subtype = _moment(item["ts"]), _COMES.get(str(item.get("subtype")))
-        if subtype is not None and subtype == came:
-            messages[-1] = messages[-1]._replace(who=f"{messages[-1].who}, {who}")
-        elif subtype is not None:
-            messages.append(Message(when, who, subtype))
-        elif text := _with_posted(item).strip():
-            messages.append(Message(when, who, unescape(_SLACK_MARK.sub(mark, text))))
-        else:
-            continue
-        came = subtype
+        text = _COMES.get(str(item.get("subtype"))) or unescape(_SLACK_MARK.sub(mark, _with_posted(item).strip()))
+        messages += [Message(_moment(item["ts"]), who, text)] if text else []
     folder, name = posixpath.split(file.path.replace("\\", "/"))
     return Chat(" ".join(filter(None, (posixpath.basename(folder), posixpath.splitext(name)[0]))), messages)
 
 
 def _with_posted(item: Mapping[str, Any]) -> str:
     """Return the text of a message with what stands below it: what its links lead to, files, what a program posted."""
-    said = [item["text"].strip()]
-    for part in _dicts(item.get("attachments")):
-        above, *told = (unescape(_first(part, name) or "").strip() for name in ("pretext", "title", "text"))
+    said = [(_first(item, "text", "content") or "").strip()]
+    for part in (*_dicts(item.get("attachments")), *_dicts(item.get("embeds"))):
+        above, title = (unescape(_first(part, name) or "").strip() for name in ("pretext", "title"))
+        told = [title, unescape(_first(part, "text", "description") or "").strip()]
         if not (above or any(told) or said[0]):
             above = unescape(_first(part, "fallback") or "")
         # Texts of other sites have been escaped twice.
         there = unescape("\n".join(said))
         said += [above, ": ".join(text for text in told if text and text not in there)]
-    for part in (*_dicts(item.get("files")), *_dicts([item.get("file")])):
-        name = _first(part, "title", "name")
-        said.append(f"File: {name}" if name and name not in said[0] else "")
+    files = [_first(part, "title", "name") for part in (*_dicts(item.get("files")), *_dicts([item.get("file")]))]
+    files += [_first(part, "fileName") for part in _dicts(item.get("attachments"))]
+    said += [f"File: {name}" for name in files if name and name not in said[0]]
     return "\n".join(filter(None, said))
 
 
@@ -291,9 +300,9 @@ def _is_discord(item: Mapping[str, Any]) -> bool:
 
 def _discord(data: Mapping[str, Any], items: Sequence[Mapping[str, Any]]) -> Chat:
     messages = [
-        Message(_moment(item["timestamp"]), _first(item["author"], "nickname", "name") or "Unknown", item["content"])
+        Message(_moment(item["timestamp"]), _first(item["author"], "nickname", "name") or "Unknown", text)
         for item in items
-        if item["content"].strip()
+        if (text := _COMES.get(str(item.get("type"))) or _with_posted(item))
     ]
     names = [_first(data[name], "name") for name in ("guild", "channel") if isinstance(data.get(name), dict)]
     return Chat(" ".join(filter(None, names)) or None, messages)

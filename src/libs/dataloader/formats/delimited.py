@@ -11,9 +11,19 @@ from itertools import islice
 from typing import Any
 
 from libs.dataloader.formats.base import Content, FileData, TextBuilder
+from libs.dataloader.formats.chat_pages import chat_of_rows
+from libs.dataloader.formats.csv_columns import Columns
 from libs.dataloader.formats.csv_rows import CsvRows, with_doubled_quotes
 from libs.dataloader.formats.registry import Format
-from libs.dataloader.formats.rows import Records, column_names, has_header, is_wide, split_captions, write_table
+from libs.dataloader.formats.rows import (
+    Records,
+    column_names,
+    has_header,
+    is_wide,
+    record_text,
+    split_captions,
+    write_table,
+)
 from libs.dataloader.table_heads import grouped_names
 from libs.dataloader.tables import rectangular
 from libs.regexes import regex
@@ -52,6 +62,7 @@ class _Table:
         self._comments = comments
         self._names: list[str] = []
         self._wide = False
+        self._columns: Columns | None = None
         self._from = array("Q")  # per record, the lines that it stands in
         self._to = array("Q")
         self._plain: set[int] = set()  # records whose quotes are characters like any other
@@ -72,17 +83,26 @@ class _Table:
             head, skipped = [names, *head[2:]], skipped + 1
         named = bool(names) or has_header(head)
         self._names = column_names(head[0] if named else [], max(map(len, head)))
+        columns = Columns(head[0], head[1:]) if named else None
         if max(map(len, self._names)) > _LONGEST_NAME or (named and len(head) == 1):
             return Content("\n".join("\n".join(cell for cell in row.cells if cell.strip()) for row in self._rows))
+        if (chat := chat_of_rows(self._names, self._said(skipped + named))) is not None:
+            return chat
+        # A column without a name gets one in the records only.
+        header = [*head[0], *[""] * (len(self._names) - len(head[0]))] if named else self._names
+        if columns is not None and not columns.plain and len(head[0]) == len(self._names):
+            self._columns, header = columns, columns.names
+            self._names = column_names(header, len(header))
+            for row in islice(self._rows, skipped + named, None):
+                columns.learn(row.cells)
         builder = TextBuilder()
         for caption in captions:
             builder.block(caption)
         builder.separate()
         starts = array("Q")
         self._wide = wide = is_wide(self._names)
-        # A column without a name gets one in the records only.
-        header = [*head[0], *[""] * (len(self._names) - len(head[0]))] if named and not wide else self._names
-        write_table(builder, header, self._body(skipped + named), starts.append, as_records=wide)
+        rows = self._body(skipped + named)
+        write_table(builder, self._names if wide else header, rows, starts.append, as_records=wide, told=self._told)
         return Content(
             builder.text(),
             "markdown" if captions else "records" if wide else "table",
@@ -105,18 +125,31 @@ class _Table:
                 self._to.append(row.last)
                 yield number, self._fitted(row.cells)
 
+    def _told(self, row: Sequence[str]) -> str:
+        """Return the text of a row of a wide table."""
+        return record_text(zip(self._names, row, strict=False) if self._columns is None else self._columns.shown(row))
+
+    def _said(self, skipped: int) -> Iterator[Mapping[str, str]]:
+        """Yield the rows by the names of their columns."""
+        for row in islice(self._rows, skipped, None):
+            yield dict(zip(self._names, [*row.cells, *[""] * (len(self._names) - len(row.cells))], strict=False))
+
     def _fitted(self, row: list[str]) -> list[str]:
         """Return a row with one cell for each column; surplus cells are joined to the last one.
 
         In a very wide table, a short row stays short: very many of them may be in it.
         """
         width = len(self._names)
+        if self._columns is not None:
+            return row if self._wide else self._columns.cells(row)
         if len(row) > width:
             return [*row[: width - 1], self._rows.delimiter.join(row[width - 1 :])]
         return row if self._wide else [*row, *[""] * (width - len(row))]
 
     def _record(self, index: int) -> Mapping[str, Any]:
         row = self._rows.cells(self._from[index], self._to[index], plain=index in self._plain)
+        if self._columns is not None:
+            return self._columns.record(row, self._names)
         return dict(zip(self._names, self._fitted(row), strict=False))
 
 

@@ -19,6 +19,7 @@ from libs.dataloader.formats.postman import read_collection
 from libs.dataloader.formats.records import add_record, content_of_records, text_of_record
 from libs.dataloader.formats.registry import JSONL, Format
 from libs.dataloader.formats.rows import Records
+from libs.dataloader.formats.trello import read_trello
 from libs.dataloader.rich_text import texts_for_trees
 from libs.dataloader.text import clean_text
 
@@ -48,7 +49,7 @@ def read(file: FileData, kind: Format) -> Content:
     except (ValueError, RecursionError):  # comments, several values, nested too deeply, a half file
         return _lines(text) or Content(text, metadata=_cut_short(text, text.count("\n", 0, len(text.rstrip())) + 1))
     known = read_chats(data, file) or read_canvas(data, file) or read_keep(data)
-    known = known or read_description(data) or read_collection(data)
+    known = known or read_description(data) or read_collection(data) or read_trello(data)
     if known is not None:
         return known
     if (records := _list_of_objects(data)) is not None:

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from libs.dataloader.formats.base import Content, TextBuilder, join_lines
 from libs.dataloader.formats.json_outline import flat
+from libs.dataloader.formats.record_parts import as_seen
 from libs.dataloader.formats.rows import Records
 from libs.dataloader.service_addresses import superfluous
 from libs.dataloader.text import clean_text
@@ -45,18 +46,17 @@ def content_of_records(numbers: Sequence[int], record: Callable[[int], Mapping[s
 
 
 def text_of_record(record: Mapping[str, Any]) -> str:
-    """Return ``name: value`` lines; empty if there is nothing to tell."""
-    return clean_text(join_lines(line for line in _told(list(flat(record))) if line.strip()))
+    """Return ``name: value`` lines, then what was said about it; empty if there is nothing to tell."""
+    seen, said = as_seen(record)
+    left_out = _left_out(list(flat(record)))
+    return clean_text(join_lines(line for line in (*flat(seen), *said) if line.strip() and line not in left_out))
 
 
-def _told(lines: list[str]) -> list[str]:
-    """Return the lines of a record without addresses that are superfluous. The record itself keeps them."""
+def _left_out(lines: list[str]) -> frozenset[str]:
+    """Return the lines of a record with addresses that are superfluous. The record itself keeps them."""
     found = [(place, match) for place, line in enumerate(lines) if "://" in line and (match := _LINE.fullmatch(line))]
     places = superfluous([(_NUMBER.sub("", match["field"]), match["address"]) for _, match in found])
-    if not places:
-        return lines
-    left_out = {found[place][0] for place in places}
-    return [line for place, line in enumerate(lines) if place not in left_out]
+    return frozenset(lines[found[place][0]] for place in places)
 
 
 def add_record(builder: TextBuilder, number: int, text: str) -> int:

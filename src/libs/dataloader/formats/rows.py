@@ -118,6 +118,7 @@ def write_table(
     starts: Callable[[int], object],
     *,
     as_records: bool,
+    told: Callable[[Sequence[str]], str] | None = None,
 ) -> None:
     """Append a table.
 
@@ -127,13 +128,14 @@ def write_table(
         rows: ``(row number in the source, cells)``.
         starts: Called with the place where each row begins.
         as_records: Write ``name: value`` lines, one paragraph per row, instead of a Markdown table.
+        told: Returns these lines, if it is not the names and values alone.
     """
     width = len(header)
     if not as_records:
         builder.add(f"{table_row(header)}\n{separator_row(width)}")
     for number, cells in rows:
         if as_records:
-            text = record_text(zip(header, cells, strict=False))
+            text = told(cells) if told is not None else record_text(zip(header, cells, strict=False))
         else:
             text = table_row([*cells[:width], *[""] * (width - len(cells))])
         if not text:
@@ -145,10 +147,10 @@ def write_table(
 
 
 def record_text(items: Iterable[tuple[str, str]]) -> str:
-    """Return ``name: value`` lines, without empty values."""
+    """Return ``name: value`` lines, without empty values; values alone where there is no name."""
     lines: list[str] = []
     for name, value in items:
         parts = [line.rstrip() for line in value.split("\n") if line.strip()]
         if parts:
-            lines.append(f"{name}: " + "\n".join(parts).strip())
+            lines.append((f"{name}: " if name else "") + "\n".join(parts).strip())
     return "\n".join(lines)

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 from libs.dataloader.formats import code
 from libs.dataloader.formats.archive import flat_text, has_own_text, local, parse_xml, with_characters
 from libs.dataloader.formats.base import Content, FileData, UnreadableError
+from libs.dataloader.formats.bookmarks import read_feeds
 from libs.dataloader.formats.json_outline import indented
 from libs.dataloader.formats.records import content_of_records
 from libs.dataloader.formats.registry import Format
+from libs.dataloader.formats.stack_exchange import as_questions
 from libs.dataloader.html import html_to_document
 from libs.dataloader.text import clean_text
 from libs.regexes import regex
@@ -64,6 +66,8 @@ def read(file: FileData, kind: Format) -> Content:
     root = _root(file.data)
     if root is None:
         return _as_it_is(code.read(file, kind))
+    if (feeds := read_feeds(root)) is not None:
+        return feeds
     items = _list(root)
     if items is None or not _are_data(items) or file.data.count(b"<!--") > _COMMENTED * len(items) + 1:
         return code.read(file, kind)
@@ -99,6 +103,7 @@ def _content(root: _Element, items: Sequence[_Element]) -> Content:
         records.append(_entry(fields) if is_feed else fields)
         above.remove(item)  # what is left stands above them; and the memory is needed
     intro = indented(_entry(_fields(above)) if is_feed else _fields(root))
+    records = list(as_questions(records))
     content = content_of_records(range(1, len(records) + 1), records.__getitem__, intro)
     content.title = title
     return content

@@ -18,14 +18,18 @@ _ASKS_YES_OR_NO: Final = frozenset({"is", "has", "are", "was", "ist", "hat", "es
 _MEASURED: Final = frozenset({"max", "min", "maximum", "minimum", "avg", "average", "mean", "median", "total", "sum"})
 #: What those have done that a field names ("Which of them did Ada write?"), or do who have an amount in it.
 _WRITTEN: Final = "write writes wrote written geschrieben verfasst écrit écrits écrites escrito escritos"
+_OPENED: Final = "opened reported filed raised submitted gemeldet eröffnet ouvert ouverts signalé signalés abierto"
 _EARNED: Final = "earn earns earned verdienen verdient gagner gagne gagnent ganar gana ganan"
 _DONE: Final[Mapping[str, frozenset[str]]] = {
     name: words_of(words)
     for name, words in {
-        "author": _WRITTEN,
+        "author": f"{_WRITTEN} {_OPENED}",
+        "creator": f"created {_OPENED}",
         "authors": _WRITTEN,
         "assignee": "assigned",
-        "reporter": "reported",
+        "assignees": "assigned",
+        "members": "assigned",
+        "reporter": _OPENED,
         "owner": "owned owns",
         "manager": "managed manages",
         "supplier": "supplied supplies supply",
@@ -62,6 +66,10 @@ _DOCUMENTS: Final = ("posts", "articles", "pages", "papers", "notes")
 _IN_FULL: Final = {"qty": "quantity", "amt": "amount", "dept": "department", "desc": "description", "addr": "address"}
 #: Whom a collection called so has rows of.
 _PEOPLE: Final = words_of("employee employees staff personnel member members person persons participant participants")
+#: What an object in a record is called by: its name is that of the field with it.
+_CALLED: Final = words_of("name login username title displayname fullname")
+#: What a field ends with that numbers the records: each has its own "Book Id".
+_NUMBERS: Final = words_of("id ids key number no nr num")
 #: What the name of a column has behind it: ``Area (km²)``.
 _IN_BRACKETS: Final = regex(r"(?:\s*(?:\([^()]*\)|\[[^\[\]]*\]))+\Z")
 #: What the name of a list says besides what it lists: that it is one, of what, and where these are.
@@ -80,17 +88,29 @@ def short_names(name: str, units: frozenset[str], *, yes_or_no: bool) -> set[str
     What is yes or no is not called by its last word, which ``never_active`` denies, but ``is_active`` is; nor is
     ``max_load``.
     """
-    bare = _bare(name)
+    bare = _meant(_bare(name))
     words = own_words(bare, units)
     plain = _ASKS_YES_OR_NO.issuperset(words[:-1]) if yes_or_no else _MEASURED.isdisjoint(words[:-1])
     last = words[-1:] if plain else []
     in_full = " ".join(_IN_FULL.get(word, word) for word in words)
-    return {name, bare, name.rpartition(".")[2], " ".join(words), in_full, *last}
+    return {name, bare, bare.rpartition(".")[2], name.rpartition(".")[2], " ".join(words), in_full, *last}
 
 
 def done(name: str) -> frozenset[str]:
     """Return what those have done that a field names: ``author`` has who wrote something."""
-    return _DONE.get(main_word(name), frozenset())
+    return _DONE.get(main_word(_meant(name)), frozenset())
+
+
+def numbered(name: str) -> str:
+    """Return what a field numbers: ``Book Id`` books, ``issue_key`` issues; empty, if it numbers nothing."""
+    words = name_words(name)
+    return " ".join(words[:-1]) if "." not in name and len(words) > 1 and words[-1] in _NUMBERS else ""
+
+
+def _meant(name: str) -> str:
+    """Return the name of the field with an object for that of what it is called by: ``labels`` for ``labels.name``."""
+    above, _, last = name.partition(".")
+    return above if last.replace("_", "").casefold() in _CALLED else name
 
 
 def own_words(name: str, units: frozenset[str] = UNIT_WORDS) -> list[str]:

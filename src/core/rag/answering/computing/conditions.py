@@ -209,7 +209,7 @@ class Conditions(Naming):
         bounds = [bound for _, bound in compared.tests]
         if compared.of_time and all(isinstance(bound, str) or YEAR.fullmatch(str(bound)) for bound in bounds):
             whole = len(bounds) > 1 or compared.tests[0][0] in {"=", "in"}
-            if name := self._field_of_time(compared.span, whole=whole):
+            if name := self._happened(compared.span) or self._field_of_time(compared.span, whole=whole):
                 return name
         if any(isinstance(bound, str) for bound in bounds):
             return None
@@ -223,11 +223,21 @@ class Conditions(Naming):
 
     # Times.
 
+    def _happened(self, place: Span) -> str:
+        """Return the field that says when what stands beside a place happened, if that is a value, too ("closed")."""
+        values = {value.span for value in self._names.values}
+        for name, seen in self._seen.fields.items():
+            for told in self._question.named(" ".join(event_of(name))) if seen.is_date else ():
+                if told in values and (self._adjoin(told, place) or self._adjoin(place, told)):
+                    return name
+        return ""
+
     def _years(self) -> Iterator[Condition]:
         """Yield conditions of years that are no values."""
         for place, word in enumerate(self._question.words):
             if place not in self._taken and YEAR.fullmatch(word):
-                name = self._field_of_time(Span(place, place + 1), whole=True)
+                here = Span(place, place + 1)
+                name = self._happened(here) or self._field_of_time(here, whole=True)
                 if name is not None:
                     self._taken.add(place)
                     yield Condition(name, "=", (int(word),))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from core.rag.answering.computing.conditions import Conditions, event_of
+from core.rag.answering.computing.conditions import Conditions
 from core.rag.answering.computing.cues import IN_TIME, INTERROGATIVES, UNITS, WHEN, words_of
 from core.rag.answering.computing.question import Question, Span
 from core.rag.answering.computing.seen import Seen
@@ -60,12 +60,3 @@ class InTime(Conditions):
             for place, word in enumerate(self._question.words):
                 if word in WHEN:  # of a single record, it is told with all others
                     self._take(Span(place, place + 1))
-
-    def _happened(self, mark: Span) -> str:
-        """Return the field that says when what stands beside a mark happened, if that is a value, too ("closed")."""
-        values = {value.span for value in self._names.values}
-        for name, seen in self._seen.fields.items():
-            for told in self._question.named(" ".join(event_of(name))) if seen.is_date else ():
-                if told in values and (self._adjoin(told, mark) or self._adjoin(mark, told)):
-                    return name
-        return ""

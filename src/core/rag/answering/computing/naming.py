@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from core.rag.answering.computing.calling import numbered
 from core.rag.answering.computing.cues import ALL_OF, ASKER, ASKING, BY, FILLERS, IN, IN_TIME, JOINING, MEANING, PERSONS
 from core.rag.answering.computing.question import YEAR, Question, Span, name_words
 from core.rag.answering.computing.seen import Seen, SeenField
@@ -89,7 +90,7 @@ class Naming:
         for span in [one.span for one in self._cues] + [one.span for one in self._compared]:
             self._take(span)
         found: list[tuple[int, int, Span, str]] = []
-        for called in self._seen.names:
+        for called in [*self._seen.names, *filter(None, [numbered(self._rows)])]:
             found += [(-len(span), 0, span, "") for span in self._question.named(called)]
         for span, name in self._named:
             found.append((-len(span), -1 if self._is_number(name) else 1, span, name))

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import Final
 
-from core.rag.answering.computing.calling import is_shortened, main_word
+from core.rag.answering.computing.calling import is_shortened, main_word, numbered
 from core.rag.answering.computing.conditions import Condition, as_stored
 from core.rag.answering.computing.cues import BY, IN_TIME, POINTING, Cue
 from core.rag.answering.computing.plans import Kind, Plan
@@ -37,7 +37,8 @@ def plan(question: Question, seen: Seen) -> Plan | None:
     series = {name for name, field in seen.fields.items() if seen.name == DOCUMENTS and field.is_number}
     names = reading.named_fields
     if found is None:
-        return _plan_of_rows(question, seen, names, series, reading)
+        numbers = [name for name in seen.fields if (thing := numbered(name)) and question.named(thing)]
+        return _plan_of_rows(question, seen, [*numbers, *names], {*series, *numbers}, reading)
     if found.field in series:
         return _plan_of_rows(question, seen, [found.field], series, reading)
     if found.kind in IN_TIME:  # "the latest EIP" is no other document
@@ -54,7 +55,7 @@ def _plan_of_rows(
         question: The question.
         seen: The collection.
         names: The fields.
-        series: Those with the numbers of documents.
+        series: Those with the numbers of documents, or of what the question calls the records.
         reading: The question, read otherwise.
     """
     for name in names:
@@ -65,7 +66,8 @@ def _plan_of_rows(
             is_clear = not reading.names_collection or (found is not None and found.kind in _OF_ALL)
             if found is not None and not found.unique and is_clear:
                 # Other documents have no such number.
-                has_one = (Condition(name, "!=", (None,)),) if name in series and field.values < seen.records else ()
+                is_series = name in series and seen.name == DOCUMENTS
+                has_one = (Condition(name, "!=", (None,)),) if is_series and field.values < seen.records else ()
                 return replace(found, unique=name, conditions=(*found.conditions, *has_one))
     return None
 

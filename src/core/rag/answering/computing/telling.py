@@ -26,7 +26,11 @@ _TIED: Final = 3
 _FIELDS: Final = 8
 _LONGEST: Final = 100
 #: What fields are called that tell records apart, to people first.
-_APART: Final = (words_of("name title subject label"), words_of("number nr no key id code"))
+_APART: Final = (
+    words_of("name title subject label summary headline"),
+    words_of("number nr no key code"),
+    words_of("id"),
+)
 #: Months of three years are told, but no more of a line than that.
 _TIMES: Final = 36
 _OF_ONE: Final = frozenset({"highest", "lowest", "latest", "earliest"})
@@ -181,6 +185,7 @@ def _record(row: Mapping[str, Any], plan: Plan) -> str:
     told = [
         (name, value) for name, value in row.items() if not is_missing(value) and not isinstance(value, dict | list)
     ]
+    told.sort(key=lambda one: isinstance(one[1], str) and len(one[1]) > _LONGEST)  # a text does not say which it is
     if len(told) > _FIELDS:
         asked = {plan.unique, plan.field, *(one.field for one in plan.conditions)}
         told.sort(key=lambda one: (_telling(one[0]), one[0] not in asked))
@@ -188,9 +193,13 @@ def _record(row: Mapping[str, Any], plan: Plan) -> str:
 
 
 def _telling(name: str) -> int:
-    """Return the place of the kind of field that tells records apart, by the last word of its name."""
-    last = name_words(name)[-1:]
-    return next((place for place, words in enumerate(_APART) if not words.isdisjoint(last)), len(_APART))
+    """Return the place of the kind of field that tells records apart, by the last word of its name.
+
+    A name of one word is that of the record, and others may be that of something else: ``Summary``, ``Project name``.
+    """
+    words = name_words(name)
+    place = next((place for place, kind in enumerate(_APART) if not kind.isdisjoint(words[-1:])), len(_APART))
+    return 2 * place + (len(words) > 1)
 
 
 def _groups(plan: Plan, table: RecordTable, where: str) -> str:

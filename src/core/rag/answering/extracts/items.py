@@ -18,7 +18,7 @@ from core.rag.answering.extracts.announced import (
 from core.rag.answering.extracts.blocks import Block, Shown, block_behind, made_by, show
 from core.rag.answering.extracts.code_spans import Span, comment_on, declared_below, defined_above
 from core.rag.answering.extracts.headed import end_above_list
-from core.rag.answering.extracts.record_rows import record_cells
+from core.rag.answering.extracts.record_rows import MESSAGE, record_cells
 from core.rag.answering.extracts.sentence_ends import STATES
 from core.rag.answering.extracts.settings import where_in
 from core.rag.answering.extracts.showing import INCLUDES, LONGEST_EXTRACT, cut, is_record, shown
@@ -38,8 +38,7 @@ _LONGEST_ITEM = 200
 _PARENTHESES = str.maketrans("[]【】", "()()")
 #: Sentences, one announced by the other ("Bad example:").
 _MOST_BEHIND = 2
-#: Who wrote a message, and when, at its beginning; and how far that is looked for.
-_MESSAGE = regex(r"^[^\W\d_][^\n:]{0,80} \(\d{4}-\d\d-\d\d \d\d:\d\d\):(?=\s)", re.MULTILINE)
+#: How far it is looked for who wrote a message.
 _LONGEST_MESSAGE = 3000
 #: A statement up to this length does not always say what it is about.
 _SHORT = 100
@@ -120,7 +119,9 @@ def under(subject: str, said: str, passage: Passage, place: Span, *, asked_for: 
 def speaker(passage: Passage, place: Span) -> str:
     """Return who wrote the message, and when, that a sentence is a later part of, as conversations tell it; or ""."""
     text = passage.hit.content
-    begun = list(_MESSAGE.finditer(text, max(0, place.start - _LONGEST_MESSAGE), place.start))
+    if MESSAGE.match(text, place.start):
+        return ""
+    begun = list(MESSAGE.finditer(text, max(0, place.start - _LONGEST_MESSAGE), place.start))
     before = text[begun[-1].end() : place.start] if begun else ""
     if not before.strip() or "\n#" in before or passage.hit.is_code or is_in_block(text, place.start):
         return ""

@@ -18,6 +18,8 @@ from libs.regexes import regex
 _LONGEST_CELL: Final = 300
 _FEWEST: Final = 2
 _FIELD = regex(r"^[^\s|#>`][^|\n]{0,300}?:[ \t]+(?=\S)", re.MULTILINE)
+#: Who wrote a message, and when, at its beginning: in conversations, and in comments on a record.
+MESSAGE = regex(r"^[^\s#>|`*-][^\n:]{0,80} \(\d{4}-\d\d-\d\d(?: \d\d:\d\d)?\):(?=\s)", re.MULTILINE)
 _BETWEEN = regex(r"\n[ \t]*\n\s*")
 
 
@@ -38,7 +40,7 @@ def record_spans(hit: Hit) -> list[Span]:
     found = False
     for start, end in _paragraphs(text):
         fields = _fields(text, start, end)
-        texts = [(one.value, one.end) for one in fields if not _is_cell(text, one)]
+        texts = [(_begin(text, one), one.end) for one in fields if not _is_cell(text, one)]
         if len(fields) - len(texts) >= _FEWEST:
             found = True
             spans.append(Span(start, end, said=True))
@@ -88,5 +90,12 @@ def _fields(text: str, start: int, end: int) -> list[_Field]:
     return [_Field(begin, value, stop) for (begin, value), stop in zip(found, ends, strict=True)]
 
 
+def _begin(text: str, field: _Field) -> int:
+    """Return where a text begins: that of a comment with who wrote it."""
+    return field.start if MESSAGE.match(text, field.start) else field.value
+
+
 def _is_cell(text: str, field: _Field) -> bool:
+    if MESSAGE.match(text, field.start):
+        return False
     return field.end - field.value <= _LONGEST_CELL and "\n" not in text[field.value : field.end].strip()

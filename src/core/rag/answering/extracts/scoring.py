@@ -50,6 +50,7 @@ from core.rag.answering.extracts.sections import Sections, asks_nearly
 from core.rag.answering.extracts.sentence import Sentence
 from core.rag.answering.extracts.sentence_ends import ASKS, echoes
 from core.rag.answering.extracts.settings import named_settings
+from core.rag.answering.extracts.spoken import sayings
 from core.rag.answering.extracts.subjects import asks_for_heading
 from core.rag.answering.extracts.substance import LITTLE, asks_for_source, only_points, substance
 from core.rag.answering.extracts.table_rows import asks_for_columns, is_head, is_row, with_head
@@ -88,6 +89,8 @@ _STEPS = 0.5
 _SECTION = 0.8
 #: that it is below a heading that asks the same,
 _ASKED = 1.0
+#: that it was said by who is named, if it is asked what they said,
+_SAID = 0.5
 #: what share of the question it names with whole cells of a row of a table: "Flow" is not "Flow rate",
 _CELLS = 0.5
 #: of which this part is left if its first cell is not among these: it mentions them, and is about something else,
@@ -198,8 +201,9 @@ def _rated(
     places = [(sources[one.passage], one.place) for one in sentences]
     lines = named_lines(places, wanted)
     settings = named_settings(places, [one.words for one in sentences], set() if any(is_entitled) else wanted)
+    spoken = sayings(question, sources, sentences, wanted)
     rated = []
-    for one, meant, row, line, setting in zip(sentences, alike, rows, lines, settings, strict=True):
+    for one, meant, row, line, setting, saying in zip(sentences, alike, rows, lines, settings, spoken, strict=True):
         source, hit = sources[one.passage], sources[one.passage].passage.hit
         last = not source.text[one.place.end :].strip()
         points = one.place.said and only_points(question, one.text, last=last)
@@ -207,8 +211,9 @@ def _rated(
         if not one.place.said and not of_imports and is_import(one.text):
             part *= LITTLE
         own = weights[one.passage]
-        asked = math.fsum(own[term] for term in one.words & own.keys()) / totals[one.passage]
+        asked = math.fsum(own[term] for term in (one.words | saying.by) & own.keys()) / totals[one.passage]
         of_section, answers = sections.share(one.passage, one.place), sections.answers(one.passage, one.place)
+        answers = max(answers, saying.answers)
         is_called = sections.nearness(one.passage, one.place) if is_entitled[one.passage] else 0.0
         if one.place.said and (entitled_to := max(of_section, is_called, answers)):
             asked = max(asked, entitled_to * (1.0 - _GIVEN) + _GIVEN * asked)
@@ -217,6 +222,8 @@ def _rated(
             share = math.fsum(full[term] for term in line & full.keys()) / (sum(full.values()) or 1.0)
             asked = max(asked, share) + _CELLS * share
         score = asked + _MEANING * max(meant, 0.0) + _SECTION * of_section + _ASKED * answers
+        score += _SAID if saying.by else 0.0
+        part *= _BESIDE if saying.beside else 1.0
         if row.named and not row.record:
             share = math.fsum(own[term] for term in row.named & own.keys()) / totals[one.passage]
             score += (_CELLS if row.first else _CELLS * _MENTIONED) * share

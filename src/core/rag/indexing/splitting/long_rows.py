@@ -65,8 +65,9 @@ def stretches(
                 begin = done
             if begin > done:
                 yield _part(breaks, starts, done, begin), ""
-            fields = _fields(text[start:end]) if table is None else _cells(table.header, text[start:end])
-            yield _part(breaks, starts, begin, atom + 1), _name_of(fields)
+            row = text[start:end]
+            name = record_name(row) if table is None else _name_of(_cells(table.header, row))
+            yield _part(breaks, starts, begin, atom + 1), name
             done = atom + 1
     if done < len(starts):
         yield _part(breaks, starts, done, len(starts)), ""
@@ -100,6 +101,11 @@ class Columns:
         opens, begins_cell = (_OPENING.match(self._text, place) is not None for place in (self._row, start))
         names = row_cells(header)[self._bars - opens + begins_cell :]
         return table_row(name.replace("\\|", "|") for name in names) if names else ""
+
+
+def record_name(text: str) -> str:
+    """Return what a record is called that is written as lines, ``key: value``; empty if that is a text."""
+    return _name_of(_fields(text))
 
 
 def _part(breaks: Breaks, starts: Sequence[int], first: int, last: int) -> Breaks:
