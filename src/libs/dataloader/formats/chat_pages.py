@@ -60,8 +60,8 @@ _MONTHS: Final = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 _CAME: Final = regex(r"(?:has )?joined (?:the (?:server|group|channel)|group by link).*", flags=2)
 _CLOCK: Final = r"(?:T|,? +)(\d{1,2}[:.]\d\d\S*(?: ?[AaPp]\.?[Mm]\.?)?)"
 _ISO: Final = regex(r"(\d{4})-(\d\d)-(\d\d)" + _CLOCK)
-_DAY_MONTH: Final = regex(r"\w*,? ?(\d{1,2})[ -]([A-Za-z]{3,9})\.?[ -](\d{4}|\d\d)" + _CLOCK)
-_MONTH_DAY: Final = regex(r"\w*,? ?([A-Za-z]{3,9})\.? (\d{1,2}), (\d{4})" + _CLOCK)
+_DAY_MONTH: Final = regex(r"(?:[^\W\d]+,? )?(\d{1,2})[ -]([A-Za-z]{3,9})\.?[ -](\d{4}|\d\d)" + _CLOCK)
+_MONTH_DAY: Final = regex(r"(?:[^\W\d]+,? )?([A-Za-z]{3,9})\.? (\d{1,2}), (\d{4})" + _CLOCK)
 _NUMBERS: Final = regex(r"([\d./-]{6,10})" + _CLOCK + ".*")
 #: The number that an account of Discord had, as its name was not its own.
 _ACCOUNT: Final = regex(r"#\d{4}\Z")

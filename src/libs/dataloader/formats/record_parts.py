@@ -22,6 +22,7 @@ _WHO: Final = (
     *("username", "author_name", "login"),
 )
 _SAID: Final = ("body", "text", "message", "content", "comment", "notes", "note")
+_JUDGES: Final = frozenset({"rating", "stars", "score", "points", "votes", "upvotes", "likes"})
 _TIME: Final = regex(r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)\S*)?(?: ?[+-]\d\d:?\d\d| UTC)?")
 _CHANGED: Final = regex(r"updat|edit|modif|delet|chang", flags=2)
 #: The name of a field with what only programs tell things by.
@@ -113,7 +114,7 @@ def _comment(item: Mapping[str, Any]) -> str | None:
 def _numbers(item: Mapping[str, Any]) -> Iterator[str]:
     """Yield what else a comment tells: its rating, its votes."""
     for key, value in item.items():
-        if isinstance(value, int | float) and not isinstance(value, bool) and not _ID.fullmatch(key):
+        if isinstance(value, int | float) and not isinstance(value, bool) and key.casefold() in _JUDGES:
             yield f"{key}: {value}"
 
 

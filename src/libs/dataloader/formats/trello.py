@@ -21,7 +21,7 @@ def read_trello(data: Any) -> Content | None:
     Returns:
         The cards; ``None`` if the data is no board.
     """
-    if not isinstance(data, dict) or not all(isinstance(data.get(name), list) for name in ("cards", "lists", "labels")):
+    if not isinstance(data, dict) or not all(isinstance(data.get(name), list) for name in ("cards", "lists")):
         return None
     cards = list(_objects(data, "cards"))
     if not all("idList" in card and "name" in card for card in cards):

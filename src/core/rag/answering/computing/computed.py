@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from core.rag.answering.computing.calling import collection_named
+from core.rag.answering.computing.calling import collection_named, numbered
 from core.rag.answering.computing.cues import ASKING, USUAL
 from core.rag.answering.computing.following import following
 from core.rag.answering.computing.known import MOST_PEEKED, counts, samples
@@ -117,7 +117,9 @@ async def _candidates(
         if counted or collections.get(name, 0) <= _MOST_LISTED:
             has_value = any(not several.isdisjoint(one.spelled) for one in seen.fields.values())
             is_log = counted and any(one.named(name) for one in asked for name in seen.events)
-            if has_value or is_log or any(True for one in asked for _ in seen.named(one)):
+            things = [thing for field in seen.fields if (thing := numbered(field))]
+            is_called = any(one.named(thing) for one in asked for thing in things)
+            if has_value or is_log or is_called or any(True for one in asked for _ in seen.named(one)):
                 yield name
 
 

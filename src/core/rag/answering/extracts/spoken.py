@@ -44,6 +44,8 @@ _MAIL: Final = regex(r"(?P<who>.{1,80}), \d{4}-\d\d-\d\d")
 #: What share of the words of the question, and how many, a record has to be called by.
 _NEARLY: Final = 0.6
 _FEWEST: Final = 2
+#: Characters behind which what is said counts half.
+_HALF: Final = 400
 #: The share of a name that has to be in the question.
 _LEAST: Final = 0.5
 
@@ -62,17 +64,24 @@ class Saying(NamedTuple):
     answers: float = 0.0
 
 
+def asks_what_was_said(question: str) -> bool:
+    """Return whether a question asks what somebody said or wrote of something."""
+    return _ASKED.search(question) is not None
+
+
 def sayings(question: str, sources: Sequence[Source], sentences: Sequence[Sentence], wanted: Set[str]) -> list[Saying]:
     """Return what each sentence is, as somebody said it."""
-    said = [_spoken(sources[one.passage], one) for one in sentences]
+    found = [_spoken(sources[one.passage], one) for one in sentences]
+    said = [who for who, _ in found]
     if not any(said):
         return [Saying()] * len(sentences)
-    is_asked = _ASKED.search(question) is not None
+    is_asked = asks_what_was_said(question)
     by = [_named(who, sources[one.passage], wanted) for who, one in zip(said, sentences, strict=True)]
     if not is_asked and (kind_asked(question) is not None or not _OPEN.match(question)):
         return [Saying()] * len(sentences)
     shares = _called(without_asking(question), sources, sentences, by if is_asked else [frozenset()] * len(by))
-    called = list(shares)
+    # As in a section, what matters most comes first.
+    called = [share / (1.0 + behind / _HALF) for share, (_, behind) in zip(shares, found, strict=True)]
     if is_asked:
         return [
             Saying(words, beside=not words and any(by), answers=share if words else 0.0)
@@ -109,19 +118,16 @@ def _called(
         yield shared / len(asked) if shared >= max(_FEWEST, _NEARLY * len(asked)) else 0.0
 
 
-def _spoken(source: Source, sentence: Sentence) -> str:
-    """Return who said a sentence; empty if nobody is told."""
-    text, hit = source.text, source.passage.hit
+def _spoken(source: Source, sentence: Sentence) -> tuple[str, int]:
+    """Return who said a sentence, and how far from where they began; empty if nobody is told."""
+    text, hit, start = source.text, source.passage.hit, sentence.place.start
     if hit.is_code or record_cells(hit, sentence.place):
-        return ""
-    line = text.rfind("\n", 0, sentence.place.start) + 1
-    begun = [found[0] for found in MESSAGE.finditer(text, 0, max(sentence.place.start, line) + 1)]
-    if here := MESSAGE.match(text, sentence.place.start):
-        begun.append(here[0])
-    if begun:
-        return begun[-1].rpartition(" (")[0]
+        return "", 0
+    begun = list(MESSAGE.finditer(text, 0, start))
+    if (message := MESSAGE.match(text, start) or (begun[-1] if begun else None)) is not None:
+        return message[0].rpartition(" (")[0], start - message.start()
     mail = _MAIL.fullmatch(last_heading(hit.heading).strip())
-    return mail["who"] if mail else ""
+    return (mail["who"], 0) if mail else ("", 0)
 
 
 def _named(who: str, source: Source, wanted: Set[str]) -> frozenset[str]:

@@ -10,6 +10,7 @@ from core.rag.analysis import analyze, query_terms
 from core.rag.analysis.verb_forms import INFINITIVES
 from core.rag.answering.extracts.citing import citation
 from core.rag.answering.extracts.showing import shown
+from core.rag.answering.extracts.spoken import asks_what_was_said
 from core.rag.answering.types import Citation, FoundEntity, FoundFact, Passage
 from core.rag.answering.understanding.asked_times import times_asked
 from core.rag.answering.understanding.intents import subject_of
@@ -142,7 +143,8 @@ def answering_statements(
                 state(_sentence(fact), source, whole)
     items = sorted(found, key=lambda item: not found[item][0])[:_MOST_STATEMENTS]
     cited = {source.number: citation(source, source.hit.fields) for item in items if (source := found[item][1])}
-    is_whole = not by_records and any(whole for whole, _ in found.values())
+    # What was said about something is in no field of it.
+    is_whole = not by_records and not asks_what_was_said(question) and any(whole for whole, _ in found.values())
     return Stated(tuple(items), is_whole, tuple(cited.values()))
 
 
