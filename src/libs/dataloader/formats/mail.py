@@ -15,6 +15,7 @@ from libs.dataloader.addresses import first_address
 from libs.dataloader.encodings import bom_encoding, decode_bytes, looks_binary
 from libs.dataloader.formats.attachments import Attachments
 from libs.dataloader.formats.base import Content, FileData, UnreadableError, closed, join_lines, lowered
+from libs.dataloader.formats.mail_marks import without_marks_of_mail
 from libs.dataloader.formats.mail_quotes import with_quotations
 from libs.dataloader.formats.markdown import trim_url
 from libs.dataloader.formats.registry import MBOX, Format
@@ -181,7 +182,7 @@ def _bodies(message: Message[str, str], collector: LinkCollector) -> list[str]:
         page = html_to_document(data, encoding=charset, whole_page=True)
         collector.extend((link.target, link.text) for link in page.links)
         return [page.markdown]
-    text = clean_text(decode_bytes(data, declared=charset).text).strip()
+    text = without_marks_of_mail(clean_text(decode_bytes(data, declared=charset).text))
     if message.get_param("format") == "flowed":
         is_part = str(message.get_param("delsp", "")).lower() == "yes"  # of the mark of a line that goes on
         joined = (r"(?<=[^\n>-]) \n(?=[^\s>])", "") if is_part else (r"(?<=[^\s>-]) \n(?=[^\s>])", " ")

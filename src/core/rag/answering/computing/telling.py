@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import Any, Final
 
 from core.rag.answering.computing.conditions import Condition
@@ -188,18 +188,21 @@ def _record(row: Mapping[str, Any], plan: Plan) -> str:
     told.sort(key=lambda one: isinstance(one[1], str) and len(one[1]) > _LONGEST)  # a text does not say which it is
     if len(told) > _FIELDS:
         asked = {plan.unique, plan.field, *(one.field for one in plan.conditions)}
-        told.sort(key=lambda one: (_telling(one[0]), one[0] not in asked))
+        told.sort(key=lambda one: (_telling(one[0], row), one[0] not in asked))
     return " | ".join(f"{name}: {shown(value)[:_LONGEST]}" for name, value in told[:_FIELDS])
 
 
-def _telling(name: str) -> int:
+def _telling(name: str, names: Collection[str]) -> int:
     """Return the place of the kind of field that tells records apart, by the last word of its name.
 
-    A name of one word is that of the record, and others may be that of something else: ``Summary``, ``Project name``.
+    A name of several words may be that of something else (``Project name``), and the number beside a name is of that
+    (``Assignee Id``).
     """
     words = name_words(name)
     place = next((place for place, kind in enumerate(_APART) if not kind.isdisjoint(words[-1:])), len(_APART))
-    return 2 * place + (len(words) > 1)
+    if place == len(_APART) or (place and name[: -len(words[-1])].rstrip(" _-") in names):
+        return 2 * len(_APART)
+    return 2 * place + (len(words) > 1 and not place)
 
 
 def _groups(plan: Plan, table: RecordTable, where: str) -> str:
