@@ -20,6 +20,7 @@ from core.rag.indexing.splitting.long_rows import record_name
 from libs.regexes import regex
 
 _IGNORECASE: Final = 2
+_MULTILINE: Final = 8
 _SAYING: Final = (
     r"sa(?:y|id)|comment(?:ed)?|wr(?:ite|ote|itten)|answer(?:ed)?|repl(?:y|ied)|respon(?:d|ded|se)|suggest(?:ed)?"
     r"|propos(?:e|ed|al)|recommend(?:ed)?|ask(?:ed)?|mention(?:ed)?|think|thought|report(?:ed)?|announced?|explain(?:ed)?"
@@ -41,6 +42,11 @@ _OPEN: Final = regex(
     _IGNORECASE,
 )
 _MAIL: Final = regex(r"(?P<who>.{1,80}), \d{4}-\d\d-\d\d")
+#: What a mail quotes, also with the name of who said it, and its head; and what is below its text.
+_NOT_OWN: Final = regex(
+    r"\w{0,20}[ \t]?>|(?:From|To|Cc|Date|Subject): |[^\n]{5,200}(?:wrote|schrieb|a écrit|escribió):[ \t]*$", _MULTILINE
+)
+_SIGNATURE: Final = regex(r"^-- ?$", _MULTILINE)
 #: What share of the words of the question, and how many, a record has to be called by.
 _NEARLY: Final = 0.6
 _FEWEST: Final = 2
@@ -127,7 +133,9 @@ def _spoken(source: Source, sentence: Sentence) -> tuple[str, int]:
     if (message := MESSAGE.match(text, start) or (begun[-1] if begun else None)) is not None:
         return message[0].rpartition(" (")[0], start - message.start()
     mail = _MAIL.fullmatch(last_heading(hit.heading).strip())
-    return (mail["who"], 0) if mail else ("", 0)
+    is_own = _NOT_OWN.match(text, text.rfind("\n", 0, start) + 1) is None
+    is_own = is_own and _SIGNATURE.search(text, 0, sentence.place.end) is None
+    return (mail["who"], 0) if mail is not None and is_own else ("", 0)
 
 
 def _named(who: str, source: Source, wanted: Set[str]) -> frozenset[str]:
