@@ -15,7 +15,7 @@ ISSUE: dict[str, Any] = {
     "number": 7,
     "title": "The gate leaks",
     "author": ADA,
-    "labels": [{"id": "MDU6", "name": "bug", "color": "ededed"}, {"id": "MDU7", "name": "weir", "color": "0e8a16"}],
+    "labels": [{"id": "MDU6TGFiZWwx", "name": "bug", "color": "ededed"}, {"id": "MDU6TGFiZWxz", "name": "weir", "color": "0e8a16"}],
     "milestone": {"number": 2, "title": "Spring", "dueOn": "2026-04-01T00:00:00Z", "description": "Before the flood."},
     "comments": [{**COMMENT, "body": "I saw it, too.\n\nIt is the seal."}, {**COMMENT, "body": ""}],
 }
@@ -233,3 +233,10 @@ def test_columns_with_one_name_that_are_no_list_stay() -> None:
 def test_codes_of_excel_and_times_of_programs_are_read_as_people_see_them() -> None:
     document = convert("saved.csv", 'title,isbn,time_added,number\nSalt,"=""0441004822""",1704067200,1704067200\n')
     assert "| Salt | 0441004822 | 2024-01-01T00:00:00Z | 1704067200 |" in document.content
+
+
+def test_of_things_that_are_of_no_service_everything_is_told() -> None:
+    order = {"order": 5, "items": [{"id": "SKU-1", "name": "Chair", "color": "red", "in_stock": False}]}
+    document = convert("orders.json", json.dumps([order, {**order, "order": 6}]))
+    for told in ("SKU-1", "Chair", "red", "in_stock", "False"):
+        assert told.casefold() in document.content.split("\n\n")[0].casefold(), told

@@ -26,8 +26,9 @@ _JUDGES: Final = frozenset({"rating", "stars", "score", "points", "votes", "upvo
 _TIME: Final = regex(r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)\S*)?(?: ?[+-]\d\d:?\d\d| UTC)?")
 _CHANGED: Final = regex(r"updat|edit|modif|delet|chang", flags=2)
 #: The name of a field with what only programs tell things by.
-_ID: Final = regex(r"(?:.*(?:_|(?<=[a-z])(?=I)))?(?:id|Id|ID|guid|uuid|key|hash|Hash|etag|colou?r|iid|phid)")
-_OPAQUE: Final = regex(r"(?=[^\s@]*\d)[\w=+/:.-]{16,}|#?[0-9a-f]{6}")
+_ID: Final = regex(r"(?:.*(?:_|(?<=[a-z])(?=I)))?(?:id|Id|ID|iid|phid)")
+_OPAQUE: Final = regex(r"(?=[^\s@]*\d)[\w=+/:.-]{16,}|(?=\w*\d)(?=\w*[a-z])(?=\w*[A-Z])[\w=]{10,}")
+_COLOUR: Final = regex(r"#?[0-9a-fA-F]{6}")
 _ADDRESS: Final = "://"
 
 
@@ -66,9 +67,12 @@ def _seen(value: Any, said: list[str], depth: int) -> Any:
 
 
 def _called(item: Mapping[str, Any]) -> str | None:
-    """Return the name of an object, and in brackets what else it has; ``None`` if that is more than its name."""
+    """Return the name of an object, and in brackets what else it has; ``None`` if that is more than its name.
+
+    Only what has an address or a long id is of a service. Of others ("Cable", no. 7, in stock: no) all is told.
+    """
     names = [item[key] for key in _NAMES if isinstance(item.get(key), str) and item[key].strip()]
-    if not names:
+    if not names or not any(map(_is_opaque, item.values())):
         return None
     others: list[str] = []
     beside = 0  # what only programs read
@@ -87,13 +91,17 @@ def _called(item: Mapping[str, Any]) -> str | None:
 
 
 def _is_for_programs(key: str, value: Any) -> bool:
-    """Return whether a field tells people nothing: an address, a number of the service, yes or no."""
+    """Return whether a field of a service tells people nothing: an address, a number, a shade, yes or no."""
     if isinstance(value, dict):
         return all(_is_for_programs(name, inner) for name, inner in value.items())
     if value is None or isinstance(value, bool) or value in ("", []):
         return True
-    if _ID.fullmatch(key) is not None and not isinstance(value, list):
+    if _ID.fullmatch(key) is not None and not isinstance(value, list) and str(value).isdigit():
         return True
+    return _is_opaque(value) or (key in {"color", "colour"} and _COLOUR.fullmatch(str(value)) is not None)
+
+
+def _is_opaque(value: Any) -> bool:
     return isinstance(value, str) and (_ADDRESS in value[:10] or _OPAQUE.fullmatch(value) is not None)
 
 
