@@ -15,7 +15,10 @@ ISSUE: dict[str, Any] = {
     "number": 7,
     "title": "The gate leaks",
     "author": ADA,
-    "labels": [{"id": "MDU6TGFiZWwx", "name": "bug", "color": "ededed"}, {"id": "MDU6TGFiZWxz", "name": "weir", "color": "0e8a16"}],
+    "labels": [
+        {"id": "MDU6TGFiZWwx", "name": "bug", "color": "ededed"},
+        {"id": "MDU6TGFiZWxz", "name": "weir", "color": "0e8a16"},
+    ],
     "milestone": {"number": 2, "title": "Spring", "dueOn": "2026-04-01T00:00:00Z", "description": "Before the flood."},
     "comments": [{**COMMENT, "body": "I saw it, too.\n\nIt is the seal."}, {**COMMENT, "body": ""}],
 }
