@@ -8,7 +8,10 @@ from hypothesis import strategies as st
 
 from core.rag import KnowledgeBase
 from core.rag.analysis import query_terms
+from core.rag.embedder import embed_queries
+from core.rag.retrieval.as_read import filter_of
 from core.rag.retrieval.hits import SearchMode
+from core.rag.retrieval.legs import Legs
 from core.rag.retrieval.ordering.asked_sections import Passage
 from core.rag.retrieval.ordering.named_documents import (
     LEAST,
@@ -17,9 +20,11 @@ from core.rag.retrieval.ordering.named_documents import (
     dealt,
     leading,
     may_name,
+    names_of_things,
     own_name,
     without,
 )
+from core.rag.retrieval.rankings import Rankings
 from libs.dataloader import Document
 
 _COMPANIES = ("Adelmar Mills", "Bryndal Timber", "Corvane Shipping", "Dorwick Foods")
@@ -64,6 +69,41 @@ async def test_so_it_does_with_a_filter(kb: KnowledgeBase) -> None:
     assert "Total assets" in hits[0].content
 
 
+@pytest.mark.parametrize("mode", ["hybrid", "auto"])
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which had higher total assets, Bryndal Timber or Dorwick Foods?",
+        'Total assets of "Bryndal Timber", "Dorwick Foods"',
+    ],
+)
+async def test_of_documents_that_are_compared_each_has_its_turn(
+    kb: KnowledgeBase, mode: SearchMode, question: str
+) -> None:
+    await kb.ingest([_report(number, company) for number, company in enumerate(_COMPANIES, 1)])
+    hits = await kb.search(question, k=5, mode=mode)
+    assert {hit.path for hit in hits[:2]} == {"reports/2.md", "reports/4.md"}
+    assert all("Total assets" in hit.content for hit in hits[:2])
+
+
+async def test_what_does_not_pass_a_filter_has_no_turn(kb: KnowledgeBase) -> None:
+    await kb.ingest([_report(number, company) for number, company in enumerate(_COMPANIES, 1)])
+    legs = Legs(kb.client, await kb.client.vector_store_for(kb.embedder))
+    question = "Which had higher total assets, Bryndal Timber or Dorwick Foods?"
+    [vector] = await embed_queries(kb.embedder, [question], ["the query"])
+
+    async def embed(_: str) -> list[float]:
+        return [float(value) for value in vector]
+
+    ranks = Rankings(kb.client, legs, question, "hybrid", embed=embed, vector_weight=kb.embedder.vector_weight)
+    for path in ("reports/2.md", "reports/1.md"):
+        wanted = filter_of(f"path:{path}")
+        assert wanted is not None
+        passing = await legs.terms_where(wanted, 1000)
+        assert passing
+        assert (await ranks.among(passing)).keys() <= passing.keys()
+
+
 def _document(words: list[str], *, title: str = "Report") -> WholeDocument:
     return WholeDocument("a.md", title, "", {str(place): text for place, text in enumerate(words)})
 
@@ -77,6 +117,13 @@ def test_a_name_is_what_a_document_has_all_over_and_others_hardly() -> None:
     assert without(question, name) == "What were the assets of"
 
 
+def test_a_name_may_be_of_an_earlier_turn() -> None:
+    everywhere = ["adelmar mill asset" for _ in range(40)]
+    question = "And what were its assets?"
+    terms = [*query_terms(question), "adelmar"]
+    assert own_name(_document(everywhere), question, terms, [frozenset({"year"})] * 100, 4000) == {"adelmar"}
+
+
 def test_a_name_that_is_in_one_part_only_tells_its_passages_apart() -> None:
     in_part = ["adelmar cook" if place < 8 else "land year" for place in range(40)]
     question = "What did Adelmar cook?"
@@ -87,6 +134,19 @@ def test_a_subject_that_is_written_small_is_no_name() -> None:
     everywhere = ["liver probe" for _ in range(40)]
     question = "How long does a liver probe take in Ulm?"
     assert own_name(_document(everywhere), question, query_terms(question), [frozenset({"year"})] * 100, 4000) == set()
+
+
+def test_nouns_of_a_german_question_are_no_names() -> None:
+    everywhere = ["umsatz kund" for _ in range(40)]
+    question = "Wie hoch war der Umsatz mit Kunden in Asien?"
+    assert own_name(_document(everywhere), question, query_terms(question), [frozenset({"jahr"})] * 100, 40) == set()
+
+
+def test_several_names_are_things_to_compare() -> None:
+    names = names_of_things("Which had more staff, Ada Mills Inc. or Bo Foods?")
+    assert [{"ada", "mill"} <= name for name in names] == [True, False]
+    assert {"bo", "food"} <= names[1]
+    assert names_of_things("How many people work at Ada Mills?") == []
 
 
 def test_numbers_are_no_names() -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from core.rag.analysis import query_terms
@@ -20,11 +21,17 @@ from core.rag.retrieval.ordering.link_lists import without_lists_in_front
 from core.rag.retrieval.ordering.named_documents import (
     COMPARED,
     FIRST,
+    NAMED,
     WITHOUT,
+    WholeDocument,
     dealt,
+    in_turn,
+    is_long,
     leading,
     may_name,
     mixed,
+    mostly_of,
+    names_of_things,
     own_name,
     without,
 )
@@ -46,6 +53,23 @@ Ranking = dict[str, tuple[float, dict[str, float]]]
 
 #: The vector of a text; ``None`` if it has nothing to compare.
 Embed = Callable[[str], Awaitable[Sequence[float] | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What is searched for.
+
+    Attributes:
+        text: The question.
+        vector: Its vector; ``None`` if it has nothing to compare.
+        terms: Its words with their weights.
+        dialogue: The messages that it goes on with.
+    """
+
+    text: str
+    vector: Sequence[float] | None
+    terms: Mapping[str, float]
+    dialogue: Dialogue | None = None
 
 
 class Rankings:
@@ -112,21 +136,26 @@ class Rankings:
             self._graph.leave()
         if self._mode == "fuzzy":
             return {key: value for key, value in (await self.best(sys.maxsize)).items() if key in texts}
-        found = await self._of(texts, self._query, await self._direction(), self._terms, self._dialogue)
+        found = await self._of(texts, await self._asked())
         if self._rewritten is None:
             return found
-        meant, words = await self._embed(self._rewritten), weighed(self._rewritten, searched_terms)
-        return _mixed(found, await self._of(texts, self._rewritten, meant, words, None))
+        return _mixed(found, await self._of(texts, await self._meant(self._rewritten)))
 
     async def _direction(self) -> Sequence[float] | None:
         embedding = await self._embed(self._query)
         return embedding if self._dialogue is None or embedding is None else self._dialogue.vector(embedding)
 
+    async def _asked(self) -> _Asked:
+        return _Asked(self._query, await self._direction(), self._terms, self._dialogue)
+
+    async def _meant(self, text: str) -> _Asked:
+        return _Asked(text, await self._embed(text), weighed(text, searched_terms))
+
     async def _as_asked(self, k: int) -> Ranking:
-        return await self._hybrid(self._query, await self._direction(), self._terms, k, self._dialogue)
+        return await self._hybrid(await self._asked(), k)
 
     async def _as_rewritten(self, text: str, k: int) -> Ranking:
-        return await self._hybrid(text, await self._embed(text), weighed(text, searched_terms), k, None)
+        return await self._hybrid(await self._meant(text), k)
 
     async def _by_graph(self, graph: GraphSearch, k: int) -> Ranking:
         query, auto = self._query, self._mode == "auto"
@@ -138,90 +167,123 @@ class Rankings:
         led = await graph.search(text, query_terms(text), meant, plain, auto=auto)
         return _mixed(await self._as_asked(k), led)
 
-    async def _hybrid(
-        self,
-        text: str,
-        query: Sequence[float] | None,
-        terms: Mapping[str, float],
-        k: int,
-        dialogue: Dialogue | None,
-    ) -> Ranking:
+    async def _hybrid(self, asked: _Asked, k: int) -> Ranking:
         """Fuse the best of both legs; chunks that only keywords found get their exact cosine."""
-        legs = self._legs
+        legs, query, dialogue = self._legs, asked.vector, asked.dialogue
         vectors, words, sample, total = await together(
-            legs.vector(query, k), legs.keyword(terms, k), legs.sampled_cosines(query), legs.total()
+            legs.vector(query, k), legs.keyword(asked.terms, k), legs.sampled_cosines(query), legs.total()
         )
         more = {"earlier": dialogue.earlier_leg()} if dialogue is not None and dialogue.earlier else {}
         others = {*words, *(key for leg in more.values() for key in leg.scores)}
         exact = await legs.cosines(query, [key for key in others if key not in vectors])
         weight = self._vector_weight
         fused = fuse_hybrid({**exact, **vectors}, words, sample=sample, total=total, vector_weight=weight, more=more)
-        return await self._ordered(fused, text, query, terms, dialogue)
+        return await self._ordered(fused, asked)
 
-    async def _of(
-        self,
-        texts: Mapping[str, str],
-        text: str,
-        query: Sequence[float] | None,
-        terms: Mapping[str, float],
-        dialogue: Dialogue | None,
-    ) -> Ranking:
-        vectors = await self._legs.cosines(query, texts) if self._mode != "keyword" else {}
-        words = await asyncio.to_thread(_by_words, texts, terms) if self._mode != "vector" else {}
+    async def _of(self, texts: Mapping[str, str], asked: _Asked) -> Ranking:
+        vectors = await self._legs.cosines(asked.vector, texts) if self._mode != "keyword" else {}
+        words = await asyncio.to_thread(_by_words, texts, asked.terms) if self._mode != "vector" else {}
         sample, weight = vectors.values(), self._vector_weight
         fused = fuse_hybrid(vectors, words, sample=sample, total=len(texts), vector_weight=weight)
         if self._mode in {"keyword", "vector"}:
             return {item.id: (item.score, item.scores) for item in fused}
-        return await self._ordered(fused, text, query, terms, dialogue)
+        return await self._ordered(fused, asked, texts)
 
-    async def _ordered(
-        self,
-        fused: Sequence[Fused],
-        text: str,
-        query: Sequence[float] | None,
-        terms: Mapping[str, float],
-        dialogue: Dialogue | None,
-    ) -> Ranking:
-        """Put what was found in order: as the question has it, and within a document that it names by its rest."""
+    async def _ordered(self, fused: Sequence[Fused], asked: _Asked, only: Collection[str] | None = None) -> Ranking:
+        """Put what was found in order: as the question has it, and within a document that it names by its rest.
+
+        Args:
+            fused: What was found.
+            asked: What is searched for.
+            only: The passages that may be found; ``None``: all.
+        """
+        is_alone = asked.dialogue is None
         # The words of several turns have no reason to stand together.
-        ranking, passages = await self._near(fused, terms if dialogue is None else {})
-        if dialogue is None and not may_name(text):
+        ranking, passages = await self._near(fused, asked.terms if is_alone else {})
+        if is_alone and not may_name(asked.text):
             return ranking
+        if is_alone and any(is_long(one) for one in passages.values()):
+            compared = await self._compared(asked.text, only)
+            if len(compared) > 1:
+                return await self._side_by_side(compared, ranking, asked)
         first = sorted(ranking, key=lambda key: (-ranking[key][0], key))[:FIRST]
         for path in leading([passages[key] for key in first if key in passages]):
-            ranking = await self._within(path, ranking, text, query, terms, dialogue)
+            document, name = await self._called(path, asked.text, asked.terms)
+            rest = {word: weight for word, weight in asked.terms.items() if word not in name}
+            if document is not None and name and rest:
+                # A conversation goes on in its own direction.
+                other = await self._embed(without(asked.text, name)) if is_alone else asked.vector
+                directions, terms = (asked.vector, other), (asked.terms, rest)
+                within = await self._within(document, ranking, directions, terms, near=is_alone)
+                ranking = dealt(ranking, document.terms, within)
         return ranking
+
+    async def _called(
+        self, path: str, text: str, terms: Collection[str]
+    ) -> tuple[WholeDocument | None, frozenset[str]]:
+        """Return a document, and those words of a question that it is called by; ``None`` if it has been removed."""
+        document, sample, total = await together(self._legs.whole(path), self._legs.sampled_words(), self._legs.total())
+        return document, frozenset() if document is None else own_name(document, text, terms, sample, total)
+
+    async def _compared(self, text: str, only: Collection[str] | None) -> list[tuple[WholeDocument, frozenset[str]]]:
+        """Return the long documents that a question compares, with the words that it names each by."""
+        named: dict[str, frozenset[str]] = {}
+        for name in names_of_things(text):
+            path = mostly_of(await self._legs.passages(await self._legs.keyword(dict.fromkeys(name, 1.0), NAMED)))
+            if path:
+                named[path] = named.get(path, frozenset()) | name
+        found: list[tuple[WholeDocument, frozenset[str]]] = []
+        for path, name in named.items() if len(named) > 1 else ():
+            document, own = await self._called(path, text, name)
+            if document is not None and own and (only is None or document.terms.keys() <= set(only)):
+                found.append((document, name))
+        return found
+
+    async def _side_by_side(
+        self, compared: Sequence[tuple[WholeDocument, frozenset[str]]], ranking: Ranking, asked: _Asked
+    ) -> Ranking:
+        """Put the best passages of the documents first that a question compares, each in its turn."""
+        names = frozenset().union(*(name for _, name in compared))
+        rest = {word: weight for word, weight in asked.terms.items() if word not in names}
+        if not rest:
+            return ranking
+        direction = await self._embed(without(asked.text, names))
+        orders: list[Ranking] = []
+        for document, name in compared:
+            own = rest | {word: asked.terms[word] for word in name & asked.terms.keys()}
+            orders.append(await self._within(document, ranking, (direction, direction), (own, rest), near=True))
+        return in_turn(ranking, orders)
 
     async def _within(
         self,
-        path: str,
+        document: WholeDocument,
         ranking: Ranking,
-        text: str,
-        query: Sequence[float] | None,
-        terms: Mapping[str, float],
-        dialogue: Dialogue | None,
+        directions: tuple[Sequence[float] | None, Sequence[float] | None],
+        terms: tuple[Mapping[str, float], Mapping[str, float]],
+        *,
+        near: bool,
     ) -> Ranking:
-        """Put the passages of a document in order by the question without its name, if it has that."""
-        legs = self._legs
-        document, sample, total = await together(legs.whole(path), legs.sampled_words(), legs.total())
-        name = frozenset() if document is None else own_name(document, text, terms, sample, total)
-        rest = {word: weight for word, weight in terms.items() if word not in name}
-        if document is None or not name or not rest:
-            return ranking
-        # A conversation goes on in its own direction.
-        other = await self._embed(without(text, name)) if dialogue is None else query
-        held = await asyncio.to_thread(Bm25, document.terms.items(), only=terms.keys())
-        words = [held.top(some, COMPARED) for some in (terms, rest)]
+        """Rank the passages of a document by a question with its name, and without.
+
+        Args:
+            document: The document.
+            ranking: What was found before; its passages of the document are ranked, too.
+            directions: The vectors of the question.
+            terms: Its words.
+            near: Whether words that stand close together count.
+        """
+        legs, (named, rest) = self._legs, terms
+        held = await asyncio.to_thread(Bm25, document.terms.items(), only=named.keys())
+        words = [held.top(some, COMPARED) for some in terms]
         compared = {*words[0], *words[1], *(ranking.keys() & document.terms.keys())}
-        vectors = await legs.cosines_of_each((query, other), compared)
-        spreads = await together(legs.sampled_cosines(query), legs.sampled_cosines(other))
+        vectors = await legs.cosines_of_each(directions, compared)
+        spreads = await together(*map(legs.sampled_cosines, directions))
         of, weight = len(document.terms), self._vector_weight
         both = [
             fuse_hybrid(vectors[one], words[one], sample=spreads[one], total=of, vector_weight=weight) for one in (0, 1)
         ]
-        half = rest | {word: WITHOUT * terms[word] for word in name}
-        within, _ = await self._near(mixed(*both), half if dialogue is None else {})
-        return dealt(ranking, document.terms, within)
+        half = {word: weigh if word in rest else WITHOUT * weigh for word, weigh in named.items()}
+        return (await self._near(mixed(*both), half if near else {}))[0]
 
     async def _near(self, fused: Sequence[Fused], terms: Mapping[str, float]) -> tuple[Ranking, Mapping[str, Passage]]:
         """Raise what has the words close together, or as its name, and lower lists of links; with the best passages."""

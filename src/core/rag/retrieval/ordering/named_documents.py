@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Final
 
 from core.rag.analysis import analyze, query_terms
@@ -29,6 +30,10 @@ SHORTEST: Final = 30
 LONGEST: Final = 5_000
 #: How many passages of it are compared with the question, beside those that were found.
 COMPARED: Final = 100
+#: So many passages with a name are looked at; a document with more than half of them is what is called so.
+NAMED: Final = 20
+#: Passages of each document that stand first where several are compared.
+IN_TURN: Final = 3
 #: In how many tenths of a document there is a word that it is called by.
 TENTHS: Final = 6
 #: How many times as frequent such a word is there as elsewhere.
@@ -41,6 +46,10 @@ WITHOUT: Final = 0.5
 OPENING: Final = 3
 
 _SEPARATORS: Final = re.compile(r"[\W_]+")
+#: What ends a name within words with capitals: "Ada Mills, Bo Foods".
+_SEPARATE: Final = re.compile(r"[\"»”“„«?;:]|,(?=\s)|(?<=\w)[)\]]")
+#: What stands between the names of a list.
+_AND_SUCH: Final = frozenset("and or & vs versus und oder et ou y o e than with the".split())
 _OPENING_MARKS: Final = "\"'([{«„“‚‘*_`"
 
 
@@ -61,21 +70,50 @@ class WholeDocument:
     terms: Mapping[str, str]
 
 
+def is_long(passage: Passage) -> bool:
+    """Return whether a passage is of a document whose passages are put in order."""
+    return SHORTEST <= passage.of <= LONGEST
+
+
 def leading(first: Iterable[Passage]) -> list[str]:
     """Return the paths of the long documents that many of the first hits are of.
 
     Args:
         first: The first hits.
     """
-    found = Counter(one.path for one in first if SHORTEST <= one.of <= LONGEST)
+    found = Counter(one.path for one in first if is_long(one))
     return [path for path, count in found.most_common() if count >= LEAST]
 
 
 def may_name(question: str) -> bool:
     """Return whether a question may have a name: words with capitals that do not only ask, or no capital at all."""
     asking = stop_words(question_language(question.split()))
-    words = (word.lower() for run in _runs(question) for word in _SEPARATORS.split(" ".join(run)) if word)
-    return question.islower() or any(word not in asking for word in words)
+    words = (word.lower() for run, _ in _runs(question) for word in _SEPARATORS.split(" ".join(run)) if word)
+    return _is_plain(question) or any(word not in asking for word in words)
+
+
+def names_of_things(question: str) -> list[frozenset[str]]:
+    """Return the analysed words of each name in a list of names: "Did Ada Mills, Bo Foods or Cy Timber …?"."""
+    language = question_language(question.split())
+    asking = stop_words(language)
+    lists: list[list[str]] = [[]]
+    for run, before in _runs(question):
+        if not _AND_SUCH.issuperset(before):
+            lists.append([])
+        lists[-1] += _SEPARATE.split(" ".join(run))
+    telling = [
+        [name for name in names if any(word not in asking for word in _SEPARATORS.split(name.lower()) if word)]
+        for names in lists
+    ]
+    listed = max(telling, key=len)
+    found = dict.fromkeys(frozenset(query_terms(name, language)) for name in listed)
+    return [name for name in found if name] if len(found) > 1 else []
+
+
+def mostly_of(passages: Mapping[str, Passage]) -> str:
+    """Return the path of the long document that most of these passages are of; empty if there is none."""
+    found = Counter(one.path for one in passages.values() if is_long(one)).most_common(1)
+    return found[0][0] if found and found[0][1] > len(passages) / 2 else ""
 
 
 def own_name(
@@ -99,12 +137,12 @@ def own_name(
         return frozenset()
     language = question_language(question.split())
     asked = {*query_terms(question)}
-    if question.islower():
+    if _is_plain(question):
         path = _SEPARATORS.sub(" ", document.path)
         called = {found.text for text in (document.title, document.opening) for found in names_in(text).values()}
         telling &= {*analyze(path, language), *(word for name in called for word in analyze(name, language))}
         return frozenset(telling)
-    runs = [{*query_terms(" ".join(run), language)} & {*terms} for run in _runs(question)]
+    runs = [{*query_terms(" ".join(run), language)} & {*terms} for run, _ in _runs(question)]
     before = telling - asked  # of an earlier turn
     return frozenset(before.union(*(run for run in runs if run & telling)))
 
@@ -150,18 +188,47 @@ def dealt[T](
     return {**{key: value for key, value in ranking.items() if key not in document}, **own}
 
 
-def _runs(question: str) -> list[list[str]]:
-    """Return the words with capitals, and the numbers, of a question that stand together."""
-    found: list[list[str]] = []
-    before = False
+def in_turn[T](
+    ranking: Mapping[str, tuple[float, T]], orders: Sequence[Mapping[str, tuple[float, T]]]
+) -> dict[str, tuple[float, T]]:
+    """Return a ranking in which the best passages of several documents stand first, one of each in its turn.
+
+    Args:
+        ranking: Scores of passages, with more about them.
+        orders: Rankings of the passages of each document.
+    """
+    best = [sorted(order, key=lambda key: (-order[key][0], key))[:IN_TURN] for order in orders]
+    first = [key for turn in zip_longest(*best) for key in turn if key is not None]
+    more = {key: value for order in orders for key, value in order.items()}
+    keys = [*first, *sorted(ranking.keys() - set(first), key=lambda key: (-ranking[key][0], key))]
+    scores = sorted((score for score, _ in ranking.values()), reverse=True)
+    scores += [scores[-1] if scores else 0.0] * (len(keys) - len(scores))
+    return {
+        key: (score, (ranking[key] if key in ranking else more[key])[1])
+        for key, score in zip(keys, scores, strict=True)
+    }
+
+
+def _is_plain(question: str) -> bool:
+    """Return whether capitals do not tell names: a question has none, or is German, where all nouns have them."""
+    return question == question.lower() or question_language(question.split()) == "german"
+
+
+def _runs(question: str) -> list[tuple[list[str], list[str]]]:
+    """Return the words with capitals, and the numbers, of a question that stand together, and the words before them."""
+    found: list[tuple[list[str], list[str]]] = []
+    before: list[str] = []
+    together = False
     for word in question.split():
         first = word.lstrip(_OPENING_MARKS)[:1]
-        capital = first.isupper() or first.isdigit()
-        if capital and before:
-            found[-1].append(word)
-        elif capital:
-            found.append([word])
-        before = capital
+        if capital := first.isupper() or first.isdigit():
+            if not together:
+                found.append(([], before))
+                before = []
+            found[-1][0].append(word)
+        else:
+            before.append(word.strip(".,").lower())
+        together = capital
     return found
 
 
