@@ -34,6 +34,9 @@ _ASKED: Final = regex(
     r"|\bqué (?:dijo|dice|escribió|respondió|contestó|propuso|preguntó)\b",
     _IGNORECASE,
 )
+_OF: Final = regex(
+    r"\b(?:about|regarding|concerning|on|über|zu[mr]?|sur|à propos|au sujet|sobre|acerca|respecto)\b", _IGNORECASE
+)
 #: What comments answer, and not a field: "How was the crash solved?", "Should it be optional?"
 _OPEN: Final = regex(
     r"\W*(?:how|why|should|can|could|is|are|does|do|did|was|were|will|would|has|have"
@@ -70,9 +73,10 @@ class Saying(NamedTuple):
     answers: float = 0.0
 
 
-def asks_what_was_said(question: str) -> bool:
-    """Return whether a question asks what somebody said or wrote of something."""
-    return _ASKED.search(question) is not None
+def asks_what_was_said_of(question: str) -> bool:
+    """Return whether a question asks what somebody said or wrote of something: not "What did Ada write?"."""
+    asked = _ASKED.search(question)
+    return asked is not None and _OF.search(question, asked.start()) is not None
 
 
 def sayings(question: str, sources: Sequence[Source], sentences: Sequence[Sentence], wanted: Set[str]) -> list[Saying]:
@@ -81,7 +85,7 @@ def sayings(question: str, sources: Sequence[Source], sentences: Sequence[Senten
     said = [who for who, _ in found]
     if not any(said):
         return [Saying()] * len(sentences)
-    is_asked = asks_what_was_said(question)
+    is_asked = _ASKED.search(question) is not None
     by = [_named(who, sources[one.passage], wanted) for who, one in zip(said, sentences, strict=True)]
     if not is_asked and (kind_asked(question) is not None or not _OPEN.match(question)):
         return [Saying()] * len(sentences)

@@ -10,7 +10,7 @@ from core.rag.analysis import analyze, query_terms
 from core.rag.analysis.verb_forms import INFINITIVES
 from core.rag.answering.extracts.citing import citation
 from core.rag.answering.extracts.showing import shown
-from core.rag.answering.extracts.spoken import asks_what_was_said
+from core.rag.answering.extracts.spoken import asks_what_was_said_of
 from core.rag.answering.types import Citation, FoundEntity, FoundFact, Passage
 from core.rag.answering.understanding.asked_times import times_asked
 from core.rag.answering.understanding.intents import subject_of
@@ -144,7 +144,7 @@ def answering_statements(
     items = sorted(found, key=lambda item: not found[item][0])[:_MOST_STATEMENTS]
     cited = {source.number: citation(source, source.hit.fields) for item in items if (source := found[item][1])}
     # What was said about something is in no field of it.
-    is_whole = not by_records and not asks_what_was_said(question) and any(whole for whole, _ in found.values())
+    is_whole = not by_records and not asks_what_was_said_of(question) and any(whole for whole, _ in found.values())
     return Stated(tuple(items), is_whole, tuple(cited.values()))
 
 
