@@ -208,7 +208,8 @@ class Rankings:
                 return await self._side_by_side(compared, ranking, asked)
         first = sorted(ranking, key=lambda key: (-ranking[key][0], key))[:FIRST]
         for path in leading([passages[key] for key in first if key in passages]):
-            document, name = await self._called(path, asked.text, asked.terms)
+            earlier = () if is_alone else asked.terms.keys() - {*query_terms(asked.text)}
+            document, name = await self._called(path, asked.text, earlier)
             rest = {word: weight for word, weight in asked.terms.items() if word not in name}
             if document is not None and name and rest:
                 # A conversation goes on in its own direction.
@@ -219,11 +220,11 @@ class Rankings:
         return ranking
 
     async def _called(
-        self, path: str, text: str, terms: Collection[str]
+        self, path: str, text: str, earlier: Collection[str] = ()
     ) -> tuple[WholeDocument | None, frozenset[str]]:
         """Return a document, and those words of a question that it is called by; ``None`` if it has been removed."""
         document, sample, total = await together(self._legs.whole(path), self._legs.sampled_words(), self._legs.total())
-        return document, frozenset() if document is None else own_name(document, text, terms, sample, total)
+        return document, frozenset() if document is None else own_name(document, text, earlier, sample, total)
 
     async def _compared(self, text: str, only: Collection[str] | None) -> list[tuple[WholeDocument, frozenset[str]]]:
         """Return the long documents that a question compares, with the words that it names each by."""
@@ -234,8 +235,8 @@ class Rankings:
                 named[path] = named.get(path, frozenset()) | name
         found: list[tuple[WholeDocument, frozenset[str]]] = []
         for path, name in named.items() if len(named) > 1 else ():
-            document, own = await self._called(path, text, name)
-            if document is not None and own and (only is None or document.terms.keys() <= set(only)):
+            document, own = await self._called(path, text)
+            if document is not None and own & name and (only is None or document.terms.keys() <= set(only)):
                 found.append((document, name))
         return found
 

@@ -87,27 +87,20 @@ def leading(first: Iterable[Passage]) -> list[str]:
 
 def may_name(question: str) -> bool:
     """Return whether a question may have a name: words with capitals that do not only ask, or no capital at all."""
-    asking = stop_words(question_language(question.split()))
-    words = (word.lower() for run, _ in _runs(question) for word in _SEPARATORS.split(" ".join(run)) if word)
-    return _is_plain(question) or any(word not in asking for word in words)
+    language = question_language(question.split())
+    return _is_plain(question) or any(_tells(" ".join(run), language) for run, _ in _runs(question))
 
 
 def names_of_things(question: str) -> list[frozenset[str]]:
     """Return the analysed words of each name in a list of names: "Did Ada Mills, Bo Foods or Cy Timber …?"."""
     language = question_language(question.split())
-    asking = stop_words(language)
     lists: list[list[str]] = [[]]
     for run, before in _runs(question):
         if not _AND_SUCH.issuperset(before):
             lists.append([])
-        lists[-1] += _SEPARATE.split(" ".join(run))
-    telling = [
-        [name for name in names if any(word not in asking for word in _SEPARATORS.split(name.lower()) if word)]
-        for names in lists
-    ]
-    listed = max(telling, key=len)
-    found = dict.fromkeys(frozenset(query_terms(name, language)) for name in listed)
-    return [name for name in found if name] if len(found) > 1 else []
+        lists[-1] += (name for name in _SEPARATE.split(" ".join(run)) if _tells(name, language))
+    found = dict.fromkeys(frozenset(query_terms(name, language)) for name in max(lists, key=len))
+    return list(found) if len(found) > 1 else []
 
 
 def mostly_of(passages: Mapping[str, Passage]) -> str:
@@ -119,7 +112,7 @@ def mostly_of(passages: Mapping[str, Passage]) -> str:
 def own_name(
     document: WholeDocument,
     question: str,
-    terms: Collection[str],
+    earlier: Collection[str],
     sample: Collection[Collection[str]],
     total: int,
 ) -> frozenset[str]:
@@ -128,23 +121,22 @@ def own_name(
     Args:
         document: The document.
         question: The question. The words beside such a one that have capitals, too, are of the name ("Ada Mills Inc.").
-        terms: Its words, and those that it goes on with.
+        earlier: Words of earlier turns that it goes on with.
         sample: The analysed words of a random sample of the corpus.
         total: Number of passages of the corpus.
     """
-    telling = {word for word in _telling(document.terms.values(), terms, sample, total) if not word.isdigit()}
+    asked = {*query_terms(question)}
+    telling = _telling(document.terms.values(), asked.union(earlier), sample, total)
     if not telling:
         return frozenset()
     language = question_language(question.split())
-    asked = {*query_terms(question)}
     if _is_plain(question):
         path = _SEPARATORS.sub(" ", document.path)
         called = {found.text for text in (document.title, document.opening) for found in names_in(text).values()}
         telling &= {*analyze(path, language), *(word for name in called for word in analyze(name, language))}
         return frozenset(telling)
-    runs = [{*query_terms(" ".join(run), language)} & {*terms} for run, _ in _runs(question)]
-    before = telling - asked  # of an earlier turn
-    return frozenset(before.union(*(run for run in runs if run & telling)))
+    runs = [asked.intersection(query_terms(" ".join(run), language)) for run, _ in _runs(question)]
+    return frozenset((telling - asked).union(*(run for run in runs if run & telling)))
 
 
 def without(question: str, words: Collection[str]) -> str:
@@ -214,6 +206,12 @@ def _is_plain(question: str) -> bool:
     return question == question.lower() or question_language(question.split()) == "german"
 
 
+def _tells(name: str, language: str) -> bool:
+    """Return whether words with capitals have more than function words and numbers."""
+    asking = stop_words(language)
+    return any(word and word not in asking and not word.isdigit() for word in _SEPARATORS.split(name.lower()))
+
+
 def _runs(question: str) -> list[tuple[list[str], list[str]]]:
     """Return the words with capitals, and the numbers, of a question that stand together, and the words before them."""
     found: list[tuple[list[str], list[str]]] = []
@@ -237,15 +235,17 @@ def _telling(
 ) -> set[str]:
     """Return those words that a document has all over, and others hardly."""
     size = len(texts)
-    held = [f" {text} " for text in texts]
     share = min(size / max(total, 1), 1.0)
+    wanted = {word for word in terms if not word.isdigit()}
+    having: dict[str, list[int]] = {}
+    for place, text in enumerate(texts):
+        for word in wanted.intersection(text.split()):
+            having.setdefault(word, []).append(place)
     found = set()
-    for word in terms:
-        having = [place for place, text in enumerate(held) if f" {word} " in text]
-        if len({10 * place // size for place in having}) < TENTHS:
-            continue
-        rate = len(having) / size
+    for word, places in having.items():
+        rate = len(places) / size
         elsewhere = sum(word in words for words in sample) / max(len(sample), 1) - rate * share
-        if share > _ALL or elsewhere <= rate * (1 - share) / TELLING:
+        is_rare = share > _ALL or elsewhere <= rate * (1 - share) / TELLING
+        if is_rare and len({10 * place // size for place in places}) >= TENTHS:
             found.add(word)
     return found
