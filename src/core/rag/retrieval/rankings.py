@@ -189,13 +189,13 @@ class Rankings:
             return {item.id: (item.score, item.scores) for item in fused}
         return await self._ordered(fused, asked, texts)
 
-    async def _ordered(self, fused: Sequence[Fused], asked: _Asked, only: Collection[str] | None = None) -> Ranking:
+    async def _ordered(self, fused: Sequence[Fused], asked: _Asked, only: Mapping[str, str] | None = None) -> Ranking:
         """Put what was found in order: as the question has it, and within a document that it names by its rest.
 
         Args:
             fused: What was found.
             asked: What is searched for.
-            only: The passages that may be found; ``None``: all.
+            only: The passages that may be found, by their ids; ``None``: all.
         """
         is_alone = asked.dialogue is None
         # The words of several turns have no reason to stand together.
@@ -207,8 +207,8 @@ class Rankings:
             if len(compared) > 1:
                 return await self._side_by_side(compared, ranking, asked)
         first = sorted(ranking, key=lambda key: (-ranking[key][0], key))[:FIRST]
+        earlier = () if is_alone else asked.terms.keys() - {*query_terms(asked.text)}
         for path in leading([passages[key] for key in first if key in passages]):
-            earlier = () if is_alone else asked.terms.keys() - {*query_terms(asked.text)}
             document, name = await self._called(path, asked.text, earlier)
             rest = {word: weight for word, weight in asked.terms.items() if word not in name}
             if document is not None and name and rest:
@@ -226,7 +226,7 @@ class Rankings:
         document, sample, total = await together(self._legs.whole(path), self._legs.sampled_words(), self._legs.total())
         return document, frozenset() if document is None else own_name(document, text, earlier, sample, total)
 
-    async def _compared(self, text: str, only: Collection[str] | None) -> list[tuple[WholeDocument, frozenset[str]]]:
+    async def _compared(self, text: str, only: Mapping[str, str] | None) -> list[tuple[WholeDocument, frozenset[str]]]:
         """Return the long documents that a question compares, with the words that it names each by."""
         named: dict[str, frozenset[str]] = {}
         for name in names_of_things(text):
@@ -236,7 +236,7 @@ class Rankings:
         found: list[tuple[WholeDocument, frozenset[str]]] = []
         for path, name in named.items() if len(named) > 1 else ():
             document, own = await self._called(path, text)
-            if document is not None and own & name and (only is None or document.terms.keys() <= set(only)):
+            if document is not None and own & name and (only is None or document.terms.keys() <= only.keys()):
                 found.append((document, name))
         return found
 

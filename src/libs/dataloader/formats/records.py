@@ -48,8 +48,10 @@ def content_of_records(numbers: Sequence[int], record: Callable[[int], Mapping[s
 def text_of_record(record: Mapping[str, Any]) -> str:
     """Return ``name: value`` lines, then what was said about it; empty if there is nothing to tell."""
     seen, said = as_seen(record)
-    left_out = _left_out(list(flat(record)))
-    return clean_text(join_lines(line for line in (*flat(seen), *said) if line.strip() and line not in left_out))
+    lines = list(flat(record))
+    left_out = _left_out(lines)
+    told = lines if seen is record else flat(seen)
+    return clean_text(join_lines(line for line in (*told, *said) if line.strip() and line not in left_out))
 
 
 def _left_out(lines: list[str]) -> frozenset[str]:
