@@ -1,14 +1,27 @@
-"""HTML within Markdown: tables, as GitBook and GitHub have them, become tables of Markdown; comments are left out."""
+"""HTML within Markdown: tables, as GitBook and GitHub have them, and headings become those of Markdown.
+
+Comments are left out.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from html import unescape
 
 from libs.dataloader.table_heads import data_table
 from libs.regexes import regex
 
 _OPENS = regex(r"^ {0,3}<table\b", re.MULTILINE | re.IGNORECASE)
+_HEADING = regex(
+    r"^ {0,3}<h(?P<level>[1-6])(?P<attributes>(?:\s[^<>]{0,500})?)>\s*"
+    r"(?P<words>(?:(?!</?h[1-6]).){1,500}?)\s*</h(?P=level)\s*>[ \t]*$",
+    re.MULTILINE | re.IGNORECASE | re.DOTALL,
+)
+_CODE = regex(r"<(?:code|tt)>([^<>`\n]+)</(?:code|tt)>", re.IGNORECASE)
+_ANY_TAG = regex(r"</?[A-Za-z][^<>]*>|!\[[^\[\]]*\]\([^()\s]*\)")
+#: What names something has no more words.
+_FEW_WORDS = 4
 #: What the target of a link is put in angle brackets for.
 _ODD = regex(r"[\s()]")
 # With the empty line below: there is one above.
@@ -35,6 +48,27 @@ def with_plain_tables(text: str, prose: str) -> str:
         made = _plain(text[opens.start() : closes.end()])
         parts += [text[position : opens.start()], f"\n{made}\n" if made else text[opens.start() : closes.end()]]
         position = closes.end()
+    return "".join([*parts, text[position:]])
+
+
+def with_plain_headings(text: str, prose: str) -> str:
+    """Return Markdown whose headings in HTML are its own: ``<h3 id="spin"><code>spin()</code></h3>`` is "### `spin()`".
+
+    A centred line of more than a few words is no heading, but what a project says of itself below its logo.
+
+    Args:
+        text: Markdown.
+        prose: The same with blocks of code and comments blanked out.
+    """
+    parts: list[str] = []
+    position = 0
+    for found in _HEADING.finditer(prose):
+        words = " ".join(_ANY_TAG.sub("", _CODE.sub(r"`\1`", text[slice(*found.span("words"))])).split())
+        centred = "align" in found["attributes"].lower()
+        if not words.strip("`# ") or (centred and len(words.split()) > _FEW_WORDS):
+            continue
+        parts += [text[position : found.start()], f"\n{'#' * int(found['level'])} {unescape(words)}\n"]
+        position = found.end()
     return "".join([*parts, text[position:]])
 
 

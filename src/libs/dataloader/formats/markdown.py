@@ -13,7 +13,13 @@ from libs.dataloader.formats.bare_tables import with_outer_bars
 from libs.dataloader.formats.base import Content, FileData, fences
 from libs.dataloader.formats.field_sections import field_sections, field_sentences
 from libs.dataloader.formats.front_matter import fields_metadata
-from libs.dataloader.formats.html_in_markdown import comments, has_comments, with_plain_tables, without_comments
+from libs.dataloader.formats.html_in_markdown import (
+    comments,
+    has_comments,
+    with_plain_headings,
+    with_plain_tables,
+    without_comments,
+)
 from libs.dataloader.formats.markdown_fields import fields_at_top
 from libs.dataloader.formats.registry import Format
 from libs.dataloader.links import LinkCollector, reference_name
@@ -111,6 +117,8 @@ def read(file: FileData, _kind: Format) -> Content:
     collector = LinkCollector(file.uri, file.root_uri)
     text = _without_myst(text, collector, file.extension)
     prose = without_blocks(text)
+    if "</h" in prose.lower() and (headed := with_plain_headings(text, prose)) != text:
+        text, prose = headed, without_blocks(headed)
     if (barred := with_outer_bars(text, prose)) != text:
         text, prose = barred, without_blocks(barred)
     title = next((fields[name] for name in fields if name.lower() == "title"), None) or fields.get("question")

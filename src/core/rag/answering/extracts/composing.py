@@ -11,6 +11,7 @@ from core.rag.answering.extracts.blocks import Block, Shown, cell_at, lines_at, 
 from core.rag.answering.extracts.choosing import choose, without_quoted, worth
 from core.rag.answering.extracts.citing import citation
 from core.rag.answering.extracts.code_spans import Span, comment_on
+from core.rag.answering.extracts.entries import entry_with
 from core.rag.answering.extracts.items import (
     code_behind,
     goes_on,
@@ -28,7 +29,7 @@ from core.rag.answering.extracts.showing import LONGEST_EXTRACT, shown
 from core.rag.answering.markers import is_in_block
 from core.rag.answering.types import Citation, Intent, Passage
 from core.rag.extraction.source_code import configuration_language, without_marks
-from core.rag.headings import last_heading
+from core.rag.headings import heading_path, headings_of, last_heading
 
 if TYPE_CHECKING:
     from core.rag.embedder import EmbeddingService
@@ -198,7 +199,10 @@ def _runs(passage: Passage, taken: Sequence[Sentence], asked: Collection[str]) -
             run.append(shown_as)
         else:
             whole = f"{speaker(passage, one.place)}{whole}"
-            named = whole if introduced else under(one.subject, whole, passage, one.place, asked_for=one.asked_for)
+            is_entry = one.entry != "" and one.subject == one.entry
+            named = whole
+            if not introduced:
+                named = under(one.subject, whole, passage, one.place, asked_for=one.asked_for, is_entry=is_entry)
             shown_as.text = " ".join([named, *more]).rstrip()
             runs.append([shown_as])
     return runs
@@ -206,7 +210,9 @@ def _runs(passage: Passage, taken: Sequence[Sentence], asked: Collection[str]) -
 
 def _name_above(passage: Passage) -> str:
     """Return what code is called that is shown without a sentence before it."""
-    return (last_heading(passage.hit.heading) or passage.hit.title).rstrip(": ")
+    hit = passage.hit
+    name = (last_heading(hit.heading) or hit.title).rstrip(": ")
+    return heading_path((entry_with(name, [*headings_of(hit.heading)[::-1], hit.title]), name))
 
 
 def _with_comments(passage: Passage, taken: Sequence[Sentence]) -> list[Sentence]:

@@ -91,7 +91,9 @@ def said_by(passage: Passage, place: Span, asked: Collection[str] = ()) -> str:
     return said if not of or of in line else f"{of}: {said.removeprefix('… ')}"
 
 
-def under(subject: str, said: str, passage: Passage, place: Span, *, asked_for: bool = False) -> str:
+def under(
+    subject: str, said: str, passage: Passage, place: Span, *, asked_for: bool = False, is_entry: bool = False
+) -> str:
     """Return a short statement below what it is about, if it does not say so itself: "Version 3.0: Released in May".
 
     Args:
@@ -100,14 +102,15 @@ def under(subject: str, said: str, passage: Passage, place: Span, *, asked_for: 
         passage: The passage that has it. Source code, blocks of code and rows of tables say what they are about.
         place: Where it is there.
         asked_for: Whether the question asks for the subject: then longer ones are shown below it, too.
+        is_entry: Whether it is a command, a function or the like: then so are longer ones, and rows of tables.
     """
     text = passage.hit.content
     last = last_heading(subject)
-    if not subject or (len(said) > _SHORT and not asked_for) or passage.hit.is_code:
+    if not subject or (len(said) > _SHORT and not (asked_for or is_entry)) or passage.hit.is_code:
         return said
     if (
         is_in_block(text, place.start)
-        or is_row(text, place.start, passage.hit.table_header)
+        or (is_row(text, place.start, passage.hit.table_header) and not is_entry)
         or record_cells(passage.hit, place)
         or said.startswith((subject, f"{last}: ", f"{last}("))
     ):

@@ -31,6 +31,7 @@ from core.rag.answering.extracts.defining import (
     is_any_use_asked,
     named_in_words,
 )
+from core.rag.answering.extracts.entries import Entries, entry_with, without_asked_kind
 from core.rag.answering.extracts.headed import (
     asks_how_to,
     headed_lists,
@@ -134,7 +135,7 @@ async def scored(
     sections = Sections(question, sources)
     headed = _headed(question, sources, sections)
     alike = await _likenesses(question, [one.text for one in (*found, *headed)], embedder)
-    wanted = {*query_terms(question), *option_words(question)}
+    wanted = {*query_terms(without_asked_kind(question)), *option_words(question)}
     weights = _weights(question, found, sources, wanted, set(query_terms(before)) - wanted)
     rated = _rated(question, sources, found, alike[: len(found)], weights, wanted, sections)
     rated = _going_on(rated, sources, weights, kind_asked(question), wanted)
@@ -197,6 +198,7 @@ def _rated(
     of_columns = asks_for_columns(question)
     of_heading, of_time, of_imports = asks_for_heading(question), asks_when(question), asks_for_imports(question)
     of_way = asks_how_to(question)
+    entries = Entries(question, sources, sentences, of_way=of_way)
     rows = named_rows(question, sources, sentences, wanted)
     places = [(sources[one.passage], one.place) for one in sentences]
     lines = named_lines(places, wanted)
@@ -233,8 +235,10 @@ def _rated(
             score, part = score + _DEFINES, 1.0
         elif names and not defined.isdisjoint(defined_words(one.text, *names)):
             score += _DEFINES
+        entry = entries.name(one)
         is_of_kind = (
             (kind is not None and kind(one.text))
+            or entries.is_answer(one, entry)
             or (of_way and shows_code(source.passage, one.place))
             or (of_columns and is_head(source.text, one.place.start))
         )
@@ -250,7 +254,7 @@ def _rated(
         is_led_to = hit.scores.get("graph", 0.0) >= _LED
         about = score + of_kind if is_led_to else score
         one = replace(one, score=part * (score + of_kind), about=part * about, points=points)
-        rated.append(replace(one, subject=subject, asked_for=bool(path)))
+        rated.append(replace(one, subject=entry if entry and not path else subject, asked_for=bool(path), entry=entry))
     return rated
 
 
@@ -286,6 +290,7 @@ def _headed(question: str, sources: Sequence[Source], sections: Sections) -> lis
             if share := share_answered(asked, words, source.names, of_steps=of_steps) or of_section:
                 over = source.headings.subject(text.rfind("\n", 0, place.start) + 1, name, words, asked)
                 subject = "" if asked.isdisjoint(analyze(over, language)) else over
+                subject = subject or entry_with(name, source.headings.above(place.start))
                 below = Span(place.end + 1, place.end + 1, said=True)
                 score = share + _SECTION * of_section + (_STEPS if of_steps or of_section else 0.0)
                 score += _ASKED * sections.answers(index, below)

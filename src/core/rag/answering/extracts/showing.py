@@ -42,6 +42,7 @@ _LINK = regex(
     rf"|(?<![A-Za-z0-9_)\]])\[(?!\d+\])({_WORDS})\]\[[^\[\]\n]{{0,200}}\]|{_NOTE_LINK}|{_TAG}",
     re.DOTALL,
 )
+_IN_WORDS = regex(r"[^\W_]")
 _FILE = regex(r"\.\w{1,5}(?:#|\Z)")
 #: The name of a paragraph in a note, behind it: ``It turns. ^wheel``; a power, as in ``10 ^23``, is none.
 _PLACE_NAME = regex(r"(?:\A|[ \t])\^(?=[0-9-]*[A-Za-z])[A-Za-z0-9-]{2,40}[ \t]*$", re.MULTILINE)
@@ -179,6 +180,8 @@ def _words_of_link(link: re.Match[str]) -> str:
     if link[0].startswith("![[") and _FILE.search(name := link[0][3:-2].partition("|")[0]) is None:
         return name.replace("#", " > ")  # another note, or a part of one
     words = link[2] or link[3]
+    if words and _IN_WORDS.search(unescape(words)) is None:
+        return ""  # a sign that leads somewhere: "[¶](#here)", "[Ⓢ](code.js)"
     return _LINK.sub(_words_of_link, words) if words else " " if link[0].startswith("<br") else ""
 
 
