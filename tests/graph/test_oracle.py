@@ -101,7 +101,7 @@ async def build(
 
 
 def test_walks_are_those_of_a_plain_search(place: Place) -> None:
-    @examples(place, 500, 40)
+    @examples(place, 200, 20)
     @given(GRAPHS, st.lists(WALKS, min_size=1, max_size=3))
     def check(parts: Any, walks: Any) -> None:
         async def compare() -> None:
@@ -128,7 +128,7 @@ def test_walks_are_those_of_a_plain_search(place: Place) -> None:
 
 
 def test_intersections_and_queries_by_node_are_those_of_a_plain_search(place: Place) -> None:
-    @examples(place, 250, 20)
+    @examples(place, 120, 12)
     @given(GRAPHS, st.lists(WALKS, min_size=1, max_size=3), st.integers(0, 11), st.integers(0, 3))
     def check(parts: Any, walks: Any, near: int, distance: int) -> None:
         async def compare() -> None:
@@ -173,7 +173,7 @@ STEPS = st.lists(
 def test_any_sequence_of_changes_leaves_the_plain_graph(place: Place) -> None:
     """Two graphs on one namespace, and statements past both: each of them always sees the present state."""
 
-    @examples(place, 100, 4)
+    @examples(place, 40, 4)
     @given(STEPS)
     def check(steps: Any) -> None:
         async def compare() -> None:
