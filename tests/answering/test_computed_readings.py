@@ -6,12 +6,15 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
+import pytest_asyncio
 
 from core.rag import KnowledgeBase
 from core.rag.answering.computing.computed import computed
 from core.rag.answering.computing.question import chained
 from tests.answering.tables import with_records
 from tests.dbhandler.kit import Engine
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 SALES = [
     {"order_id": 1, "order_date": "2022-05-01", "customer": "Acme", "quantity": 2, "unit_price": "$1200.00"},
@@ -70,9 +73,10 @@ async def lines(kb: KnowledgeBase, question: str, *earlier: str) -> list[str]:
     return [one.hit.content for one in await computed(kb.client, asked, later)] if asked else []
 
 
-@pytest.fixture
-async def kb(engine: Engine) -> AsyncIterator[KnowledgeBase]:
-    async with with_records(engine, COLLECTIONS) as opened:
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def kb() -> AsyncIterator[KnowledgeBase]:
+    """All collections, made once: questions change none of them."""
+    async with with_records(Engine("embedded::memory:"), COLLECTIONS) as opened:
         yield opened
 
 

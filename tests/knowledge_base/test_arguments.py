@@ -5,12 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import pytest_asyncio
 
 from core.rag import (
     DRIFTRAG,
@@ -522,14 +523,21 @@ async def test_what_is_true_or_false_is_nothing_else(name: str) -> None:
         assert await kb.documents() == []
 
 
-@pytest.mark.parametrize("name", CALLS)
-async def test_arguments_of_the_wrong_kind(name: str) -> None:
-    call, message = CALLS[name]
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def of_a_note() -> AsyncIterator[KnowledgeBase]:
+    """A document that none of the calls changes."""
     async with KnowledgeBase.open("embedded::memory:") as kb:
         await kb.ingest(Document(path="note", content="The mill grinds grain with the ebb."))
-        with pytest.raises(InvalidInputError, match=message):
-            await call(kb)
-        assert [row["path"] for row in await kb.documents()] == ["note"]
+        yield kb
+
+
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.asyncio(loop_scope="module")
+async def test_arguments_of_the_wrong_kind(name: str, of_a_note: KnowledgeBase) -> None:
+    call, message = CALLS[name]
+    with pytest.raises(InvalidInputError, match=message):
+        await call(of_a_note)
+    assert [row["path"] for row in await of_a_note.documents()] == ["note"]
     assert not Path("x.jsonl").exists()
 
 
