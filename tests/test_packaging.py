@@ -14,6 +14,7 @@ import pytest
 from packaging.requirements import Requirement
 
 from core.rag.settings import Settings
+from tests.test_floors import imports_of
 
 ROOT = Path(__file__).parents[1]
 SOURCES = [path.read_text(encoding="utf-8") for path in (ROOT / "src").rglob("*.py")]
@@ -43,11 +44,11 @@ def distributions() -> dict[str, set[str]]:
 
 def imported() -> Iterator[str]:
     """The packages that the sources import, anywhere in them."""
-    for source in SOURCES:
-        for node in ast.walk(ast.parse(source)):
+    for path in (ROOT / "src").rglob("*.py"):
+        for node in imports_of(path):
             if isinstance(node, ast.Import):
                 yield from (alias.name.partition(".")[0] for alias in node.names)
-            elif isinstance(node, ast.ImportFrom) and node.module:
+            elif node.module:
                 yield node.module.partition(".")[0]
 
 
