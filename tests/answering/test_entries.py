@@ -170,6 +170,7 @@ def test_an_entry_has_the_name_of_its_command(above: list[str], name: str) -> No
     [
         "Which command stops it?",
         "What option sets it?",
+        "Which method sets it?",
         "Welche Funktion teilt?",
         "哪个命令删除缓存？",
         "Какая команда удаляет?",
@@ -177,6 +178,14 @@ def test_an_entry_has_the_name_of_its_command(above: list[str], name: str) -> No
 )
 def test_questions_for_entries(question: str) -> None:
     assert asks_for_entry(question)
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["What methods were used?", "What options are there?", "Which rules do visitors have to follow?", "Why?"],
+)
+def test_other_questions(question: str) -> None:
+    assert not asks_for_entry(question)
 
 
 def test_the_name_of_a_very_long_call_is_cut() -> None:

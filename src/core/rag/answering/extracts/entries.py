@@ -40,6 +40,7 @@ _NAME = regex(rf"~*(?:{_OPTION}|{_CALL}|(?:{_SIGNED}|{_OTHERS}|{_WORDS}){_ARGUME
 _SECTION_OF_MANUAL = regex(r"\(\d\w?\)\Z")
 _IS_OPTION = regex(r"~*-")
 _AN_OPTION = regex(r"(?<!\w)-{1,2}[A-Za-z][\w-]*")
+_PLAIN = regex(_WORDS)
 _IS_WORD = regex(r"[a-z][a-z0-9-]*(?: .*)?")
 #: Parts of an entry, and lists of entries, whose headings name none; of these, what says what it does.
 _TELLS = (
@@ -60,9 +61,11 @@ _PARTS = regex(
 _TELLING = regex(rf"\W*(?:{_TELLS})\W*", re.IGNORECASE)
 #: Questions whose answer is the name of an entry.
 _ASKS_FOR_NAME = regex(
-    r"\b(?:which|what) (?:(?:sub)?commands?|functions?|methods?|options?|flags?|switch(?:es)?|helpers?|settings?"
-    r"|parameters?|arguments?|directives?|hooks?|operators?|keywords?|propert(?:y|ies)|attributes?|decorators?|macros?"
-    r"|calls?|cmdlets?|components?|endpoints?|routes?|variables?|rules?|tags?)\b(?! of\b)"
+    r"\b(?:which|what) (?:(?:sub)?commands?|cmdlets?|functions?|options?|flags?|switch(?:es)?|helpers?|hooks?"
+    r"|decorators?|macros?|endpoints?|directives?)\b(?! (?:of|are|is there|do|does)\b)"
+    # Others have methods, rules and properties, too: "What methods were used?"
+    r"|\b(?:which|what) (?:methods?|settings?|parameters?|arguments?|operators?|keywords?|propert(?:y|ies)|attributes?"
+    r"|calls?|components?|routes?|variables?|rules?|tags?) (?!(?:is|was|has|does|as|this)\b)(?=\w+s\b)"
     r"|\bwelche[rsmn]? (?:befehle?|funktion(?:en)?|methoden?|option(?:en)?|schalter|parameter|einstellung(?:en)?)\b"
     r"|\bquel(?:le)?s? (?:est la |est le )?(?:commandes?|fonctions?|méthodes?|options?|paramètres?|arguments?)\b"
     r"|\b(?:qué|cuál|que|qual|quale) (?:es el |es la |é o |é a )?(?:comandos?|funci(?:ón|ones)|métodos?|opci(?:ón|ones)"
@@ -132,7 +135,11 @@ class Entries:
         if title in {path.name, path.stem}:
             title = path.stem if self._asked_for or (opens and (says_what or self._answers)) else ""
         name = entry_of([*source.headings.above(start), *[title] * bool(title)])
-        return "" if not name or _mentions(one.text, name) else name
+        if not name or _mentions(one.text, name):
+            return ""
+        # Words that are all small may be any heading: of a short sentence below it, that says little.
+        is_told = opens or says_what or self._answers or _is_row(source, start)
+        return name if is_told or _PLAIN.fullmatch(name) is None else ""
 
     def is_answer(self, one: Sentence, name: str) -> bool:
         """Return whether a sentence says what an entry does (``name``), and the question asks for one that does it.
