@@ -59,10 +59,15 @@ _PARTS = regex(
     re.IGNORECASE,
 )
 _TELLING = regex(rf"\W*(?:{_TELLS})\W*", re.IGNORECASE)
-#: Questions whose answer is the name of an entry.
-_ASKS_FOR_NAME = regex(
+#: Questions whose answer is the name of an entry that seldom calls itself what they say it is,
+_KIND = (
     r"\b(?:which|what) (?:(?:sub)?commands?|cmdlets?|functions?|options?|flags?|switch(?:es)?|helpers?|hooks?"
     r"|decorators?|macros?|endpoints?|directives?)\b(?! (?:of|are|is there|do|does)\b)"
+)
+_ASKS_FOR_KIND = regex(_KIND, re.IGNORECASE)
+#: and all such questions.
+_ASKS_FOR_NAME = regex(
+    rf"{_KIND}"
     # Others have methods, rules and properties, too: "What methods were used?"
     r"|\b(?:which|what) (?:methods?|settings?|parameters?|arguments?|operators?|keywords?|propert(?:y|ies)|attributes?"
     r"|calls?|components?|routes?|variables?|rules?|tags?) (?!(?:is|was|has|does|as|this)\b)(?=\w+s\b)"
@@ -172,7 +177,7 @@ def asks_for_entry(question: str) -> bool:
 
 def without_asked_kind(question: str) -> str:
     """Return a question without "which command" and the like, which such a one seldom calls itself."""
-    rest = _ASKS_FOR_NAME.sub(" ", question)
+    rest = _ASKS_FOR_KIND.sub(" ", question)
     return rest if _IN_WORDS.search(rest) else question
 
 
