@@ -300,6 +300,30 @@ def test_rows_of_tables_get_the_bars_that_they_lack() -> None:
     assert convert("a.md", text.format(table)).content == text.format(barred)
 
 
+@pytest.mark.parametrize(
+    ("text", "content"),
+    [
+        ('<h3 id="spin"><code>spin(wheel)</code></h3>\nTurns it.', "### `spin(wheel)`\n\nTurns it."),
+        ('A.\n<h2 align="center">Use &amp; <a href="#x">care</a></h2>\nOil.', "A.\n\n## Use & care\n\nOil."),
+        ('<h2><a href="oil.md">Oil</a></h2>', "## [Oil](oil.md)"),
+        ('<h4 align="center">A tide mill in one file.</h4>', '<h4 align="center">A tide mill in one file.</h4>'),
+        ('<h1 align="center"><img src="a.png" alt="x"></h1>', '<h1 align="center"><img src="a.png" alt="x"></h1>'),
+        ("```html\n<h2>Shown</h2>\n```", "```html\n<h2>Shown</h2>\n```"),
+        ("Within a line <h2>no heading</h2> is one.", "Within a line <h2>no heading</h2> is one."),
+        ("<h2>Opened", "<h2>Opened"),
+    ],
+)
+def test_headings_in_html_become_headings_of_markdown(text: str, content: str) -> None:
+    document = convert("a.md", text)
+    assert document.content.strip() == content
+    assert [target for target in targets(document) if "#" not in target] == [f"{URI}oil.md"] * ("oil.md" in text)
+
+
+@pytest.mark.parametrize("piece", ["<h2>", "<h2 a>x", "<h2>x</h3>", "\n<h1", "\n<h2>x</h2>", "\n<h2>" + "<a " * 99])
+def test_headings_in_html_take_linear_time(piece: str) -> None:
+    check_growth(lambda size: convert("a.md", "x\n" + piece * size), 2_000)
+
+
 def test_tables_in_html_become_tables_of_markdown() -> None:
     rows = (
         '<thead><tr><th width="40">Team</th><th>Contact</th></tr></thead><tbody>'

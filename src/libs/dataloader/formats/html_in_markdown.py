@@ -19,6 +19,7 @@ _HEADING = regex(
     re.MULTILINE | re.IGNORECASE | re.DOTALL,
 )
 _CODE = regex(r"<(?:code|tt)>([^<>`\n]+)</(?:code|tt)>", re.IGNORECASE)
+_LINK = regex(r"<a\s[^<>]*?\bhref=([\"'])([^\"'<>\s]*)\1[^<>]*>([^<>\[\]]*)</a\s*>", re.IGNORECASE)
 _ANY_TAG = regex(r"</?[A-Za-z][^<>]*>|!\[[^\[\]]*\]\([^()\s]*\)")
 #: What names something has no more words.
 _FEW_WORDS = 4
@@ -63,13 +64,21 @@ def with_plain_headings(text: str, prose: str) -> str:
     parts: list[str] = []
     position = 0
     for found in _HEADING.finditer(prose):
-        words = " ".join(_ANY_TAG.sub("", _CODE.sub(r"`\1`", text[slice(*found.span("words"))])).split())
+        words = _LINK.sub(_as_link, _CODE.sub(r"`\1`", text[slice(*found.span("words"))]))
+        words = " ".join(_ANY_TAG.sub("", words).split())
         centred = "align" in found["attributes"].lower()
         if not words.strip("`# ") or (centred and len(words.split()) > _FEW_WORDS):
             continue
         parts += [text[position : found.start()], f"\n{'#' * int(found['level'])} {unescape(words)}\n"]
         position = found.end()
     return "".join([*parts, text[position:]])
+
+
+def _as_link(link: re.Match[str]) -> str:
+    """Return a link as Markdown has it; only its words if it leads to a place on the page, as those of headings do."""
+    target, words = link[2], link[3].strip()
+    leads_on = target and not target.startswith("#") and _ODD.search(target) is None
+    return f"[{words}]({target})" if words and leads_on else words
 
 
 def has_comments(text: str) -> bool:
