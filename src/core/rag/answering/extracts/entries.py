@@ -41,6 +41,7 @@ _SECTION_OF_MANUAL = regex(r"\(\d\w?\)\Z")
 _IS_OPTION = regex(r"~*-")
 _AN_OPTION = regex(r"(?<!\w)-{1,2}[A-Za-z][\w-]*")
 _PLAIN = regex(_WORDS)
+_IS_VERB = regex(r"[a-z]+")
 _IS_WORD = regex(r"[a-z][a-z0-9-]*(?: .*)?")
 #: Parts of an entry, and lists of entries, whose headings name none; of these, what says what it does.
 _TELLS = (
@@ -236,4 +237,9 @@ def _mentions(text: str, name: str) -> bool:
     called = name.partition("(")[0]
     if options := _AN_OPTION.findall(called):
         return any(option in _AN_OPTION.findall(text) for option in options)
-    return called in text or f"`{called.split()[-1]}" in text
+    if _IS_VERB.fullmatch(called) is None and called in text:
+        return True
+    # "reset" is no name in "Resets the mill", nor in "after a reset".
+    last = re.escape(called.split()[-1])
+    as_name = rf"`{last}|\b{last}\(|\b{last} (?:command|function|method|helper)\b"
+    return re.search(as_name, text) is not None or text.startswith(f"{called} ")
