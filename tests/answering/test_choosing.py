@@ -326,6 +326,6 @@ async def test_the_section_that_a_question_names_need_not_repeat_its_title() -> 
             for number, name in enumerate(names)
         )
         answer = await kb.ask("What does the Force parameter of Move-ItemProperty do?")
-    assert "- Move-ItemProperty -Force: Forces the command to run without asking for user confirmation. [1]" in answer.text
+    assert "- Move-ItemProperty -Force: Forces the command to run without asking for user confirmation." in answer.text
     assert answer.citations[0].heading.endswith("-Force")
     assert {citation.path for citation in answer.citations} == {"Move-ItemProperty.md"}

@@ -137,10 +137,12 @@ class Entries:
         opens = (one.passage, one.place) in self._openings
         if not (opens or says_what or self._asked_for or len(one.text) <= _SHORT or _is_row(source, start)):
             return ""
-        path, title = PurePosixPath(hit.path), hit.title.strip()
+        path, title, above = PurePosixPath(hit.path), hit.title.strip(), source.headings.above(start)
         if title in {path.name, path.stem}:
-            title = path.stem if self._asked_for or (opens and (says_what or self._answers)) else ""
-        name = entry_of([*source.headings.above(start), *[title] * bool(title)])
+            is_option = above != [] and _IS_OPTION.match(_bare(above[0])) is not None
+            is_told = is_option or self._asked_for or (opens and (says_what or self._answers))
+            title = path.stem if is_told else ""
+        name = entry_of([*above, *[title] * bool(title)])
         if not name or _mentions(one.text, name):
             return ""
         # Words that are all small may be any heading: of a short sentence below it, that says little.
