@@ -135,6 +135,13 @@ async def test_a_page_of_one_command_is_named_by_its_title_or_file(tmp_path: Pat
     assert items[0].startswith(first), items
 
 
+async def test_messages_are_no_entries(tmp_path: Path) -> None:
+    chat = "# help\n\nAda (2024-03-01 09:00): Morning!\n\nBo Quill (2024-03-01 09:05): Stop the wheel by its lever.\n"
+    (tmp_path / "chat.md").write_text(chat)
+    items = await _asked(tmp_path, "How do I stop the wheel?")
+    assert items[0].startswith("- Bo Quill (2024-03-01 09:05): Stop the wheel by its lever."), items
+
+
 @pytest.mark.parametrize(
     "name", ["store prune", "--port, -p", "sift(grain)", "mill.open", "`MILL_PORT`", "<Wheel>", "GET /mills/{id}"]
 )
@@ -157,6 +164,9 @@ def test_other_headings_are_none(name: str) -> None:
         (["cache clear", "cache"], "cache clear"),
         (["Examples", "sift(grain)", "Grain"], "sift(grain)"),
         (["Background", "mill"], ""),
+        (["--otp &lt;code\\&gt;", "Options", "mill login"], "mill login --otp <code>"),
+        (["sift [1] <all>", "Grain"], ""),
+        (["sift(grain [1])", "Grain"], "sift(grain (1))"),
         (["Options"], ""),
         ([], ""),
     ],

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from html import unescape
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from core.rag.analysis import analyze, query_terms
+from core.rag.answering.extracts.record_rows import MESSAGE
 from core.rag.answering.extracts.table_rows import is_row
-from core.rag.answering.markers import is_in_block
+from core.rag.answering.markers import is_in_block, replace_markers
 from libs.regexes import regex
 
 if TYPE_CHECKING:
@@ -115,7 +117,7 @@ class Entries:
         seen: set[tuple[int, int | None]] = set()
         for one in sentences:
             source, start = sources[one.passage], one.place.start
-            if source.passage.hit.is_code or is_in_block(source.text, start) or _is_row(source, start):
+            if not _is_prose(source, start) or _is_row(source, start):
                 continue
             heading = source.headings.end_above(start)
             if (one.passage, heading) in seen:
@@ -131,7 +133,7 @@ class Entries:
         """Return the name of the entry that a sentence is part of, if it does not say that itself; else nothing."""
         source, start = self._sources[one.passage], one.place.start
         hit = source.passage.hit
-        if hit.is_code or is_in_block(source.text, start):
+        if not _is_prose(source, start):
             return ""
         says_what = _SAYS_WHAT.match(one.text) is not None
         opens = (one.passage, one.place) in self._openings
@@ -223,11 +225,20 @@ def entry_with(name: str, above: Sequence[str]) -> str:
 
 
 def _bare(name: str) -> str:
-    return _SECTION_OF_MANUAL.sub("", name.replace("`", "").strip())
+    """Return a heading without its markup, and without what would look like a citation."""
+    plain = unescape(name.replace("`", "").replace("\\", ""))
+    plain = replace_markers(plain, lambda marker: f"({marker[0][1:-1]})").strip()
+    return _SECTION_OF_MANUAL.sub("", plain).strip()
 
 
 def _short(name: str) -> str:
     return name if len(name) <= _LONGEST_NAME else f"{name.partition('(')[0][:_LONGEST_NAME]}(…)"
+
+
+def _is_prose(source: Source, start: int) -> bool:
+    """Return whether a sentence is no code, and no message of a conversation, which may be called "help"."""
+    is_code = source.passage.hit.is_code or is_in_block(source.text, start)
+    return not is_code and MESSAGE.match(source.text, start) is None
 
 
 def _is_row(source: Source, start: int) -> bool:
