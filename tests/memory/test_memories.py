@@ -601,7 +601,7 @@ async def test_the_sessions_of_many_namespaces_are_not_all_kept(
         assert f"Tea of {number}" in first.content
         assert len(others) == 2
     gc.collect()
-    assert len([each for each in gc.get_objects() if type(each) is Session]) == 2
+    assert len([each for each in gc.get_objects() if isinstance(each, Session)]) == 2
 
 
 words = st.sampled_from(["tea", "mill", "tide", "lake", "invoice", "budget", "ann", "bob"])

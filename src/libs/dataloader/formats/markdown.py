@@ -117,7 +117,8 @@ def read(file: FileData, _kind: Format) -> Content:
     collector = LinkCollector(file.uri, file.root_uri)
     text = _without_myst(text, collector, file.extension)
     prose = without_blocks(text)
-    if "</h" in prose.lower() and (headed := with_plain_headings(text, prose)) != text:
+    markup = prose.lower() if "<" in prose else ""
+    if "</h" in markup and (headed := with_plain_headings(text, prose)) != text:
         text, prose = headed, without_blocks(headed)
     if (barred := with_outer_bars(text, prose)) != text:
         text, prose = barred, without_blocks(barred)
@@ -134,7 +135,7 @@ def read(file: FileData, _kind: Format) -> Content:
     if not isinstance(title, str) or not title:
         stem = file.name.rpartition(".")[0]
         title = stem if file.in_vault and stem.lower() not in _NO_NAMES else title_of(text, prose, file.name)
-    if "<table" in prose.lower():
+    if "<table" in markup:
         text = with_plain_tables(text, prose)
     return Content(
         text,

@@ -199,10 +199,9 @@ def _runs(passage: Passage, taken: Sequence[Sentence], asked: Collection[str]) -
             run.append(shown_as)
         else:
             whole = f"{speaker(passage, one.place)}{whole}"
-            is_entry = one.entry != "" and one.subject == one.entry
             named = whole
             if not introduced:
-                named = under(one.subject, whole, passage, one.place, asked_for=one.asked_for, is_entry=is_entry)
+                named = under(one.subject, whole, passage, one.place, asked_for=one.asked_for, is_entry=one.of_entry)
             shown_as.text = " ".join([named, *more]).rstrip()
             runs.append([shown_as])
     return runs

@@ -13,6 +13,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from core.rag.analysis import analyze, query_terms
+from core.rag.answering.extracts.items import SHORT
 from core.rag.answering.extracts.record_rows import MESSAGE
 from core.rag.answering.extracts.table_rows import is_row
 from core.rag.answering.markers import is_in_block, replace_markers
@@ -91,8 +92,6 @@ _SAYS_WHAT = regex(
 _BEGINS_WITH_IT = regex(r"[^`\n]{0,12}`(?:-{1,2}\w[^`\n]*|\w[\w-]* [^`\n]+)`")
 _IN_WORDS = regex(r"\w")
 _LONGEST_NAME = 80
-#: What does not always say itself what it is about.
-_SHORT = 100
 
 
 class Entries:
@@ -137,14 +136,14 @@ class Entries:
             return ""
         says_what = _SAYS_WHAT.match(one.text) is not None
         opens = (one.passage, one.place) in self._openings
-        if not (opens or says_what or self._asked_for or len(one.text) <= _SHORT or _is_row(source, start)):
+        if not (opens or says_what or self._asked_for or len(one.text) <= SHORT or _is_row(source, start)):
             return ""
-        path, title, above = PurePosixPath(hit.path), hit.title.strip(), source.headings.above(start)
-        if title in {path.name, path.stem}:
+        above, title = source.headings.above(start), source.headings.title()
+        if hit.title.strip() and not title:
             is_option = above != [] and _IS_OPTION.match(_bare(above[0])) is not None
-            is_told = is_option or self._asked_for or (opens and (says_what or self._answers))
-            title = path.stem if is_told else ""
-        name = entry_of([*above, *[title] * bool(title)])
+            if is_option or self._asked_for or (opens and (says_what or self._answers)):
+                title = [PurePosixPath(hit.path).stem]
+        name = entry_of([*above, *title])
         if not name or _mentions(one.text, name):
             return ""
         # Words that are all small may be any heading: of a short sentence below it, that says little.
@@ -193,8 +192,7 @@ def is_entry(name: str) -> bool:
         >>> [is_entry(name) for name in ("store prune", "--port, -p", "_.chunk(array)", "Getting started", "options")]
         [True, True, True, False, False]
     """
-    bare = _bare(name)
-    return _NAME.fullmatch(bare) is not None and _PARTS.fullmatch(bare) is None
+    return entry_of([name]) != ""
 
 
 def entry_of(above: Sequence[str]) -> str:
@@ -211,7 +209,9 @@ def entry_of(above: Sequence[str]) -> str:
     for name in dict.fromkeys(map(_bare, above)):
         if _PARTS.fullmatch(name) is not None:
             continue
-        if not is_entry(name) or (named and _IS_WORD.fullmatch(name) is None and not _IS_OPTION.match(named)):
+        if _NAME.fullmatch(name) is None or (
+            named and _IS_WORD.fullmatch(name) is None and not _IS_OPTION.match(named)
+        ):
             break
         named = f"{_short(name)} {named}" if named and not named.startswith(name) else named or _short(name)
         if not (_IS_OPTION.match(named) or _IS_WORD.fullmatch(name)):

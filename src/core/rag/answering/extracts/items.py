@@ -40,7 +40,7 @@ _MOST_BEHIND = 2
 #: How far it is looked for who wrote a message.
 _LONGEST_MESSAGE = 3000
 #: A statement up to this length does not always say what it is about.
-_SHORT = 100
+SHORT = 100
 #: The line that opens a block of code, where the block has not gone on when the text ends, and tags above it.
 _OPENS = regex(r"(?:\n[ \t]*<[^<>\n]{1,200}>\s*){0,5}\n[ \t]*`{3,}[^`\n]*\s*\Z")
 #: What is written as code; and what tells a command or a setting in it: several words, or a sign or capital in one.
@@ -106,7 +106,7 @@ def under(
     """
     text = passage.hit.content
     last = last_heading(subject)
-    if not subject or (len(said) > _SHORT and not (asked_for or is_entry)) or passage.hit.is_code:
+    if not subject or (len(said) > SHORT and not (asked_for or is_entry)) or passage.hit.is_code:
         return said
     if (
         is_in_block(text, place.start)

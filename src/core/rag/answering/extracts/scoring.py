@@ -246,7 +246,9 @@ def _rated(
         if of_time and not is_of_kind and one.place.said:
             path = path or source.headings.dated(one.place.start)
         of_kind = _OF_KIND if is_of_kind or (of_time and path) else 0.0
-        subject = path or ("" if answers else source.headings.subject(one.place.start, one.text, one.words, wanted))
+        subject = (
+            path or entry or ("" if answers else source.headings.subject(one.place.start, one.text, one.words, wanted))
+        )
         if hit.is_code and is_beside_the_point(question, hit.path, hit.heading):
             part *= LESS
         if lists_sources(hit.heading) and not asks_for_source(question):
@@ -254,7 +256,7 @@ def _rated(
         is_led_to = hit.scores.get("graph", 0.0) >= _LED
         about = score + of_kind if is_led_to else score
         one = replace(one, score=part * (score + of_kind), about=part * about, points=points)
-        rated.append(replace(one, subject=entry if entry and not path else subject, asked_for=bool(path), entry=entry))
+        rated.append(replace(one, subject=subject, asked_for=bool(path), of_entry=subject == entry != ""))
     return rated
 
 

@@ -23,7 +23,7 @@ class Sentence:
         subject: What it is about, as a heading or the title says, if it shares no word with it itself.
         asked_for: Whether the question asks for that: then these are all headings above it.
         headed: Whether it is the heading of a list.
-        entry: The command, function or the like that it is part of what is said about, if it does not name that itself.
+        of_entry: Whether that is the command, function or the like that it says something about.
     """
 
     passage: int
@@ -36,4 +36,4 @@ class Sentence:
     subject: str = ""
     asked_for: bool = False
     headed: bool = False
-    entry: str = ""
+    of_entry: bool = False

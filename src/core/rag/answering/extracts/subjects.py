@@ -108,7 +108,7 @@ class Headings:
         """Return the title and all headings above a place; empty if it is in what a mail quotes."""
         if self._is_quoted(start):
             return ""
-        parts = list(dict.fromkeys((*self._title(), *self._outside())))
+        parts = list(dict.fromkeys((*self.title(), *self._outside())))
         within = self._above_within(start)
         if within and (first := self._within[0][2]) in parts:
             parts = parts[: parts.index(first)]
@@ -119,9 +119,10 @@ class Headings:
 
     def _above(self, start: int) -> list[str]:
         """Return the headings above a place, innermost first; the title, if it is not that of the file, for none."""
-        return (self._above_within(start) or self._outside())[::-1] or self._title()
+        return (self._above_within(start) or self._outside())[::-1] or self.title()
 
-    def _title(self) -> list[str]:
+    def title(self) -> list[str]:
+        """Return the title; none if it is that of the file."""
         path, title = PurePosixPath(self._passage.hit.path), self._passage.hit.title.strip()
         return [title] * (title not in {"", path.name, path.stem})
 
