@@ -48,6 +48,13 @@ def test_passages_are_numbered_with_their_place() -> None:
     assert "[1] p1.md\nIt rains." in context.text
     assert "[2] p2.md > Weather, All about it, page 7\nIt snows." in context.text
     assert [passage.number for passage in context.passages] == [1, 2]
+    spoken = [
+        hit(1, "It rains.", metadata={"speaker": "Ida Berg"}),
+        hit(2, "**Ida Berg:** It snows.", metadata={"speaker": "Ida Berg"}),
+    ]
+    context = build_context(knowledge(spoken))
+    assert "[1] p1.md, first speaker: Ida Berg\nIt rains." in context.text
+    assert "[2] p2.md\n**Ida Berg:** It snows." in context.text
     below = hit(1, "It rains.", title="Weather", heading="Weather > Rain")
     assert "[1] p1.md > Weather > Rain\nIt rains." in build_context(knowledge([below])).text
 

@@ -118,7 +118,10 @@ async def test_blocks_of_code_are_shown_as_such_below_what_introduces_them(
     [
         ("1. Open the *sluice*,\n   slowly.\n2. Wait.", ["  1. Open the *sluice*, slowly.", "  2. Wait."]),
         ("\n* Oil it:\n\n  ```sh\n  oil -a\n  ```\n* Wait", ["  - Oil it: `oil -a`", "  - Wait"]),
-        ("- Oil\n    - sun\n    - nut\n\n  It burns.\n\n- Wait\n\nThe end.\n\n- no item", ["  - Oil", "  - Wait"]),
+        (
+            "- Oil\n    - sun\n    - nut\n\n  It burns.\n\n- Wait\n\nThe end.\n\n- no item",
+            ["  - Oil: sun; nut", "  - Wait"],
+        ),
         ("\n<div class='two' markdown>\n\n- Oil [1]\n- [Wait](w.md)\n\n</div>", ["  - Oil", "  - Wait"]),
         (
             "| Step: | Who |\n|---|---|\n| Oil | Ada |\n| Wait | Tom |",

@@ -139,7 +139,7 @@ async def test_the_minutes_of_the_day_are_asked_for_and_points_come_with_what_is
             assert f"{name} (chair)" in answer.splitlines()[2] + answer.splitlines()[3], answer
             assert not [other for other in names.values() if other != name and f"{other} (chair)" in answer], answer
         answer = (await kb.ask("What was said about paint for the lower gate on 10 May 2024?")).text
-        assert "  - Olu Adeyemi asks for 10 offers" in answer.splitlines(), answer
+        assert "  - Olu Adeyemi asks for 10 offers: Not by mail" in answer.splitlines(), answer
 
 
 @pytest.mark.parametrize(

@@ -48,10 +48,43 @@ def test_who_speaks_at_length_is_the_heading(layout: str, kind: str) -> None:
     assert found[-1][0] == ""
 
 
+@pytest.mark.parametrize("kind", ["text", "markdown"])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_chunks_tell_who_speaks_first_in_them(layout: str, kind: str) -> None:
+    talk = [("Ida Berg", f"What of the mill? {SPEECH}"), ("Olaf Lund", LONG), ("Wim Daal", "I see.")] * 2
+    begun = [(len(written(layout, talk[:index])), name) for index, (name, _) in enumerate(talk)]
+    chunks = TextSplitter(64, 8).split(Document(path="talk.txt", content=written(layout, talk), format=kind))
+    for chunk in chunks:
+        assert (
+            chunk.metadata["speaker"].casefold()
+            == max(one for one in begun if one[0] <= chunk.start_char)[1].casefold()
+        )
+
+
+def test_nobody_goes_on_below_the_next_heading() -> None:
+    talk = written("podcast", [("Ida Berg", "What of the mill?"), ("Olaf Lund", LONG)] * 4)
+    text = f"# Talk\n\nRecorded in May.\n\n## Mills\n\n{talk}## Thanks\n\nTo the miller.\n"
+    chunks = TextSplitter(64, 8).split(Document(path="talk.md", content=text, format="markdown"))
+    assert "speaker" not in chunks[0].metadata
+    assert "speaker" not in chunks[-1].metadata
+    assert {chunk.metadata["speaker"] for chunk in chunks[1:-1]} == {"Ida Berg", "Olaf Lund"}
+
+
+@pytest.mark.parametrize(
+    ("names", "is_talk"), [(("Ida Berg", "Olaf Lund"), True), (("Root Cause", "Next Step"), False)]
+)
+def test_what_people_say_may_have_paragraphs_but_fields_have_no_speakers(names: tuple[str, str], is_talk: bool) -> None:
+    told = f"{SPEECH}The next step is the wheel.\n\nA root of an oak was the cause."
+    text = "".join(f"**{name}:** {told}\n\n" for name in names * 4)
+    chunks = TextSplitter(64, 8).split(Document(path="talk.md", content=text, format="markdown"))
+    assert {chunk.metadata.get("speaker") for chunk in chunks} == (set(names) if is_talk else {None})
+
+
 def test_a_short_talk_stays_whole() -> None:
     talk = written("teams", [("Ida Berg", "What of the mill?"), ("Olaf Lund", LONG)] * 2)
     (chunk,) = TextSplitter(64, 8, whole_size=512).split(Document(path="talk.txt", content=talk))
     assert chunk.heading == ""
+    assert chunk.metadata["speaker"] == "Ida Berg"
 
 
 def test_headings_above_are_kept() -> None:

@@ -126,7 +126,7 @@ def _show_because(because: Because) -> None:
 
 
 def place(metadata: dict[str, Any]) -> str:
-    """Where in its document a chunk stands: ``page 3-4``, ``sheet Costs, row 12``."""
+    """Where in its document a chunk stands: ``page 3-4``, ``sheet Costs, row 12``; and who speaks first in it."""
     from libs.dataloader.types import PLACES
 
     parts = []
@@ -134,4 +134,6 @@ def place(metadata: dict[str, Any]) -> str:
         if name in metadata:
             last = f"-{metadata['page_end']}" if name == "page" and "page_end" in metadata else ""
             parts.append(f"{name} {metadata[name]}{last}")
+    if "speaker" in metadata:
+        parts.append(f"speaker {metadata['speaker']}")
     return ", ".join(parts)

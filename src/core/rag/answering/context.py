@@ -193,7 +193,9 @@ def _passage_text(passage: Passage) -> str:
     title = [] if hit.title in passage.title else [hit.title]
     page = [f"page {passage.page}"] if passage.page is not None else []
     fields = [f"({hit.fields})"] if hit.fields else []
-    where = ", ".join(map(_line, [passage.title, *title, *page, *fields]))
+    who = str(hit.metadata.get("speaker", ""))
+    speaker = [f"first speaker: {who}"] if who and who not in f"{passage.title}{hit.content[: 2 * len(who)]}" else []
+    where = ", ".join(map(_line, [passage.title, *title, *page, *speaker, *fields]))
     return f"[{passage.number}] {where}\n{_inert(hit.readable, code=is_program(hit.path))}"
 
 

@@ -192,6 +192,16 @@ class SearchOperations(VectorStoreOperations):
         )
         return sorted((as_found(row) for row in rows), key=lambda row: row["chunk_index"])
 
+    async def first_chunks(self, document_id: str, count: int) -> list[dict[str, Any]]:
+        """Return the chunks with which a document begins, at most ``count``, in order; none of an unknown document."""
+        rows = await self.read(
+            "MATCH (d:Document {id: $id})<-[:CHUNK_OF]-(c:DocumentChunk) "
+            f"WHERE c.namespace = $namespace AND c.chunk_index < $count RETURN {FOUND_COLUMNS}",
+            id=document_id,
+            count=check_number("count", count, 1),
+        )
+        return sorted((as_found(row) for row in rows), key=lambda row: row["chunk_index"])
+
     @staticmethod
     def _cosine_similarity(a: Sequence[float], b: Sequence[float]) -> float:
         """Return the cosine of the angle between two vectors, -1 to 1; 0 if one is all zeros."""

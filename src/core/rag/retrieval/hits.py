@@ -66,7 +66,8 @@ class Hit(Keyed):
         scores: The score of each leg that found it: ``vector`` (cosine), ``keyword`` (BM25), ``fuzzy`` (0 to 1); where
             the graph was used also ``graph`` (0 to 1); in a conversation ``earlier`` (up to 1: an earlier answer
             referred to it) and ``rewritten`` (0 to 1); and ``rerank``, what a reranker said of it.
-        metadata: Its place in the document: ``page``, ``slide``, ``sheet``, ``row`` …
+        metadata: Its place in the document: ``page``, ``slide``, ``sheet``, ``row`` …; in a conversation also
+            ``speaker``, who speaks first in it.
         document_metadata: The metadata of its document: what was given with it, or what its file says (``author`` …).
         because: Why the graph led here: the path of titles, and the sentence; ``None`` if the graph did not.
         also_in: Paths of other documents with the same text under the same headings, of those that were looked at.

@@ -13,6 +13,7 @@ from core.rag.retrieval.as_read import filter_of
 from core.rag.retrieval.hits import MODES, Hit, SearchMode, joined
 from core.rag.retrieval.legs import Legs
 from core.rag.retrieval.ordering.copies import apart, preferring_others
+from core.rag.retrieval.ordering.introductions import LOOKED_AT, OPENING, speaker_asked_of, with_introductions
 from core.rag.retrieval.rankings import Ranking, Rankings
 from core.rag.retrieval.wording.message import added, taken_apart
 from core.rag.retrieval.wording.short_words import short_words
@@ -38,8 +39,8 @@ _LOOKED_AT = 10
 _FURTHER = 10
 _MOST_COPIES = 2_000
 
-#: The modes whose hits a reranker puts in order. The others show what one leg finds.
-_RERANKED = frozenset({"auto", "graph", "hybrid"})
+#: The modes whose hits are put in order once more. The others show what one leg finds.
+_ORDERED = frozenset({"auto", "graph", "hybrid"})
 
 
 class Retriever:
@@ -112,7 +113,7 @@ class Retriever:
         )
         # A follow-up question says too little to judge texts by, unless it was rewritten.
         asked = query if dialogue is None else dialogue.rewritten or ""
-        reranker = self._reranker if asked and mode in _RERANKED else None
+        reranker = self._reranker if asked and mode in _ORDERED else None
         size = k if reranker is None else max(k, self._candidates)
 
         async def ranked(size: int) -> list[Scored]:
@@ -125,7 +126,12 @@ class Retriever:
             return sorted(found.items(), key=lambda item: (-item[1][0], item[0]))
 
         # Names are asked for to find files, and so each copy.
-        hits = (await self._first(ranked, size))[1] if mode == "fuzzy" else await self._best(legs, ranked, size)
+        if mode == "fuzzy":
+            hits = (await self._first(ranked, size))[1]
+        else:
+            found, hits = await self._best(legs, ranked, size)
+            if mode in _ORDERED:
+                hits = await self._introducing(query, hits, found, anywhere=wanted is None)
         if graph is not None:
             reasons = await graph.because([hit.chunk_id for hit in hits], wanted)
             for hit in hits:
@@ -172,8 +178,10 @@ class Retriever:
         texts = await legs.terms_where(wanted, _MOST_PASSING)
         return passing if texts is None else await rankings.among(texts)
 
-    async def _best(self, legs: Legs, ranked: Callable[[int], Awaitable[list[Scored]]], size: int) -> list[Hit]:
-        """Read the best hits; copies of a better hit are among them only if there are too few others."""
+    async def _best(
+        self, legs: Legs, ranked: Callable[[int], Awaitable[list[Scored]]], size: int
+    ) -> tuple[list[Scored], list[Hit]]:
+        """Rank, and read the best hits; copies of a better hit are among them only if there are too few others."""
         looked = max(size, _LOOKED_AT)
         found, hits = await self._first(ranked, looked)
         others, copies = apart(hits)
@@ -185,7 +193,17 @@ class Retriever:
                 found = await ranked(depth)
             hits = await self._hits(found[:depth])
             others, _ = apart(hits)
-        return preferring_others(hits, size)
+        return found, preferring_others(hits, size)
+
+    async def _introducing(self, query: str, hits: list[Hit], found: Sequence[Scored], *, anywhere: bool) -> list[Hit]:
+        """Return hits with those that say who speaks in them, if that is asked; see ``ordering/introductions.py``."""
+        if (speaker := speaker_asked_of(query, hits)) is None:
+            return hits
+        openings: list[Hit] = []
+        for document in speaker.documents if anywhere else ():
+            rows = await self._client.first_chunks(document, OPENING)
+            openings += (Hit.of_chunk(row, 0.0, {}) for row in rows)
+        return with_introductions(hits, speaker, openings, await self._hits(found[len(hits) : LOOKED_AT]))
 
     async def _first(
         self, ranked: Callable[[int], Awaitable[list[Scored]]], size: int
@@ -212,7 +230,7 @@ class Retriever:
         if all(part["chunk_id"] != hit.chunk_id for part in parts):
             return hit
         hit.content, hit.start_char, hit.end_char = joined(parts)
-        for key in ("table_header", "fields"):  # of what the text begins with now
+        for key in ("table_header", "fields", "speaker"):  # of what the text begins with now
             hit.metadata.pop(key, None)
             if key in parts[0]["metadata"]:
                 hit.metadata[key] = parts[0]["metadata"][key]

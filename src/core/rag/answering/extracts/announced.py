@@ -77,8 +77,8 @@ def items_behind(text: str, end: int, most: int, *, headed: bool = False) -> lis
 
 
 def items_within(text: str, start: int, end: int, most: int) -> list[Item]:
-    """Return the items of the list that an item of a list announces ("Windows:"); of a row of a table, none."""
-    items = items_behind(text, end, most) if announces(text, end) else []
+    """Return the items of the list of an item of a list ("Windows:", "Volunteers"); of a row of a table, none."""
+    items = items_behind(text, end, most) if announces(text, end) or _is_topic(text, end) else []
     return items if items and _column(text, items[0].start) > _column(text, start) else []
 
 

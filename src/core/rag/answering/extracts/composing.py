@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from core.rag.analysis import query_terms
+from core.rag.analysis import analyze, query_terms
+from core.rag.analysis.language import detect_language
 from core.rag.answering.extracts.blocks import Block, Shown, cell_at, lines_at, show
 from core.rag.answering.extracts.choosing import choose, without_quoted, worth
 from core.rag.answering.extracts.citing import citation
@@ -56,6 +57,7 @@ class _Said:
         numbers: The passages that have it.
         block: The code that is shown with it.
         end: Where the sentence ends that it announces and is shown with; 0 if there is none.
+        listed_by: The passage that the list is of, if others that have the sentence have another list, or none.
     """
 
     text: str
@@ -64,6 +66,19 @@ class _Said:
     numbers: dict[int, None]
     block: Block | None = None
     end: int = 0
+    listed_by: int = 0
+
+    def take(self, other: _Said, asked: Set[str]) -> None:
+        """Become the item for the same sentence of another passage, too.
+
+        The same topic may be in the minutes of several meetings: the list is that with most words of the question that
+        the sentence has not, or the longest.
+        """
+        if other.listed != self.listed:
+            more = asked - _words(self.text)
+            best = max(self, other, key=lambda one: (len(more & _words(one.listed)), len(one.listed)))
+            self.listed, self.listed_by = best.listed, best.listed_by or next(iter(best.numbers))
+        self.numbers.update(other.numbers)
 
 
 async def extract(
@@ -112,8 +127,8 @@ async def extract(
         key = _key(said)
         same = next((item for item in items if key.startswith("… ") and item.endswith(key[2:])), key)
         known = items.setdefault(same, said)
-        known.numbers.update(said.numbers)
-        known.listed = max(known.listed, said.listed, key=len)
+        if known is not said:
+            known.take(said, asked)
     lines = [_line([said for said in run if items.get(_key(said)) is said]) for run in runs]
     best = ((passage, max(taken, key=lambda one: one.score).place) for passage, taken in chosen)
     quotes = [(passage, passage.hit.content[place.start : place.end]) for passage, place in best]
@@ -225,11 +240,16 @@ def _with_comments(passage: Passage, taken: Sequence[Sentence]) -> list[Sentence
     return [places[start] for start in sorted(places)]
 
 
+def _words(text: str) -> set[str]:
+    return set(analyze(text, detect_language(text.split()))) if text else set()
+
+
 def _line(run: Sequence[_Said]) -> str:
     """Return sentences as an item, with the numbers of their passages; empty if there is none."""
     parts = []
     for index, said in enumerate(run):
         same = index + 1 < len(run) and run[index + 1].numbers == said.numbers
         numbers = "".join(f"[{number}]" for number in said.numbers)
-        parts.append(said.text if same else f"{said.text} {numbers}{said.listed}".lstrip())
+        of = f" [{said.listed_by}]" if said.listed_by else ""
+        parts.append(said.text if same else f"{said.text} {numbers}{said.listed}{of}".lstrip())
     return f"- {' '.join(parts)}" if parts else ""

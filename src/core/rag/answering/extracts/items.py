@@ -21,6 +21,7 @@ from core.rag.answering.extracts.record_rows import MESSAGE, record_cells
 from core.rag.answering.extracts.sentence_ends import STATES
 from core.rag.answering.extracts.settings import where_in
 from core.rag.answering.extracts.showing import INCLUDES, LONGEST_EXTRACT, cut, is_record, shown
+from core.rag.answering.extracts.speaking import label_at, speakers_of, words_begin
 from core.rag.answering.extracts.table_rows import is_row, with_head
 from core.rag.answering.extracts.wide_rows import narrowed
 from core.rag.answering.markers import is_in_block, replace_markers
@@ -113,14 +114,17 @@ def under(
         or (is_row(text, place.start, passage.hit.table_header) and not is_entry)
         or record_cells(passage.hit, place)
         or said.startswith((subject, f"{last}: ", f"{last}("))
+        or last in speakers_of(passage.hit)  # who says it stands before it
     ):
         return said
     return f"{subject.rstrip(': ')}: {said.removeprefix('… ')}"
 
 
 def speaker(passage: Passage, place: Span) -> str:
-    """Return who wrote the message, and when, that a sentence is a later part of, as conversations tell it; or ""."""
+    """Return who says a sentence of a conversation, where it does not stand in the sentence itself; or ""."""
     text = passage.hit.content
+    if label := label_at(passage.hit, place.start):
+        return label
     if MESSAGE.match(text, place.start):
         return ""
     begun = list(MESSAGE.finditer(text, max(0, place.start - _LONGEST_MESSAGE), place.start))
@@ -174,6 +178,8 @@ def introduction(passage: Passage, place: Span, others: set[int]) -> str:
     else:
         stands = passage.hit.is_code or STATES.search(text, place.start, place.end) is not None
         before = None if stands else lead_in(text, place.start) or sentence_above(text, place.start)
+        if before is not None and words_begin(passage.hit, *before) == before[1]:
+            before = None  # the name of who speaks
     said = f"{shown(text[slice(*before)], passage, before[0])} " if before and before[0] not in others else ""
     return said if len(said) <= _LONGEST_ITEM else ""
 
@@ -231,7 +237,7 @@ def list_behind(passage: Passage, place: Span, *, headed: bool = False) -> str:
         said = shown(with_head(text, start, stop, passage.hit.table_header), passage, start, _LONGEST_ITEM)
         if within := items_within(text, start, stop, _MOST_ITEMS):
             inner = "; ".join(shown(text[item.start : item.end], passage, item.start) for item in within)
-            said = cut(f"{said} {inner}", 2 * _LONGEST_ITEM)
+            said = cut(f"{said.rstrip(':')}: {inner}", 2 * _LONGEST_ITEM)
         block = code_behind(text, Span(start, stop, said=True))
         code = show(text, block, depth=2) if block is not None else Shown("", "")
         lines.append(f"\n  {number or '-'} {f'{said} {code.inline}'.rstrip()}{code.below}")

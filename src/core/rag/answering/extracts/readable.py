@@ -9,6 +9,7 @@ from core.rag.answering.extracts.announced import announces
 from core.rag.answering.extracts.code_spans import Span, code_spans
 from core.rag.answering.extracts.record_rows import record_spans
 from core.rag.answering.extracts.showing import INCLUDES, has_words
+from core.rag.answering.extracts.speaking import words_begin
 from core.rag.answering.extracts.table_rows import is_head
 from core.rag.answering.markers import is_in_block
 from core.rag.answering.types import Passage
@@ -64,6 +65,7 @@ def readable_spans(passage: Passage, *, heads: bool = False) -> list[Span]:
     headings = {normalize_name(part) for part in (passage.hit.title, *headings_of(passage.hit.heading))} - {""}
     hidden = [found.span() for found in _HIDDEN.finditer(text) if not is_in_block(text, found.start())]
     spans = [(_behind_markup(text, start, end), end) for start, end in sentence_spans(text, titles=True)]
+    spans = [(words_begin(passage.hit, start, end), end) for start, end in spans]
     read = [
         (start, end)
         for start, end in spans

@@ -51,6 +51,7 @@ from core.rag.answering.extracts.sections import Sections, asks_nearly
 from core.rag.answering.extracts.sentence import Sentence
 from core.rag.answering.extracts.sentence_ends import ASKS, echoes
 from core.rag.answering.extracts.settings import named_settings
+from core.rag.answering.extracts.speaking import is_short_reply, words_of_self
 from core.rag.answering.extracts.spoken import sayings
 from core.rag.answering.extracts.subjects import asks_for_heading
 from core.rag.answering.extracts.substance import LITTLE, asks_for_source, only_points, substance
@@ -76,6 +77,8 @@ _UNNAMED_STATEMENT = 0.4
 _BESIDE = 0.5
 #: What a word of the question counts that the title or heading of a passage has: every sentence below is about it.
 _GIVEN = 0.2
+#: What a word of the name of who speaks counts in what they say of themselves, for their name is not in there.
+_SELF = 0.5
 #: What a word counts that was said before the question.
 _EARLIER = 0.3
 #: What the likeness counts beside the words.
@@ -214,6 +217,8 @@ def _rated(
             part *= LITTLE
         own = weights[one.passage]
         asked = math.fsum(own[term] for term in (one.words | saying.by) & own.keys()) / totals[one.passage]
+        of_self = words_of_self(hit, one.place, source.language) - one.words - saying.by
+        asked += _SELF * math.fsum(own[term] for term in of_self & own.keys()) / totals[one.passage]
         of_section, answers = sections.share(one.passage, one.place), sections.answers(one.passage, one.place)
         answers = max(answers, saying.answers)
         is_called = sections.nearness(one.passage, one.place) if is_entitled[one.passage] else 0.0
@@ -226,6 +231,8 @@ def _rated(
         score = asked + _MEANING * max(meant, 0.0) + _SECTION * of_section + _ASKED * answers
         score += _SAID if saying.by else 0.0
         part *= _BESIDE if saying.beside else 1.0
+        if is_short_reply(hit, one.place, source.language) and not (kind is not None and kind(one.text)):
+            part *= LITTLE
         if row.named and not row.record:
             share = math.fsum(own[term] for term in row.named & own.keys()) / totals[one.passage]
             score += (_CELLS if row.first else _CELLS * _MENTIONED) * share

@@ -10,33 +10,19 @@ from typing import Final, NamedTuple
 
 from core.rag.analysis import analyze
 from core.rag.analysis.filler_phrases import without_asking
+from core.rag.analysis.sayings import asks_what_was_said
 from core.rag.answering.extracts.called import Source
 from core.rag.answering.extracts.headed import words_asked
 from core.rag.answering.extracts.kinds import kind_asked
 from core.rag.answering.extracts.record_rows import MESSAGE, record_cells
 from core.rag.answering.extracts.sentence import Sentence
+from core.rag.answering.extracts.speaking import who_speaks
 from core.rag.headings import last_heading
 from core.rag.indexing.splitting.long_rows import record_name
 from libs.regexes import regex
 
 _IGNORECASE: Final = 2
 _MULTILINE: Final = 8
-_SAYING: Final = (
-    r"sa(?:y|id)|comment(?:ed)?|wr(?:ite|ote|itten)|answer(?:ed)?|repl(?:y|ied)|respon(?:d|ded|se)|suggest(?:ed)?"
-    r"|propos(?:e|ed|al)|recommend(?:ed)?|ask(?:ed)?|mention(?:ed)?|think|thought|report(?:ed)?|announced?|explain(?:ed)?"
-    r"|complain(?:ed)?|object(?:ed)?|warn(?:ed)?|promised?|tell|told"
-)
-#: "What did Ada say about …?", "Was hat Ida zu … geschrieben?", "Qu'a répondu Léa ?", "¿Qué dijo Inés?"
-_ASKED: Final = regex(
-    rf"\b(?:what|how|where|why|when)\b[^?]{{0,20}}\b(?:did|does|do|has|have|had|is|was|were)\b[^?]{{2,80}}\b(?:{_SAYING})\b"
-    r"|\bwas\b[^?]{0,80}\b(?:sag\w+|gesagt|schr(?:ei|ie)b\w*|geschrieben|antwort\w+|geantwortet|vorgeschlagen|gefragt"
-    r"|mein(?:t|te)|gemeint)\b|\bqu['’]a(?:-t-(?:il|elle))?\b[^?]{0,80}\b(?:dit|écrit|répondu|proposé|demandé)\b"
-    r"|\bqué (?:dijo|dice|escribió|respondió|contestó|propuso|preguntó)\b",
-    _IGNORECASE,
-)
-_OF: Final = regex(
-    r"\b(?:about|regarding|concerning|on|über|zu[mr]?|sur|à propos|au sujet|sobre|acerca|respecto)\b", _IGNORECASE
-)
 #: What comments answer, and not a field: "How was the crash solved?", "Should it be optional?"
 _OPEN: Final = regex(
     r"\W*(?:how|why|should|can|could|is|are|does|do|did|was|were|will|would|has|have"
@@ -73,19 +59,13 @@ class Saying(NamedTuple):
     answers: float = 0.0
 
 
-def asks_what_was_said_of(question: str) -> bool:
-    """Return whether a question asks what somebody said or wrote of something: not "What did Ada write?"."""
-    asked = _ASKED.search(question)
-    return asked is not None and _OF.search(question, asked.start()) is not None
-
-
 def sayings(question: str, sources: Sequence[Source], sentences: Sequence[Sentence], wanted: Set[str]) -> list[Saying]:
     """Return what each sentence is, as somebody said it."""
     found = [_spoken(sources[one.passage], one) for one in sentences]
     said = [who for who, _ in found]
     if not any(said):
         return [Saying()] * len(sentences)
-    is_asked = _ASKED.search(question) is not None
+    is_asked = asks_what_was_said(question)
     by = [_named(who, sources[one.passage], wanted) for who, one in zip(said, sentences, strict=True)]
     if not is_asked and (kind_asked(question) is not None or not _OPEN.match(question)):
         return [Saying()] * len(sentences)
@@ -136,6 +116,8 @@ def _spoken(source: Source, sentence: Sentence) -> tuple[str, int]:
     begun = list(MESSAGE.finditer(text, 0, start))
     if (message := MESSAGE.match(text, start) or (begun[-1] if begun else None)) is not None:
         return message[0].rpartition(" (")[0], start - message.start()
+    if who := who_speaks(hit, start):
+        return who, 0
     mail = _MAIL.fullmatch(last_heading(hit.heading).strip())
     is_own = _NOT_OWN.match(text, text.rfind("\n", 0, start) + 1) is None
     is_own = is_own and _SIGNATURE.search(text, 0, sentence.place.end) is None

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from core.rag.analysis import analyze, query_terms
+from core.rag.analysis.sayings import asks_what_was_said_of
 from core.rag.analysis.verb_forms import INFINITIVES
 from core.rag.answering.extracts.citing import citation
 from core.rag.answering.extracts.showing import shown
-from core.rag.answering.extracts.spoken import asks_what_was_said_of
 from core.rag.answering.types import Citation, FoundEntity, FoundFact, Passage
 from core.rag.answering.understanding.asked_times import times_asked
 from core.rag.answering.understanding.intents import subject_of

@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib.metadata
 import math
-from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from typing import Any
 
@@ -21,12 +20,13 @@ from core.rag.indexing.splitting.long_rows import Columns, stretches
 from core.rag.indexing.splitting.markdown import Outline, markdown_breaks, outline, table_breaks
 from core.rag.indexing.splitting.outdented import outdented_headings
 from core.rag.indexing.splitting.packing import Packer, Table, table_at
+from core.rag.indexing.splitting.places import Rows, add_places, add_table
 from core.rag.indexing.splitting.sections import RUNNING, Section, cut_sections, sections_of
 from core.rag.indexing.splitting.tokens import EvenTokens, FunctionTokens, TokenCounter, WordLlamaTokens
-from core.rag.indexing.splitting.turns import with_turns
+from core.rag.indexing.splitting.turns import Speakers, turns_of, with_turns
 from core.rag.indexing.splitting.underlined import underlined_headings
 from libs.dataloader.formats.program_logs import is_log
-from libs.dataloader.types import PLACES, STRUCTURAL_KEYS, ChunkMetadata, Document, DocumentChunk, table_places
+from libs.dataloader.types import STRUCTURAL_KEYS, ChunkMetadata, Document, DocumentChunk
 
 DEFAULT_CHUNK_SIZE = 1024
 DEFAULT_CHUNK_OVERLAP = 200
@@ -35,7 +35,7 @@ DEFAULT_CHUNK_OVERLAP = 200
 type Span = tuple[int, int, str, dict[str, Any]]
 
 #: Raised whenever the same settings begin to give other chunks.
-SPLITTING_VERSION = 21
+SPLITTING_VERSION = 22
 _SECTION_PLACES = ("slide", "sheet", "list")  # nothing runs on from one of these into the next
 _SAMPLE = 512  # characters by which the length of a token is told
 _PIECES_PER_CHUNK = 4
@@ -68,7 +68,8 @@ class TextSplitter:
     - anything else: paragraphs, lines, sentences, words; where most lines are indented, along the headings at the
       margin, else along numbered ones (``CHAPTER IV``, ``2.1 Term.``).
 
-    Where text or Markdown consists of turns (``Ida: …``), the heading of one longer than a chunk ends with who speaks.
+    Where text or Markdown consists of turns (``Ida: …``), ``metadata["speaker"]`` is who speaks first in a chunk, and
+    the heading of a turn longer than a chunk ends with their name.
 
     Args:
         chunk_size: Maximum number of tokens in a chunk.
@@ -169,7 +170,7 @@ class TextSplitter:
         """Split plain text, and return the texts of its chunks, in order; see :meth:`split`."""
         if not check_text("The text to split", text):
             return []
-        return [text[start:end] for start, end, _, _ in self._spans(Document(path="", content=text))]
+        return [text[start:end] for start, end, _, _ in self._spans(Document(path="", content=text))[0]]
 
     def split(self, document: Document, parent_id: str | None = None) -> list[DocumentChunk]:
         """Split a document.
@@ -182,7 +183,7 @@ class TextSplitter:
         Returns:
             The chunks in order; none for an empty document. Their metadata describe their position (``chunk_index``,
             ``chunk_count``, ``parent_id``, ``parent_document_path``, ``is_chunk``, and, where they apply, ``page``,
-            ``page_end``, ``slide``, ``sheet``, ``list``, ``row``, ``cell``, ``time``, ``table_header``).
+            ``page_end``, ``slide``, ``sheet``, ``list``, ``row``, ``cell``, ``time``, ``table_header``, ``speaker``).
         """
         return self.chunks(document, self.spans(document), parent_id)
 
@@ -199,13 +200,15 @@ class TextSplitter:
         if not content:
             return []
         spans: list[Span] = []
-        rows, columns = _Rows(content), Columns(content)
-        for start, end, heading, table in self._spans(document):
-            extra: dict[str, Any] = {}
+        rows, columns = Rows(content), Columns(content)
+        found, speakers = self._spans(document)
+        for start, end, heading, table in found:
+            speaker = speakers.first(start, end)
+            extra: dict[str, Any] = {"speaker": speaker} if speaker else {}
             if table is not None:
-                _add_table(extra, rows, columns, start, table, document.format)
+                add_table(extra, rows, columns, start, table, document.format)
             if document.locations:
-                _add_places(extra, document.locations, content, start, end)
+                add_places(extra, document.locations, content, start, end)
             spans.append((start, end, heading, extra))
         return spans
 
@@ -240,8 +243,8 @@ class TextSplitter:
             )
         return chunks
 
-    def _spans(self, document: Document) -> list[tuple[int, int, str, Table | None]]:
-        """Return ``(start, end, heading, table)`` of each chunk; the table is the one in whose rows it begins."""
+    def _spans(self, document: Document) -> tuple[list[tuple[int, int, str, Table | None]], Speakers]:
+        """Return ``(start, end, heading, table)`` of each chunk, the table being the one in whose rows it begins."""
         text = without_surrogates(document.content)
         begin = len(text) - len(text.lstrip())
         places = sorted(
@@ -252,12 +255,15 @@ class TextSplitter:
         )
         sections, structure = self._sections(document, text, places)
         undivided = len(sections) == 1 and self._counter.fits(text, self.whole_size)
-        if not undivided:
-            sections = with_turns(text, sections, structure.fences, self._counter.fits, self.chunk_size)
+        speaks = any(section.kind in RUNNING for section in sections)
+        turns = turns_of(text, structure.fences) if speaks else []
+        speakers = Speakers(turns, sections)
+        if turns and not undivided:
+            sections = with_turns(text, sections, turns, self._counter.fits, self.chunk_size)
         if places:
             sections = cut_sections(sections, places)
         if undivided and len(sections) == 1 and sections[0].kind in RUNNING and document.format != "markdown:lines":
-            return [(sections[0].start, sections[0].end, sections[0].heading, None)]
+            return [(sections[0].start, sections[0].end, sections[0].heading, None)], speakers
         spans: list[tuple[int, int, str, Table | None]] = []
         for section in sections:
             within = text[section.start : section.end]
@@ -274,7 +280,7 @@ class TextSplitter:
                 heading = heading_path((section.heading, name))
                 packed = packer.pack(stretch, tables)
                 spans += [(start, end, heading, whole or table_at(tables, start)) for start, end in packed]
-        return spans
+        return spans, speakers
 
     def _sections(self, document: Document, text: str, places: Sequence[int]) -> tuple[list[Section], Outline]:
         kind, _, language = document.format.partition(":")
@@ -341,59 +347,3 @@ def _span_of(chunk: DocumentChunk) -> Span:
 
 def _whole_table(section: Section) -> Table | None:
     return Table(section.start, section.start, section.end, "") if section.kind == "table" else None
-
-
-class _Rows:
-    """Numbers of rows in tables; of places in ascending order, each row is counted once."""
-
-    def __init__(self, content: str) -> None:
-        self._content = content
-        self._body = self._place = self._before = 0
-
-    def number(self, body: int, place: int) -> int:
-        """Return the number (from 1) of the row at a place in a table whose rows begin at ``body``."""
-        if body != self._body or place < self._place:
-            self._body, self._place, self._before = body, body, 0
-        self._before += self._content.count("\n", self._place, place)
-        self._place = place
-        return self._before + 1
-
-
-def _add_table(metadata: dict[str, Any], rows: _Rows, columns: Columns, start: int, table: Table, kind: str) -> None:
-    if start >= table.body and (header := columns.header_from(table.header, start)):
-        metadata["table_header"] = header
-    if table.header or kind == "table":
-        metadata["row"] = rows.number(table.body, max(start, table.body))
-
-
-def _add_places(
-    metadata: dict[str, Any],
-    locations: Mapping[str, Sequence[tuple[int, int | str]]],
-    content: str,
-    start: int,
-    end: int,
-) -> None:
-    """Add the location of the first visible character, and for pages also that of the last one."""
-    chunk = content[start:end]
-    first = start + len(chunk) - len(chunk.lstrip())
-    last = start + len(chunk.rstrip()) - 1
-    if first >= end:
-        first = last = start
-    sheets = table_places(locations)
-    sheet = sheets[at - 1][0] if (at := bisect_right(sheets, first, key=_start)) else 0
-    for name in PLACES:
-        starts = locations.get(name)
-        if not starts:
-            continue
-        index = bisect_right(starts, first, key=_start) - 1
-        if index < 0 and name in metadata and isinstance(row := starts[0][1], int):
-            metadata[name] = max(row - 1, 1)  # that of the header, wherever on its sheet the table is
-        if index < 0 or (name == "row" and starts[index][0] < sheet):
-            continue  # a row number of the previous sheet does not apply to this one
-        metadata[name] = starts[index][1]
-        if name == "page" and (index_end := bisect_right(starts, last, key=_start) - 1) > index:
-            metadata["page_end"] = starts[index_end][1]
-
-
-def _start(place: tuple[int, Any]) -> int:
-    return place[0]

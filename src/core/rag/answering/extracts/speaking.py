@@ -1,0 +1,85 @@
+"""Who speaks where in a passage of a conversation: a transcript, an interview, minutes, a play.
+
+A name in front of what somebody says ("Ida: I mend wheels.") is no word of it, and everything said behind it, up to the
+next name, is theirs.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from functools import lru_cache
+from typing import Final
+
+from core.rag.analysis import analyze
+from core.rag.answering.extracts.code_spans import Span
+from core.rag.answering.extracts.record_rows import MESSAGE
+from core.rag.indexing.splitting.turns import Turn, turns_within
+from core.rag.retrieval.hits import Hit
+from libs.regexes import regex
+
+_IGNORECASE: Final = 2
+#: What may stand between a name and what is said: when it was.
+_BEFORE_WORDS: Final = regex(r"\s*(?:\\?[\[(]\d[\d:.,]{1,12}\\?[\])]:?\s*)?")
+#: By which people speak of themselves.
+_SELF: Final = regex(
+    r"\b(?:I|I['’](?:m|ve|d|ll)|me|my|mine|myself|we|we['’](?:re|ve|d|ll)|us|our|ours"
+    r"|ich|mich|mir|mein\w{0,2}|wir|uns|unser\w{0,2}|je|j['’]|moi|mon|ma|mes|nous|notre|nos"
+    r"|yo|me|mi|mis|nosotr[oa]s|nuestr[oa]s?|io|mio|mia|noi|nostr[oaie])\b",
+    _IGNORECASE,
+)
+
+
+def who_speaks(hit: Hit, start: int) -> str:
+    """Return who speaks at a place of a passage; empty if it is of no conversation."""
+    if not (first := hit.metadata.get("speaker")):
+        return ""
+    turn = _turn_at(hit.content, start)
+    return turn.name if turn is not None else str(first)
+
+
+def speakers_of(hit: Hit) -> set[str]:
+    """Return the names of all who speak in a passage; none if it is of no conversation."""
+    first = hit.metadata.get("speaker")
+    return {str(first), *(turn.name for turn in _turns(hit.content))} if first else set()
+
+
+def label_at(hit: Hit, start: int) -> str:
+    """Return who speaks at a place of a passage as an answer shows it, with when, if messages tell it: "Ida: "."""
+    if not (who := who_speaks(hit, start)):
+        return ""
+    turn = _turn_at(hit.content, start)
+    message = MESSAGE.match(hit.content, turn.start) if turn is not None else None
+    return f"{message[0]} " if message is not None else f"{who}: "
+
+
+def words_begin(hit: Hit, start: int, end: int) -> int:
+    """Return where a sentence begins behind the name of who speaks, its end if it is no more than that."""
+    if not hit.metadata.get("speaker"):
+        return start
+    turn = _turn_at(hit.content, end - 1)
+    behind = start if turn is None or turn.start < start else min(turn.words, end)
+    begun = _BEFORE_WORDS.match(hit.content, behind, end)
+    return begun.end() if begun is not None else behind
+
+
+def words_of_self(hit: Hit, place: Span, language: str) -> frozenset[str]:
+    """Return the analysed words of the name of who speaks, if they speak of themselves, alone or with others."""
+    if not (who := who_speaks(hit, place.start)) or _SELF.search(hit.content, place.start, place.end) is None:
+        return frozenset()
+    return frozenset(analyze(who, language))
+
+
+def is_short_reply(hit: Hit, place: Span, language: str) -> bool:
+    """Return whether what somebody says has at most one word that tells something: "Yeah...", "Thanks so much."."""
+    return bool(hit.metadata.get("speaker")) and len(analyze(hit.content[place.start : place.end], language)) <= 1
+
+
+def _turn_at(text: str, place: int) -> Turn | None:
+    turns = _turns(text)
+    index = bisect_right(turns, place, key=lambda turn: turn.start)
+    return turns[index - 1] if index else None
+
+
+@lru_cache(maxsize=64)
+def _turns(text: str) -> tuple[Turn, ...]:
+    return tuple(turns_within(text))

@@ -1,0 +1,96 @@
+"""Who somebody is stands where others name them, not in front of each thing that they say.
+
+In a transcript, "Where does Ida Berg work?" finds what Ida Berg says, as her name stands in front of all of it. Who she
+is was said when she was introduced ("with us today is Ida Berg of the mill"), mostly at the beginning. So if a question
+names who speaks in hits, and asks for something else than what they said, such passages are among the hits, too.
+Measured in docs/adr/0008-fusion.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Final
+
+from core.rag.analysis import analyze, query_terms
+from core.rag.analysis.sayings import asks_what_was_said
+from core.rag.indexing.splitting.turns import turns_within
+from core.rag.retrieval.hits import Hit
+
+#: With so many passages a conversation begins; and so many of the other hits are looked at, too.
+OPENING: Final = 8
+LOOKED_AT: Final = 60
+#: So many conversations in which somebody speaks are looked at.
+_CONVERSATIONS: Final = 2
+#: So many passages come among the first hits, behind so many others.
+_MOST: Final = 2
+_BEHIND: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Speaker:
+    """Somebody who speaks in hits, and whom a question names.
+
+    Attributes:
+        name: The analysed words of their name.
+        documents: The ids of the first conversations in which they speak.
+    """
+
+    name: frozenset[str]
+    documents: tuple[str, ...]
+
+    def share_named(self, hit: Hit) -> float:
+        """Return how much of the name, from 0 to 1, a passage has but in front of what is said."""
+        parts, end = [], 0
+        for turn in turns_within(hit.content) if "speaker" in hit.metadata else ():
+            parts.append(hit.content[end : turn.start])
+            end = turn.words
+        return len(self.name.intersection(analyze("\n".join((*parts, hit.content[end:]))))) / len(self.name)
+
+
+def speaker_asked_of(question: str, hits: Sequence[Hit]) -> Speaker | None:
+    """Return who speaks in hits and is named by a question, if it does not ask what they said.
+
+    ``None`` also if the first hits have the beginning of a conversation, where they are named.
+    """
+    if len(hits) <= _BEHIND or asks_what_was_said(question):
+        return None
+    asked = set(query_terms(question))
+    spoken: dict[frozenset[str], dict[str, None]] = {}
+    for hit in hits:
+        for name in _speakers(hit) if "speaker" in hit.metadata else ():
+            if (words := frozenset(analyze(name))) and words <= asked:
+                spoken.setdefault(words, {})[hit.document_id] = None
+    if not spoken:
+        return None
+    fullest = max(spoken, key=len)
+    found = Speaker(fullest, tuple(spoken[fullest])[:_CONVERSATIONS])
+    first = hits[: _BEHIND + _MOST]
+    introduced = any(hit.chunk_index < OPENING and found.share_named(hit) == 1.0 for hit in first)
+    return None if introduced else found
+
+
+def with_introductions(
+    hits: Sequence[Hit], speaker: Speaker, openings: Iterable[Hit], further: Iterable[Hit]
+) -> list[Hit]:
+    """Return as many hits, passages that name who speaks behind the first two of them.
+
+    Args:
+        hits: The hits, best first.
+        speaker: Who is named.
+        openings: The passages with which the conversations begin, in order.
+        further: The hits behind the first ones, best first; each has to have all of the name.
+    """
+    first, others = list(hits[:_BEHIND]), [*hits[_BEHIND:], *further]
+    known = {hit.chunk_id for hit in first}
+    begun = sorted((hit for hit in openings if hit.chunk_id not in known), key=speaker.share_named, reverse=True)
+    naming = [*begun[:1], *(hit for hit in others if speaker.share_named(hit) == 1.0)]
+    chosen = {hit.chunk_id: hit for hit in naming if speaker.share_named(hit)}
+    chosen = dict(islice(chosen.items(), _MOST))
+    moved = (replace(hit, score=first[-1].score) for hit in chosen.values())
+    return [*first, *moved, *(hit for hit in others if hit.chunk_id not in chosen)][: len(hits)]
+
+
+def _speakers(hit: Hit) -> list[str]:
+    return [str(hit.metadata["speaker"]), *(turn.name for turn in turns_within(hit.content))]
