@@ -18,7 +18,7 @@ from core.rag.extraction.words import normalize_name, normalized_words
 from libs.regexes import regex
 
 #: Counts up whenever the same text gives other names, so that documents are looked at again.
-EXTRACTION_VERSION: Final = 31
+EXTRACTION_VERSION: Final = 32
 
 _PARENTHESIS: Final = regex(r"\s*[(（][^()（）]*[)）]\s*$")
 #: The number of a document before its title: "PEP 8 – Style Guide", "RFC 2119: Key words".

@@ -30,6 +30,14 @@ _BEGUN = regex(
 )
 #: Lines within a comment between marks that neither begins nor ends in the passage.
 _WITHIN = regex(r"\A(?![^\n]*/\*)[^\n]*(?:\n[ \t]*\*(?:[ \t][^\n]*|(?=\n|\Z)))+")
+#: A line of code, and one of four words that stand next to each other.
+_STATEMENT = regex(
+    r"^[ \t]*(?:(?:from|import|return|raise|if|elif|else|for|while|try|except|with|def|class|yield|assert|pass|async"
+    r"|await|del|global|print|const|let|var|func|fn|type|use|package|switch|case)\b[^\n]*[\w)\]}:;({\"']$(?<![.,])"
+    r"|[^\n`]*[^=!<>\n`]=[^=\n`]|[^\n`]*[{};][ \t]*$|[^\n`]*\w\([^\n]*\)[ \t]*$)",
+    re.MULTILINE,
+)
+_WORDED = regex(r"[^\n]*(?:[A-Za-z][\w'’-]*[,:.]?[ \t]+){3,}[A-Za-z]")
 #: What is no word of a comment.
 _MARKS = regex(
     r"(?m:^)[ \t]*(?://[/!]*|#+(?::|[ \t]+--)?|\*+(?!/)|--+|;+|%+)(?=[ \t]|$)"
@@ -137,6 +145,8 @@ def comments(text: str) -> Iterator[tuple[int, int]]:
         yield 0, (start := begun.end())
     elif (within := _WITHIN.match(text)) is not None:
         yield 0, (start := within.end())
+    elif _is_prose(text):
+        yield 0, (start := len(text))
     for comment in _COMMENT.finditer(text, start):
         yield comment.span()
 
@@ -145,6 +155,14 @@ def _ends_docstring(text: str, words: str) -> bool:
     """Return whether the first quotes, in a line of their own behind ``words``, end a docstring and do not open one."""
     quotes = max(text.count(mark) for mark in DOCSTRING)
     return quotes % 2 == 1 and not words.rstrip().endswith((":", "{", ")"))
+
+
+def _is_prose(text: str) -> bool:
+    """Return whether a text is words only: of a docstring that neither begins nor ends in the passage."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    if not lines or _COMMENT.search(text) is not None or _STATEMENT.search(text) is not None:
+        return False
+    return sum(_WORDED.match(line) is not None for line in lines) > len(lines) / 2
 
 
 def without_marks(text: str) -> str:

@@ -16,6 +16,7 @@ from core.rag.answering.extracts.announced import (
 )
 from core.rag.answering.extracts.blocks import Block, Shown, block_behind, made_by, show
 from core.rag.answering.extracts.code_spans import Span, comment_on, declared_below, defined_above
+from core.rag.answering.extracts.constants import constant_below
 from core.rag.answering.extracts.headed import end_above_list
 from core.rag.answering.extracts.record_rows import MESSAGE, record_cells
 from core.rag.answering.extracts.sentence_ends import STATES
@@ -75,6 +76,7 @@ def said_by(passage: Passage, place: Span, asked: Collection[str] = ()) -> str:
     if place.said:
         line = said = shown(without_marks(sentence), passage, place.start)
         declared = declared_below(text, place.start, documenting(passage.hit.path))
+        declared = declared or constant_below(text, place.start)
         if declared and "`" not in declared:
             line = said = f"`{declared}` {said}"
     else:

@@ -24,6 +24,7 @@ from core.rag.answering.extracts.announced import announces
 from core.rag.answering.extracts.blocks import as_cell, made_by
 from core.rag.answering.extracts.called import Source, entitled, has_alike, names_not_asked
 from core.rag.answering.extracts.code_spans import Span
+from core.rag.answering.extracts.constants import asks_for_value, is_constant
 from core.rag.answering.extracts.defining import (
     called_in,
     calling_spans,
@@ -200,7 +201,7 @@ def _rated(
     wanted_of_code = _wanted_of_code(question, sources, sentences, defined)
     of_columns = asks_for_columns(question)
     of_heading, of_time, of_imports = asks_for_heading(question), asks_when(question), asks_for_imports(question)
-    of_way = asks_how_to(question)
+    of_way, of_value = asks_how_to(question), asks_for_value(question)
     entries = Entries(question, sources, sentences, of_way=of_way)
     rows = named_rows(question, sources, sentences, wanted)
     places = [(sources[one.passage], one.place) for one in sentences]
@@ -212,7 +213,9 @@ def _rated(
         source, hit = sources[one.passage], sources[one.passage].passage.hit
         last = not source.text[one.place.end :].strip()
         points = one.place.said and only_points(question, one.text, last=last)
-        part = substance(question, one.text, last=last) if one.place.said else 1.0 if setting else statement
+        constant = not one.place.said and hit.is_code and len(one.words & wanted) > 1
+        constant = constant and is_constant(source.text, one.place.start)
+        part = substance(question, one.text, last=last) if one.place.said else 1.0 if setting or constant else statement
         if not one.place.said and not of_imports and is_import(one.text):
             part *= LITTLE
         own = weights[one.passage]
@@ -247,6 +250,7 @@ def _rated(
             (kind is not None and kind(one.text))
             or entries.is_answer(one, entry)
             or (of_way and shows_code(source.passage, one.place))
+            or (of_value and constant)
             or (of_columns and is_head(source.text, one.place.start))
         )
         path = source.headings.path(one.place.start) if of_heading else ""
