@@ -69,6 +69,22 @@ async def test_a_name_in_front_of_what_is_said_is_no_word_of_it(engine: Engine) 
     assert not any("Thanks for having me" in line or "Yeah" in line for line in lines), lines
 
 
+async def test_who_is_only_addressed_is_not_told_of(engine: Engine) -> None:
+    chat = [
+        ("Ida", "Hey Olaf!"),
+        ("Olaf", "Hey Ida! I bought a boat in May."),
+        ("Ida", "Wow, Olaf! That's great, Olaf."),
+        ("Olaf", "Thanks, Ida! I also bought two oars."),
+        ("Ida", "Congrats, Olaf!"),
+        ("Olaf", "Yep, Ida."),
+    ]
+    lines = await asked(engine, talk("podcast", chat), "What items has Olaf bought?")
+    assert {line.partition("[")[0].strip() for line in lines[:2]} == {
+        "- Olaf: I bought a boat in May.",
+        "- Olaf: I also bought two oars.",
+    }, lines
+
+
 async def test_one_topic_of_several_meetings_is_told_with_the_list_that_has_the_answer(kb: KnowledgeBase) -> None:
     minutes = "# Board, {day}\n\n## Agenda\n\n- Buy a `wheel/oak` for the mill [#7](https://example.com/7)\n{said}"
     said = {

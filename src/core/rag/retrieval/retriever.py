@@ -130,8 +130,8 @@ class Retriever:
             hits = (await self._first(ranked, size))[1]
         else:
             found, hits = await self._best(legs, ranked, size)
-            if mode in _ORDERED:
-                hits = await self._introducing(query, hits, found, anywhere=wanted is None)
+            if mode in _ORDERED and wanted is None:
+                hits = await self._introducing(query, hits, found)
         if graph is not None:
             reasons = await graph.because([hit.chunk_id for hit in hits], wanted)
             for hit in hits:
@@ -195,14 +195,14 @@ class Retriever:
             others, _ = apart(hits)
         return found, preferring_others(hits, size)
 
-    async def _introducing(self, query: str, hits: list[Hit], found: Sequence[Scored], *, anywhere: bool) -> list[Hit]:
+    async def _introducing(self, query: str, hits: list[Hit], found: Sequence[Scored]) -> list[Hit]:
         """Return hits with those that say who speaks in them, if that is asked; see ``ordering/introductions.py``."""
         if (speaker := speaker_asked_of(query, hits)) is None:
             return hits
-        openings: list[Hit] = []
-        for document in speaker.documents if anywhere else ():
-            rows = await self._client.first_chunks(document, OPENING)
-            openings += (Hit.of_chunk(row, 0.0, {}) for row in rows)
+        begun = [await self._client.first_chunks(document, OPENING) for document in speaker.documents]
+        openings = [Hit.of_chunk(row, 0.0, {}) for rows in begun if len(rows) == OPENING for row in rows]
+        if not openings:  # of short talks, the hits are much of what there is
+            return hits
         return with_introductions(hits, speaker, openings, await self._hits(found[len(hits) : LOOKED_AT]))
 
     async def _first(

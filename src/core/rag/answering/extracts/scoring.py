@@ -52,7 +52,7 @@ from core.rag.answering.extracts.sections import Sections, asks_nearly
 from core.rag.answering.extracts.sentence import Sentence
 from core.rag.answering.extracts.sentence_ends import ASKS, echoes
 from core.rag.answering.extracts.settings import named_settings
-from core.rag.answering.extracts.speaking import is_short_reply, words_of_self
+from core.rag.answering.extracts.speaking import is_short_reply, without_addressed, words_of_people
 from core.rag.answering.extracts.spoken import sayings
 from core.rag.answering.extracts.subjects import asks_for_heading
 from core.rag.answering.extracts.substance import LITTLE, asks_for_source, only_points, substance
@@ -78,8 +78,8 @@ _UNNAMED_STATEMENT = 0.4
 _BESIDE = 0.5
 #: What a word of the question counts that the title or heading of a passage has: every sentence below is about it.
 _GIVEN = 0.2
-#: What a word of the name of who speaks counts in what they say of themselves, for their name is not in there.
-_SELF = 0.5
+#: What a word of the name of who speaks counts in what they say of themselves, and of whom it is addressed to.
+_PEOPLE = 0.7
 #: What a word counts that was said before the question.
 _EARLIER = 0.3
 #: What the likeness counts beside the words.
@@ -220,8 +220,8 @@ def _rated(
             part *= LITTLE
         own = weights[one.passage]
         asked = math.fsum(own[term] for term in (one.words | saying.by) & own.keys()) / totals[one.passage]
-        of_self = words_of_self(hit, one.place, source.language) - one.words - saying.by
-        asked += _SELF * math.fsum(own[term] for term in of_self & own.keys()) / totals[one.passage]
+        of_people = words_of_people(hit, one.place, source.language) - one.words - saying.by
+        asked += _PEOPLE * math.fsum(own[term] for term in of_people & own.keys()) / totals[one.passage]
         of_section, answers = sections.share(one.passage, one.place), sections.answers(one.passage, one.place)
         answers = max(answers, saying.answers)
         is_called = sections.nearness(one.passage, one.place) if is_entitled[one.passage] else 0.0
@@ -348,8 +348,8 @@ def _sentence(index: int, place: Span, source: Source, together: Together, lives
     text = "\n".join(cells) or cell or source.text[place.start : place.end]
     head = source.passage.hit.table_header
     made = made_by(source.text, place.start) or ""
-    said = without_phrases(text if cells or cell else f"{made} {with_head(source.text, place.start, place.end, head)}")
-    words = set(analyze(said, source.language))
+    said = text if cells or cell else f"{made} {with_head(source.text, place.start, place.end, head)}".lstrip()
+    words = set(analyze(without_phrases(without_addressed(source.passage.hit, said)), source.language))
     return Sentence(index, place, text, frozenset(words | together.terms(text, words) | lives.terms(text, words)))
 
 

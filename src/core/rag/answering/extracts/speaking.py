@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Final
 
 from core.rag.analysis import analyze
+from core.rag.analysis.addressing import names_addressed, without_names
 from core.rag.answering.extracts.code_spans import Span
 from core.rag.answering.extracts.record_rows import MESSAGE
 from core.rag.indexing.splitting.turns import Turn, turns_within
@@ -62,16 +63,29 @@ def words_begin(hit: Hit, start: int, end: int) -> int:
     return begun.end() if begun is not None else behind
 
 
-def words_of_self(hit: Hit, place: Span, language: str) -> frozenset[str]:
-    """Return the analysed words of the name of who speaks, if they speak of themselves, alone or with others."""
-    if not (who := who_speaks(hit, place.start)) or _SELF.search(hit.content, place.start, place.end) is None:
+def without_addressed(hit: Hit, said: str) -> str:
+    """Return what somebody says without the first names of those who speak where it addresses them: "Thanks, Ida!"."""
+    return without_names(said, frozenset(speakers_of(hit)))
+
+
+def words_of_people(hit: Hit, place: Span, language: str) -> frozenset[str]:
+    """Return the analysed words of who a sentence speaks of without their name as a part of it.
+
+    That is who says it, if they speak of themselves, alone or with others, and whom it addresses.
+    """
+    if not (who := who_speaks(hit, place.start)):
         return frozenset()
-    return frozenset(analyze(who, language))
+    said = hit.content[place.start : place.end]
+    names = names_addressed(said, frozenset(speakers_of(hit)))
+    names += [who] if _SELF.search(said) is not None else []
+    return frozenset(analyze(" ".join(names), language))
 
 
 def is_short_reply(hit: Hit, place: Span, language: str) -> bool:
-    """Return whether what somebody says has at most one word that tells something: "Yeah...", "Thanks so much."."""
-    return bool(hit.metadata.get("speaker")) and len(analyze(hit.content[place.start : place.end], language)) <= 1
+    """Return whether what somebody says has at most one word that tells something: "Yeah...", "Thanks, Ida!"."""
+    if not hit.metadata.get("speaker"):
+        return False
+    return len(analyze(without_addressed(hit, hit.content[place.start : place.end]), language)) <= 1
 
 
 def _turn_at(text: str, place: int) -> Turn | None:

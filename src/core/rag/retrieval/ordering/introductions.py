@@ -14,6 +14,7 @@ from itertools import islice
 from typing import Final
 
 from core.rag.analysis import analyze, query_terms
+from core.rag.analysis.addressing import without_names
 from core.rag.analysis.sayings import asks_what_was_said
 from core.rag.indexing.splitting.turns import turns_within
 from core.rag.retrieval.hits import Hit
@@ -34,19 +35,22 @@ class Speaker:
 
     Attributes:
         name: The analysed words of their name.
+        people: The names of all who speak in the hits.
         documents: The ids of the first conversations in which they speak.
     """
 
     name: frozenset[str]
+    people: frozenset[str]
     documents: tuple[str, ...]
 
     def share_named(self, hit: Hit) -> float:
-        """Return how much of the name, from 0 to 1, a passage has but in front of what is said."""
+        """Return how much of the name, from 0 to 1, a passage has but in front of what is said, or to address them."""
         parts, end = [], 0
         for turn in turns_within(hit.content) if "speaker" in hit.metadata else ():
             parts.append(hit.content[end : turn.start])
             end = turn.words
-        return len(self.name.intersection(analyze("\n".join((*parts, hit.content[end:]))))) / len(self.name)
+        said = without_names("\n".join((*parts, hit.content[end:])), self.people)
+        return len(self.name.intersection(analyze(said))) / len(self.name)
 
 
 def speaker_asked_of(question: str, hits: Sequence[Hit]) -> Speaker | None:
@@ -65,7 +69,8 @@ def speaker_asked_of(question: str, hits: Sequence[Hit]) -> Speaker | None:
     if not spoken:
         return None
     fullest = max(spoken, key=len)
-    found = Speaker(fullest, tuple(spoken[fullest])[:_CONVERSATIONS])
+    people = frozenset(name for hit in hits if "speaker" in hit.metadata for name in _speakers(hit))
+    found = Speaker(fullest, people, tuple(spoken[fullest])[:_CONVERSATIONS])
     first = hits[: _BEHIND + _MOST]
     introduced = any(hit.chunk_index < OPENING and found.share_named(hit) == 1.0 for hit in first)
     return None if introduced else found
