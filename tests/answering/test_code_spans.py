@@ -131,7 +131,7 @@ def test_a_passage_may_be_within_a_comment() -> None:
     ]
     words = "    the stone and the sails of the mill.\n\n    :param sails: how many of them\n        there are.\n"
     assert all(said for _, said in pieces(words))
-    for code in ("turn(stone)", "stone = 4", "return the stone", "from the mill import the stone as stone"):
+    for code in ("turn(stone)", "stone = 4", "return the stone", "from mill import stone as the_stone"):
         assert (code, False) in pieces(f"    the stone and the sails of\n    {code}\n")
     assert pieces("#: How many sails.\n#: Four, or six.\nsails = 4\n") == [
         ("How many sails.", True),

@@ -141,6 +141,25 @@ async def test_lists_and_tables_that_a_sentence_announces_are_shown_below_it(bel
 
 
 @pytest.mark.parametrize(
+    ("longer", "last"),
+    [
+        ("- Oil it\n- Wait for the tide", "  - Wait for the tide [2]"),
+        ("- Wait\n- Oil it:\n\n  ```sh\n  oil -a\n  wait\n  ```", "  ```"),
+    ],
+)
+async def test_the_list_of_one_passage_of_several_says_whose_it_is(longer: str, last: str) -> None:
+    texts = ["The mill is started in these steps:\n- Wait\n", f"The mill is started in these steps:\n{longer}\n"]
+    passages = [
+        Passage(number, Hit(str(number), "d", f"{number}.md", "", "", text, 0, 0, len(text), 1.0))
+        for number, text in enumerate(texts, start=1)
+    ]
+    lines = (await extract("How is the mill started?", "factual", passages, None))[0].splitlines()
+    assert lines[2] == "- The mill is started in these steps: [1][2]"
+    assert lines[-1].endswith(last.strip()), lines
+    assert lines[-1].count("[") == last.count("["), lines
+
+
+@pytest.mark.parametrize(
     ("question", "items"),
     [
         ("How do I start the mill?", ["- Start the mill: `mill start !now` [1]"]),

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from core.rag import KnowledgeBase
-from libs.dataloader import Document
+from libs.dataloader import ChunkMetadata, Document, DocumentChunk
+from mgrag.cli.search import place
 from tests.dbhandler.kit import Engine
 
 PODCAST = [
@@ -104,3 +105,17 @@ async def test_one_topic_of_several_meetings_is_told_with_the_list_that_has_the_
     marks = [line.rpartition("[")[2] for line in lines]
     assert marks[at + 1].rstrip("]") in lines[at - 1].rpartition("#7")[2], lines
     assert not any("Nothing was decided" in line for line in lines[: at + 2]), lines
+
+
+@pytest.mark.parametrize("speaker", [" ", ["Ida"], {"name": "Ida"}, 7])
+async def test_whatever_a_caller_calls_a_speaker_does_no_harm(kb: KnowledgeBase, speaker: object) -> None:
+    await kb.ingest([Document(path="mill.md", content="The mill has four sails. Olaf, turn them!", format="markdown")])
+    chunk = DocumentChunk(
+        path="mill.md", content="Ida: The mill has six sails.", metadata=ChunkMetadata({"speaker": speaker})
+    )
+    await kb.client.process_chunks([chunk])
+    assert "six sails" in (await kb.ask("How many sails does the mill of Ida have?")).text
+
+
+def test_who_speaks_stands_with_the_place_of_a_hit() -> None:
+    assert place({"time": "0:03", "speaker": "Ida Berg"}) == "time 0:03, speaker Ida Berg"

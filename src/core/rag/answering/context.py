@@ -14,6 +14,7 @@ from core.rag.answering.types import Context, FoundEntity, FoundFact, Knowledge,
 from core.rag.extraction.source_code import is_program
 from core.rag.indexing.splitting.sentences import sentence_spans
 from core.rag.indexing.splitting.tokens import even_tokens
+from core.rag.indexing.splitting.turns import first_speaker
 from core.rag.retrieval.hits import Hit
 from libs.regexes import regex
 
@@ -193,7 +194,7 @@ def _passage_text(passage: Passage) -> str:
     title = [] if hit.title in passage.title else [hit.title]
     page = [f"page {passage.page}"] if passage.page is not None else []
     fields = [f"({hit.fields})"] if hit.fields else []
-    who = str(hit.metadata.get("speaker", ""))
+    who = first_speaker(hit.metadata)
     speaker = [f"first speaker: {who}"] if who and who not in f"{passage.title}{hit.content[: 2 * len(who)]}" else []
     where = ", ".join(map(_line, [passage.title, *title, *page, *speaker, *fields]))
     return f"[{passage.number}] {where}\n{_inert(hit.readable, code=is_program(hit.path))}"

@@ -30,14 +30,14 @@ _BEGUN = regex(
 )
 #: Lines within a comment between marks that neither begins nor ends in the passage.
 _WITHIN = regex(r"\A(?![^\n]*/\*)[^\n]*(?:\n[ \t]*\*(?:[ \t][^\n]*|(?=\n|\Z)))+")
-#: A line of code, and one of four words that stand next to each other.
+#: Lines of code by how they begin, and by what is in them; and four words that stand next to each other.
 _STATEMENT = regex(
-    r"^[ \t]*(?:(?:from|import|return|raise|if|elif|else|for|while|try|except|with|def|class|yield|assert|pass|async"
-    r"|await|del|global|print|const|let|var|func|fn|type|use|package|switch|case)\b[^\n]*[\w)\]}:;({\"']$(?<![.,])"
-    r"|[^\n`]*[^=!<>\n`]=[^=\n`]|[^\n`]*[{};][ \t]*$|[^\n`]*\w\([^\n]*\)[ \t]*$)",
-    re.MULTILINE,
+    r"from \S+ import\b|import \S+(?: as \S+)?\Z"
+    r"|(?:return|raise|yield|assert|del|await|global|pass|break|continue|package|use)\b(?: \S+){0,2}\Z"
+    r"|(?:if|elif|else|for|while|try|except|with|def|class|async|switch|case|func|fn|type)\b.*[:{(]\Z"
 )
-_WORDED = regex(r"[^\n]*(?:[A-Za-z][\w'’-]*[,:.]?[ \t]+){3,}[A-Za-z]")
+_CODE = regex(r"[^=!<>]=[^=]|[{};]\Z|\w\([^()]{0,200}\)\Z")
+_WORDED = regex(r"(?<![\w'’-])(?:[A-Za-z][\w'’-]*[,:.]?[ \t]+){3}[A-Za-z]")
 #: What is no word of a comment.
 _MARKS = regex(
     r"(?m:^)[ \t]*(?://[/!]*|#+(?::|[ \t]+--)?|\*+(?!/)|--+|;+|%+)(?=[ \t]|$)"
@@ -159,10 +159,14 @@ def _ends_docstring(text: str, words: str) -> bool:
 
 def _is_prose(text: str) -> bool:
     """Return whether a text is words only: of a docstring that neither begins nor ends in the passage."""
-    lines = [line for line in text.splitlines() if line.strip()]
-    if not lines or _COMMENT.search(text) is not None or _STATEMENT.search(text) is not None:
+    lines = [line for line in map(str.strip, text.splitlines()) if line]
+    if not lines or _COMMENT.search(text) is not None or any(map(_is_statement, lines)):
         return False
-    return sum(_WORDED.match(line) is not None for line in lines) > len(lines) / 2
+    return sum(_WORDED.search(line) is not None for line in lines) > len(lines) / 2
+
+
+def _is_statement(line: str) -> bool:
+    return ("`" not in line and _CODE.search(line) is not None) or _STATEMENT.match(line) is not None
 
 
 def without_marks(text: str) -> str:

@@ -13,7 +13,7 @@ from core.rag.retrieval.as_read import filter_of
 from core.rag.retrieval.hits import MODES, Hit, SearchMode, joined
 from core.rag.retrieval.legs import Legs
 from core.rag.retrieval.ordering.copies import apart, preferring_others
-from core.rag.retrieval.ordering.introductions import LOOKED_AT, OPENING, speaker_asked_of, with_introductions
+from core.rag.retrieval.ordering.introductions import AMONG, OPENING, speaker_asked_of, with_introductions
 from core.rag.retrieval.rankings import Ranking, Rankings
 from core.rag.retrieval.wording.message import added, taken_apart
 from core.rag.retrieval.wording.short_words import short_words
@@ -203,7 +203,7 @@ class Retriever:
         openings = [Hit.of_chunk(row, 0.0, {}) for rows in begun if len(rows) == OPENING for row in rows]
         if not openings:  # of short talks, the hits are much of what there is
             return hits
-        return with_introductions(hits, speaker, openings, await self._hits(found[len(hits) : LOOKED_AT]))
+        return with_introductions(hits, speaker, openings, await self._hits(found[len(hits) : AMONG]))
 
     async def _first(
         self, ranked: Callable[[int], Awaitable[list[Scored]]], size: int

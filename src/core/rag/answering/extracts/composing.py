@@ -250,6 +250,6 @@ def _line(run: Sequence[_Said]) -> str:
     for index, said in enumerate(run):
         same = index + 1 < len(run) and run[index + 1].numbers == said.numbers
         numbers = "".join(f"[{number}]" for number in said.numbers)
-        of = f" [{said.listed_by}]" if said.listed_by else ""
+        of = f" [{said.listed_by}]" if said.listed_by and not said.listed.endswith("`") else ""
         parts.append(said.text if same else f"{said.text} {numbers}{said.listed}{of}".lstrip())
     return f"- {' '.join(parts)}" if parts else ""

@@ -14,7 +14,7 @@ from core.rag.analysis import analyze
 from core.rag.analysis.addressing import names_addressed, without_names
 from core.rag.answering.extracts.code_spans import Span
 from core.rag.answering.extracts.record_rows import MESSAGE
-from core.rag.indexing.splitting.turns import Turn, turns_within
+from core.rag.indexing.splitting.turns import Turn, first_speaker, turns_within
 from core.rag.retrieval.hits import Hit
 from libs.regexes import regex
 
@@ -32,16 +32,16 @@ _SELF: Final = regex(
 
 def who_speaks(hit: Hit, start: int) -> str:
     """Return who speaks at a place of a passage; empty if it is of no conversation."""
-    if not (first := hit.metadata.get("speaker")):
+    if not (first := first_speaker(hit.metadata)):
         return ""
     turn = _turn_at(hit.content, start)
-    return turn.name if turn is not None else str(first)
+    return turn.name if turn is not None else first
 
 
 def speakers_of(hit: Hit) -> set[str]:
     """Return the names of all who speak in a passage; none if it is of no conversation."""
-    first = hit.metadata.get("speaker")
-    return {str(first), *(turn.name for turn in _turns(hit.content))} if first else set()
+    first = first_speaker(hit.metadata)
+    return {first, *(turn.name for turn in _turns(hit.content))} if first else set()
 
 
 def label_at(hit: Hit, start: int) -> str:
@@ -55,7 +55,7 @@ def label_at(hit: Hit, start: int) -> str:
 
 def words_begin(hit: Hit, start: int, end: int) -> int:
     """Return where a sentence begins behind the name of who speaks, its end if it is no more than that."""
-    if not hit.metadata.get("speaker"):
+    if not first_speaker(hit.metadata):
         return start
     turn = _turn_at(hit.content, end - 1)
     behind = start if turn is None or turn.start < start else min(turn.words, end)
@@ -83,7 +83,7 @@ def words_of_people(hit: Hit, place: Span, language: str) -> frozenset[str]:
 
 def is_short_reply(hit: Hit, place: Span, language: str) -> bool:
     """Return whether what somebody says has at most one word that tells something: "Yeah...", "Thanks, Ida!"."""
-    if not hit.metadata.get("speaker"):
+    if not first_speaker(hit.metadata):
         return False
     return len(analyze(without_addressed(hit, hit.content[place.start : place.end]), language)) <= 1
 

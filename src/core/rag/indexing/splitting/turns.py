@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from core.rag.headings import heading_path
 from core.rag.indexing.splitting.sections import RUNNING, Section, is_within, shortened
@@ -149,6 +149,12 @@ def turns_within(text: str) -> list[Turn]:
         if found := list(filter(None, map(_turn, pattern.finditer(text)))):
             return found
     return []
+
+
+def first_speaker(metadata: Mapping[str, Any]) -> str:
+    """Return who speaks first in a chunk with these metadata; empty if it is of no conversation."""
+    speaker = metadata.get("speaker")
+    return speaker.strip() if isinstance(speaker, str) else ""
 
 
 class Speakers:

@@ -16,12 +16,12 @@ from typing import Final
 from core.rag.analysis import analyze, query_terms
 from core.rag.analysis.addressing import without_names
 from core.rag.analysis.sayings import asks_what_was_said
-from core.rag.indexing.splitting.turns import turns_within
+from core.rag.indexing.splitting.turns import first_speaker, turns_within
 from core.rag.retrieval.hits import Hit
 
 #: With so many passages a conversation begins; and so many of the other hits are looked at, too.
 OPENING: Final = 8
-LOOKED_AT: Final = 60
+AMONG: Final = 60
 #: So many conversations in which somebody speaks are looked at.
 _CONVERSATIONS: Final = 2
 #: So many passages come among the first hits, behind so many others.
@@ -46,7 +46,7 @@ class Speaker:
     def share_named(self, hit: Hit) -> float:
         """Return how much of the name, from 0 to 1, a passage has but in front of what is said, or to address them."""
         parts, end = [], 0
-        for turn in turns_within(hit.content) if "speaker" in hit.metadata else ():
+        for turn in turns_within(hit.content) if first_speaker(hit.metadata) else ():
             parts.append(hit.content[end : turn.start])
             end = turn.words
         said = without_names("\n".join((*parts, hit.content[end:])), self.people)
@@ -63,13 +63,13 @@ def speaker_asked_of(question: str, hits: Sequence[Hit]) -> Speaker | None:
     asked = set(query_terms(question))
     spoken: dict[frozenset[str], dict[str, None]] = {}
     for hit in hits:
-        for name in _speakers(hit) if "speaker" in hit.metadata else ():
+        for name in _speakers(hit):
             if (words := frozenset(analyze(name))) and words <= asked:
                 spoken.setdefault(words, {})[hit.document_id] = None
     if not spoken:
         return None
     fullest = max(spoken, key=len)
-    people = frozenset(name for hit in hits if "speaker" in hit.metadata for name in _speakers(hit))
+    people = frozenset(name for hit in hits for name in _speakers(hit))
     found = Speaker(fullest, people, tuple(spoken[fullest])[:_CONVERSATIONS])
     first = hits[: _BEHIND + _MOST]
     introduced = any(hit.chunk_index < OPENING and found.share_named(hit) == 1.0 for hit in first)
@@ -88,14 +88,15 @@ def with_introductions(
         further: The hits behind the first ones, best first; each has to have all of the name.
     """
     first, others = list(hits[:_BEHIND]), [*hits[_BEHIND:], *further]
-    known = {hit.chunk_id for hit in first}
-    begun = sorted((hit for hit in openings if hit.chunk_id not in known), key=speaker.share_named, reverse=True)
+    shown, found = {hit.chunk_id for hit in first}, {hit.chunk_id: hit for hit in others}
+    begun = sorted((hit for hit in openings if hit.chunk_id not in shown), key=speaker.share_named, reverse=True)
     naming = [*begun[:1], *(hit for hit in others if speaker.share_named(hit) == 1.0)]
-    chosen = {hit.chunk_id: hit for hit in naming if speaker.share_named(hit)}
+    chosen = {hit.chunk_id: found.get(hit.chunk_id, hit) for hit in naming if speaker.share_named(hit)}
     chosen = dict(islice(chosen.items(), _MOST))
     moved = (replace(hit, score=first[-1].score) for hit in chosen.values())
     return [*first, *moved, *(hit for hit in others if hit.chunk_id not in chosen)][: len(hits)]
 
 
 def _speakers(hit: Hit) -> list[str]:
-    return [str(hit.metadata["speaker"]), *(turn.name for turn in turns_within(hit.content))]
+    first = first_speaker(hit.metadata)
+    return [first, *(turn.name for turn in turns_within(hit.content))] if first else []
