@@ -65,8 +65,11 @@ async def test_who_said_it_stands_before_what_was_said(
 
 
 async def test_a_name_in_front_of_what_is_said_is_no_word_of_it(engine: Engine) -> None:
-    lines = await asked(engine, talk("podcast"), "Who is Ida Berg?")
-    assert lines[0].startswith("- Wim Daal: With us today is Ida Berg of the tide mill"), lines
+    for question in ("Where does Ida Berg work?", "Who is Ida Berg?"):
+        lines = await asked(engine, talk("podcast"), question)
+        assert any(line.startswith("- Wim Daal: With us today is Ida Berg of the tide mill") for line in lines[:2]), (
+            lines
+        )
     assert not any("Thanks for having me" in line or "Yeah" in line for line in lines), lines
 
 
