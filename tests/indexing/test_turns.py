@@ -106,10 +106,13 @@ def test_long_answers_to_questions_are_called_by_these() -> None:
         f"Type: String\nDefault: {SPEECH * 4}none\n" * 4,  # fields, no sentences
         "```yaml\n" + f"Ida: {LONG}\n\nOlaf: {LONG}\n\n" * 3 + "```\n",
         f"Note: {LONG}\n\n{SPEECH}\n\n{SPEECH}\n\n" * 4,
+        f"Fixed: {LONG}\nAdded: {LONG}\n" * 4,
+        f"INFO: {LONG}\nWARNING: {LONG}\n" * 4,
     ],
 )
 def test_fields_and_notes_are_no_speech(text: str) -> None:
-    assert {heading for heading, _ in passages(text, "markdown")} == {""}
+    chunks = TextSplitter(64, 8).split(Document(path="talk.md", content=text, format="markdown"))
+    assert {(chunk.heading, chunk.metadata.get("speaker")) for chunk in chunks} == {("", None)}
 
 
 async def test_what_somebody_said_late_is_found_with_their_name(kb: KnowledgeBase) -> None:

@@ -42,6 +42,15 @@ _LINE: Final = regex(r"^[ \t]*\S", re.MULTILINE)
 _SENTENCE: Final = regex(r"[.!?…。！？][\"'”’»)\]*_]{0,4}\Z")
 _MOST_WORDS: Final = 6
 _PARTICLE: Final = 3  # letters of "von" and "de" in names
+#: What stands before a colon, and is nobody: levels of logs, kinds of changes and of remarks.
+_NOBODY: Final = frozenset(
+    (
+        "trace debug info information notice warn warning error fatal critical note notes hint tip important caution"
+        " attention danger todo fixme added fixed changed removed deprecated security improved updated feature bugfix"
+        " example examples input output result usage default returns raises hinweis achtung wichtig beispiel remarque"
+        " exemple nota ejemplo"
+    ).split()
+)
 _FEWEST: Final = 4
 _MOSTLY: Final = 0.6
 _OFTEN: Final = 0.4  # of the paragraphs, where what some say has several of these
@@ -184,6 +193,7 @@ def _turn(match: re.Match[str]) -> Turn | None:
     words = (match.groupdict().get("capitals") or match["name"]).split()
     is_name = len(words) <= _MOST_WORDS and not words[0][0].islower()
     is_name = is_name and not any(word[0].islower() and len(word) > _PARTICLE for word in words)
+    is_name = is_name and (len(words) > 1 or words[0].lower() not in _NOBODY)
     return Turn(match.start(), match.end(), " ".join(words)) if is_name else None
 
 
