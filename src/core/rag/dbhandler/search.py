@@ -183,22 +183,20 @@ class SearchOperations(VectorStoreOperations):
         centre = (await self.chunks_by_id([chunk_id])).get(chunk_id)
         if centre is None:
             raise NotFoundError(f"There is no chunk {chunk_id[:200]!r} in namespace {self._namespace!r}.")
-        rows = await self.read(
-            "MATCH (d:Document {id: $id})<-[:CHUNK_OF]-(c:DocumentChunk) "
-            f"WHERE c.chunk_index >= $low AND c.chunk_index <= $high RETURN {CHUNK_COLUMNS}",
-            id=centre["document_id"],
-            low=centre["chunk_index"] - reach,
-            high=centre["chunk_index"] + reach,
-        )
-        return sorted((as_found(row) for row in rows), key=lambda row: row["chunk_index"])
+        low, high = centre["chunk_index"] - reach, centre["chunk_index"] + reach
+        return await self._chunks_between(centre["document_id"], low, high, CHUNK_COLUMNS)
 
     async def first_chunks(self, document_id: str, count: int) -> list[dict[str, Any]]:
         """Return the chunks with which a document begins, at most ``count``, in order; none of an unknown document."""
+        return await self._chunks_between(document_id, 0, check_number("count", count, 1) - 1, FOUND_COLUMNS)
+
+    async def _chunks_between(self, document_id: str, low: int, high: int, columns: str) -> list[dict[str, Any]]:
         rows = await self.read(
-            "MATCH (d:Document {id: $id})<-[:CHUNK_OF]-(c:DocumentChunk) "
-            f"WHERE c.namespace = $namespace AND c.chunk_index < $count RETURN {FOUND_COLUMNS}",
+            "MATCH (d:Document {id: $id})<-[:CHUNK_OF]-(c:DocumentChunk) WHERE c.namespace = $namespace "
+            f"AND c.chunk_index >= $low AND c.chunk_index <= $high RETURN {columns}",
             id=document_id,
-            count=check_number("count", count, 1),
+            low=low,
+            high=high,
         )
         return sorted((as_found(row) for row in rows), key=lambda row: row["chunk_index"])
 

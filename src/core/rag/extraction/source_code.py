@@ -160,7 +160,8 @@ def _ends_docstring(text: str, words: str) -> bool:
 def _is_prose(text: str) -> bool:
     """Return whether a text is words only: of a docstring that neither begins nor ends in the passage."""
     lines = [line for line in map(str.strip, text.splitlines()) if line]
-    if not lines or _COMMENT.search(text) is not None or any(map(_is_statement, lines)):
+    # Of most code, the first lines are statements.
+    if not lines or any(map(_is_statement, lines)) or _COMMENT.search(text) is not None:
         return False
     return sum(_WORDED.search(line) is not None for line in lines) > len(lines) / 2
 

@@ -28,6 +28,7 @@ _IN_BLOCK: Final = regex(rf"[ \t]*[A-Za-z_]\w*(?:[ \t]+[\w.]+)?[ \t]*=[ \t]*{_LI
 _NAMED: Final = regex(
     r"[ \t]*(?:(?:const|var|let)[ \t]+)?(?P<name>[A-Za-z_]\w*)(?:[ \t]+[\w.\[\]]+)?[ \t]*:?=[ \t]*[^\s=]"
 )
+_ANY_MARK: Final = ("",)  # every comment begins with it
 _LONGEST: Final = 160
 _ASKS: Final = regex(
     r"\b(?:defaults?|max(?:imum)?|min(?:imum)?|limit|constant|value|how (?:many|much|long|large|big|often)"
@@ -56,7 +57,7 @@ def constant_below(text: str, place: int) -> str:
 
     Any name with a value is one that the words at the place begin with, as those of comments do in Go.
     """
-    begin = documented(text, place, ("",))
+    begin = documented(text, place, _ANY_MARK)
     if begin is None:
         return ""
     named = _NAMED.match(text, begin)

@@ -7,7 +7,6 @@ next name, is theirs.
 from __future__ import annotations
 
 from bisect import bisect_right
-from functools import lru_cache
 from typing import Final
 
 from core.rag.analysis import analyze
@@ -41,16 +40,17 @@ def who_speaks(hit: Hit, start: int) -> str:
 def speakers_of(hit: Hit) -> set[str]:
     """Return the names of all who speak in a passage; none if it is of no conversation."""
     first = first_speaker(hit.metadata)
-    return {first, *(turn.name for turn in _turns(hit.content))} if first else set()
+    return {first, *(turn.name for turn in turns_within(hit.content))} if first else set()
 
 
 def label_at(hit: Hit, start: int) -> str:
     """Return who speaks at a place of a passage as an answer shows it, with when, if messages tell it: "Ida: "."""
-    if not (who := who_speaks(hit, start)):
+    if not (first := first_speaker(hit.metadata)):
         return ""
-    turn = _turn_at(hit.content, start)
-    message = MESSAGE.match(hit.content, turn.start) if turn is not None else None
-    return f"{message[0]} " if message is not None else f"{who}: "
+    if (turn := _turn_at(hit.content, start)) is None:
+        return f"{first}: "
+    message = MESSAGE.match(hit.content, turn.start)
+    return f"{turn.name}: " if message is None else f"{message[0]} "
 
 
 def words_begin(hit: Hit, start: int, end: int) -> int:
@@ -89,11 +89,6 @@ def is_short_reply(hit: Hit, place: Span, language: str) -> bool:
 
 
 def _turn_at(text: str, place: int) -> Turn | None:
-    turns = _turns(text)
+    turns = turns_within(text)
     index = bisect_right(turns, place, key=lambda turn: turn.start)
     return turns[index - 1] if index else None
-
-
-@lru_cache(maxsize=64)
-def _turns(text: str) -> tuple[Turn, ...]:
-    return tuple(turns_within(text))

@@ -10,6 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final
 
 from core.rag.headings import heading_path
@@ -152,12 +153,13 @@ def turns_of(text: str, fences: Sequence[tuple[int, int]] = ()) -> list[Turn]:
     return []
 
 
-def turns_within(text: str) -> list[Turn]:
+@lru_cache(maxsize=128)  # each sentence of a passage asks for those of the passage
+def turns_within(text: str) -> tuple[Turn, ...]:
     """Return the turns that begin in a part of a conversation, in order."""
     for pattern in _PATTERNS:
-        if found := list(filter(None, map(_turn, pattern.finditer(text)))):
+        if found := tuple(filter(None, map(_turn, pattern.finditer(text)))):
             return found
-    return []
+    return ()
 
 
 def first_speaker(metadata: Mapping[str, Any]) -> str:

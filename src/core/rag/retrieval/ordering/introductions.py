@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from operator import itemgetter
 from typing import Final
 
 from core.rag.analysis import analyze, query_terms
@@ -58,18 +59,19 @@ def speaker_asked_of(question: str, hits: Sequence[Hit]) -> Speaker | None:
 
     ``None`` also if the first hits have the beginning of a conversation, where they are named.
     """
-    if len(hits) <= _BEHIND or asks_what_was_said(question):
+    speaking = [(hit.document_id, names) for hit in hits if (names := _speakers(hit))]
+    if not speaking or len(hits) <= _BEHIND or asks_what_was_said(question):
         return None
     asked = set(query_terms(question))
     spoken: dict[frozenset[str], dict[str, None]] = {}
-    for hit in hits:
-        for name in _speakers(hit):
+    for document, names in speaking:
+        for name in names:
             if (words := frozenset(analyze(name))) and words <= asked:
-                spoken.setdefault(words, {})[hit.document_id] = None
+                spoken.setdefault(words, {})[document] = None
     if not spoken:
         return None
     fullest = max(spoken, key=len)
-    people = frozenset(name for hit in hits for name in _speakers(hit))
+    people = frozenset(name for _, names in speaking for name in names)
     found = Speaker(fullest, people, tuple(spoken[fullest])[:_CONVERSATIONS])
     first = hits[: _BEHIND + _MOST]
     introduced = any(hit.chunk_index < OPENING and found.share_named(hit) == 1.0 for hit in first)
@@ -89,10 +91,11 @@ def with_introductions(
     """
     first, others = list(hits[:_BEHIND]), [*hits[_BEHIND:], *further]
     shown, found = {hit.chunk_id for hit in first}, {hit.chunk_id: hit for hit in others}
-    begun = sorted((hit for hit in openings if hit.chunk_id not in shown), key=speaker.share_named, reverse=True)
-    naming = [*begun[:1], *(hit for hit in others if speaker.share_named(hit) == 1.0)]
-    chosen = {hit.chunk_id: found.get(hit.chunk_id, hit) for hit in naming if speaker.share_named(hit)}
-    chosen = dict(islice(chosen.items(), _MOST))
+    shares = [(speaker.share_named(hit), hit) for hit in openings if hit.chunk_id not in shown]
+    share, begun = max(shares, key=itemgetter(0), default=(0.0, None))
+    naming = [found.get(begun.chunk_id, begun)] if begun is not None and share else []
+    naming += (hit for hit in others if speaker.share_named(hit) == 1.0)
+    chosen = dict(islice({hit.chunk_id: hit for hit in naming}.items(), _MOST))
     moved = (replace(hit, score=first[-1].score) for hit in chosen.values())
     return [*first, *moved, *(hit for hit in others if hit.chunk_id not in chosen)][: len(hits)]
 
