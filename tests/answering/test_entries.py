@@ -200,3 +200,34 @@ def test_other_questions(question: str) -> None:
 
 def test_the_name_of_a_very_long_call_is_cut() -> None:
     assert entry_of([f"sift({'grain, ' * 27}mesh)"]) == "sift(…)"
+
+
+_PAGES = {
+    "mill.2": ("mill, millat - turn a mill", "The turning begins when the wind does. A mill may fail to turn."),
+    "sluice.2": ("sluice - let water onto the wheel", "Its wheel has to stand still. Water is let in by the gate."),
+    "miller.8": ("miller - look after a mill", "It turns the mill into the wind, and looks at the sluice, too."),
+}
+
+
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        ("How do I turn a mill?", "mill, millat - turn a mill"),
+        ("Which system call lets water onto the wheel?", "sluice - let water onto the wheel"),
+        ("Which program looks after a mill?", "miller - look after a mill"),
+    ],
+)
+async def test_pages_of_manuals_say_what_they_are_for(tmp_path: Path, question: str, first: str) -> None:
+    for name, (purpose, text) in _PAGES.items():
+        page = f".TH {name[:-2].upper()} {name[-1]}\n.SH NAME\n{purpose}\n.SH DESCRIPTION\n{text}\n"
+        (tmp_path / name).write_text(page)
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.ingest(tmp_path)
+        answer = await kb.ask(question)
+        assert answer.text.split("\n- ")[1].rpartition(" [")[0] == first
+        titles = {hit.title for hit in await kb.search("mill")}
+        assert titles == {
+            "mill(2) - turn a mill",
+            "sluice(2) - let water onto the wheel",
+            "miller(8) - look after a mill",
+        }

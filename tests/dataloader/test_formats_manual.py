@@ -63,13 +63,17 @@ the site
 def test_manual_page(name: str) -> None:
     document = convert(name, PAGE)
     assert document.content == (
-        "# frob(1)\n\n## NAME\n\nfrob - frobnicate files\n\n## SYNOPSIS\n\nfrob [-v] [-o FILE] file...\n\n"
-        "## DESCRIPTION\n\n"
+        "# frob(1) - frobnicate files\n\n## NAME\n\nfrob - frobnicate files\n\n## SYNOPSIS\n\n"
+        "frob [-v] [-o FILE] file...\n\n## DESCRIPTION\n\n"
         "Frob reads file — and ls(1) shows it. -q quiet\n\n-v, --verbose\n: Say more.\n\n- A point\n\n"
         "```\n  $ frob \\\nint f(int a, int b);\n```\n\n### Exit status\n\n"
         "| Code | Meaning |\n| --- | --- |\n| 0 | Well done, frob() |\n\n## SEE ALSO\n\nthe site\n"
     )
-    assert (document.title, document.format, document.mime_type) == ("frob(1)", "markdown", "text/troff")
+    assert (document.title, document.format, document.mime_type) == (
+        "frob(1) - frobnicate files",
+        "markdown",
+        "text/troff",
+    )
     assert document.metadata == {"created": "2024-01-01"}
     assert targets(document) == ["https://example.org/x"]
 
@@ -189,7 +193,7 @@ done
 def test_manual_page_of_bsd(name: str) -> None:
     document = convert(name, MDOC)
     assert document.content == (
-        "# frob(1)\n\n## NAME\n\nfrob - frobnicate “things”, quickly\n\n## SYNOPSIS\n\n"
+        "# frob(1) - frobnicate “things”, quickly\n\n## NAME\n\nfrob - frobnicate “things”, quickly\n\n## SYNOPSIS\n\n"
         "#include <frob.h>\nfrob [-v | --verbose] [-o file]... [-e=x]\nfrobd file ...\n"
         "int frob(const char *name, int count)\n\n"
         "## DESCRIPTION\n\nfrob reads /etc/frob.conf (see frob.conf(5)). The sign ‘.’ ends it, Ns is a word.\n\n"
@@ -199,7 +203,11 @@ def test_manual_page_of_bsd(name: str) -> None:
         "## SEE ALSO\n\nthe site: https://example.org/x, 4.4BSD\nB. Somebody, “On Frobs”."
         " The frob utility exits 0 on success, and >0 if an error occurs.\n"
     )
-    assert (document.title, document.format, document.mime_type) == ("frob(1)", "markdown", "text/troff")
+    assert (document.title, document.format, document.mime_type) == (
+        "frob(1) - frobnicate “things”, quickly",
+        "markdown",
+        "text/troff",
+    )
     assert document.metadata == {"created": "2023-10-04"}
     assert targets(document) == ["https://example.org/x"]
 
@@ -278,7 +286,7 @@ Both.
 def test_macros_of_bsd_in_words() -> None:
     std = "otherwise -1 is returned, and errno is set to indicate the error."
     assert convert("frob.3", WORDS).content == (
-        "# frob(3)\n\n## NAME\n\nfrob - frobnicate\n\n## RETURN VALUES\n\n"
+        "# frob(3) - frobnicate\n\n## NAME\n\nfrob - frobnicate\n\n## RETURN VALUES\n\n"
         f"On success, frob() returns 0; {std}\n\nOn success, open() and close() return 0; {std}\n\n"
         "### Authors\n\nThe user Ns's file of Ann Lee on FreeBSD 13.2, AT&T UNIX v7 and UNIX. (file) and"
         " frob(int a, b). p1003.1-2008 says so, as [file] words\n\nA paragraph.\n\n-a\n\n-b\n: Both.\n"
@@ -360,3 +368,20 @@ def test_numbers_of_items_stand_before_them() -> None:
     assert convert("mill.1", text).content == (
         "# mill(1)\n\n## STEPS\n\n1. Open the gate.\n\n(b) Wait.\n\n[1] Note.\n\n8080\n: The port.\n"
     )
+
+
+@pytest.mark.parametrize("above", ["", '\\" A licence\n', '.\\" A licence\n.\\"\n'])
+def test_pages_that_begin_with_comments_and_pages_that_are_another_one(above: str) -> None:
+    assert convert("man2/frob.2", f"{above}.TH FROB 2\n.SH NAME\nfrob \\- turn it\n").title == "frob(2) - turn it"
+    other = convert("man2/frobat.2", f"{above}.so man2/frob.2\n")
+    assert (other.title, other.content) == ("frobat(2)", "# frobat(2)\n\nSee frob(2).\n")
+    assert targets(other) == [f"{URI}man2/frob.2"]
+
+
+def test_pages_of_manuals_in_other_formats_are_called_by_what_they_are_for() -> None:
+    page = "= git-mill(1)\n\nNAME\n----\ngit-mill - Turn the mill\n\nSYNOPSIS\n--------\n'git mill'\n"
+    assert convert("git-mill.adoc", page).title == "git-mill(1) - Turn the mill"
+    html = "<title>mill(2) - Linux manual page</title><h1>mill(2)</h1><h2>NAME</h2><p>mill - turn the mill</p>"
+    assert convert("mill.html", f"{html}<h2>NOTES</h2><p>{'It turns. ' * 40}</p>").title == "mill(2) - turn the mill"
+    assert convert("mill.md", "# mill(2)\n\n## Usage\n\nmill - turn\n").title == "mill(2)"
+    assert convert("x.md", "# Mills (2)\n\n## Name\n\nmill - turn\n").title == "Mills (2)"

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from libs.regexes import regex
 
 HEADING_SEPARATOR = " > "
+#: The title of a page of a manual: its name, and what it is for.
+_OF_MANUAL = regex(r"(\S+\([1-9]\w{0,4}\)) - .*")
 #: What a title has to tell it from others: "Ebb (1931 film)".
 _DISTINGUISHES = regex(r" \([^()]*\)\Z")
 
@@ -28,4 +30,15 @@ def last_heading(path: str) -> str:
 
 def without_distinction(title: str) -> str:
     """Return a title without what tells it from others: ``Ebb`` for ``Ebb (1931 film)``."""
-    return _DISTINGUISHES.sub("", title)
+    return _DISTINGUISHES.sub("", without_purpose(title))
+
+
+def without_purpose(title: str) -> str:
+    """Return the title of a page of a manual without what it is for; other titles as they are.
+
+    Example:
+        >>> without_purpose("mkdir(2) - create a directory"), without_purpose("Mills - a history")
+        ('mkdir(2)', 'Mills - a history')
+    """
+    found = _OF_MANUAL.fullmatch(title)
+    return title if found is None else found[1]

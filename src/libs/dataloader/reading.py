@@ -21,7 +21,7 @@ from libs.dataloader.walk import describe_os_error
 from libs.regexes import regex
 
 #: Part of every fingerprint: raised when a reader changes, so that files and pages are converted again.
-READERS_VERSION = "46"
+READERS_VERSION = "47"
 # The rows of a table that one of its views in Notion shows; all of them are in another file.
 _NOTION_VIEW = regex(r"(.*[0-9a-f]{32})\.csv", re.DOTALL)
 #: What was written on a day in a channel of Slack.

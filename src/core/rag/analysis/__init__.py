@@ -16,6 +16,7 @@ from core.rag.analysis.analyzer import (
 from core.rag.analysis.dates import asked_dates, date_words, path_dates
 from core.rag.analysis.definitions import asked_name, asked_names, asked_words, defined_words, definition_word
 from core.rag.analysis.left_out import option_words
+from core.rag.analysis.measures import measured
 from core.rag.analysis.numbered import (
     asked_documents,
     asked_numbers,
@@ -51,6 +52,7 @@ __all__ = [
     "index_terms",
     "joined_terms",
     "letters",
+    "measured",
     "naming_terms",
     "number_of",
     "option_words",

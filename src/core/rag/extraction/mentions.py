@@ -15,6 +15,7 @@ from core.rag.extraction.openers import may_command, opens_sentence
 from core.rag.extraction.patterns import without_symbols
 from core.rag.extraction.unnamed import is_usual_heading
 from core.rag.extraction.words import normalize_name, normalized_words
+from core.rag.headings import without_purpose
 from libs.regexes import regex
 
 #: Counts up whenever the same text gives other names, so that documents are looked at again.
@@ -135,7 +136,7 @@ def titles_of(title: str | None, path: str, content: str = "", fields: Mapping[s
         content: Its text.
         fields: Its metadata.
     """
-    text = " ".join((title or "").split())
+    text = without_purpose(" ".join((title or "").split()))
     text = text if text and not ("/" in text and path.endswith(text)) else _from_path(path)
     short = _PARENTHESIS.sub("", text)
     number = _NUMBER.match(text)

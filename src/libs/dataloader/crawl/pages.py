@@ -15,6 +15,7 @@ from libs.dataloader.crawl.media import Kind
 from libs.dataloader.crawl.traps import Trace
 from libs.dataloader.crawl.urls import extension_of, join_url, origin, path_key, path_of
 from libs.dataloader.formats.registry import FORMATS
+from libs.dataloader.manual_titles import title_with_purpose
 from libs.dataloader.reading import READERS_VERSION
 from libs.dataloader.types import Document, KnownDocument, Link
 from libs.regexes import regex
@@ -145,7 +146,7 @@ def _html(url: str, headers: httpx.Headers, body: bytes) -> Page:
             path=url,
             uri=url,
             content=page.markdown,
-            title=page.title,
+            title=title_with_purpose(page.title, page.markdown),
             metadata={"url": url, **page.metadata},
             mime_type=Kind.HTML.value,
             format="markdown",

@@ -8,6 +8,7 @@ from libs.dataloader.formats.base import Content, FileData, UnreadableError, che
 from libs.dataloader.formats.binary_kinds import describe_binary
 from libs.dataloader.formats.generated import check_written
 from libs.dataloader.formats.registry import COMPRESSED, FORMATS, MARKDOWN, PDF, Format, find_format
+from libs.dataloader.manual_titles import title_with_purpose
 from libs.dataloader.types import Document
 
 __all__ = [
@@ -52,6 +53,8 @@ def read_file(file: FileData, mime_type: str | None = None) -> tuple[Content, Fo
     else:
         content = convert(file, kind)
     check_length(len(content.text))
+    if content.format == MARKDOWN.reader:
+        content.title = title_with_purpose(content.title, content.text)
     if not content.text.strip():
         raise UnreadableError("it has no text")
     return content, kind

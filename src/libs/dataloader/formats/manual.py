@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from libs.dataloader.formats.base import Content, FileData, fenced, join_lines
 from libs.dataloader.formats.registry import Format
 from libs.dataloader.links import LinkCollector
+from libs.dataloader.manual_titles import title_with_purpose
 from libs.dataloader.tables import markdown_table
 from libs.regexes import regex
 
@@ -53,6 +54,8 @@ _CONDITION = regex(r"""[.']\s*(?:if|ie|el)\b\s*(?:!?(["']).*?\1.*?\1|!?\S+)?\s*(
 _SETS = regex(r"\.\s*(?:nr|ds|ta|in|ft)\b")
 _COMMENT = regex(r'(?<!\\)\\".*')
 _NUMBER = regex(r"\(?(?:\d{1,3}|[a-z])[.)]|\[\d{1,3}\]")  # of an item or a footnote
+_IN_SECTION = regex(r"/man\w{1,5}/[^/]+\Z")
+_FILE_NAME = regex(r"(.{1,100})\.([1-9]\w{0,4})")
 _CODE = {"nf": "fi", "EX": "EE", "Vb": "Ve"}
 
 
@@ -64,10 +67,22 @@ def read(file: FileData, _kind: Format) -> Content:
 def read_page(file: FileData, reader: type[Page]) -> Content:
     """Convert a page to Markdown with a reader for its macros."""
     collector = LinkCollector(file.uri, file.root_uri)
-    page = reader(file.text(), collector)
-    text = re.sub(r"\n{3,}", "\n\n", join_lines(page.lines())).strip("\n") + "\n"
+    page = reader(file.text(), collector, "../" if _IN_SECTION.search(file.uri or "") else "")
+    lines = list(page.lines())
+    if page.title is None and (name := _name_of_page(file.name)):
+        page.title = name
+        lines[:0] = [f"# {name}", ""]
+    text = re.sub(r"\n{3,}", "\n\n", join_lines(lines)).strip("\n") + "\n"
+    title = title_with_purpose(page.title, text)
+    text = text.replace(f"# {page.title}\n", f"# {title}\n", 1)  # so that they are the same
     metadata = {"created": page.date} if page.date else {}
-    return Content(text, "markdown", page.title, metadata, collector.links())
+    return Content(text, "markdown", title, metadata, collector.links())
+
+
+def _name_of_page(file_name: str) -> str:
+    """Return what a page is called by the name of its file: ``dup(2)`` in ``dup.2``; empty for other files."""
+    found = _FILE_NAME.fullmatch(file_name)
+    return f"{found[1]}({found[2]})" if found is not None else ""
 
 
 class Page:
@@ -76,14 +91,16 @@ class Page:
     Args:
         text: The text of the file.
         collector: Collects its links.
+        root: The way from the page to where the names of other pages begin.
     """
 
-    def __init__(self, text: str, collector: LinkCollector) -> None:
+    def __init__(self, text: str, collector: LinkCollector, root: str = "") -> None:
         self.title: str | None = None
         self.date = ""
         self._lines = self._read(text.replace("\\\n", "").split("\n"))
         self._again: list[str] = []  # a line that was read too early
         self._collector = collector
+        self._root = root
         self._words: list[str] = []
         self._silent = set(_SILENT)
         self._own: set[str] = set()  # requests that the page defines; of these, those that begin a paragraph, ...
@@ -178,7 +195,11 @@ class Page:
                 self._collector.add(rest.strip(), called)
             self._say(called or rest.strip())
         elif name == "so":
-            self._collector.add(rest.strip())
+            page = rest.strip()
+            called = _name_of_page(page.rpartition("/")[2])
+            self._collector.add(f"{self._root}{page}" if called else page, called)
+            if called and not self.title:  # the page is another one, which documents several functions
+                self._say(f"See {called}.")
         elif name == "br":
             yield from self._filled()
         elif said := self._said(line).strip():

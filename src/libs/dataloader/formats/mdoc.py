@@ -65,8 +65,8 @@ class _List:
 
 
 class _Page(Page):
-    def __init__(self, text: str, collector: LinkCollector) -> None:
-        super().__init__(text, collector)
+    def __init__(self, text: str, collector: LinkCollector, root: str = "") -> None:
+        super().__init__(text, collector, root)
         self._name = ""
         self._section = ""
         self._lists: list[_List] = []

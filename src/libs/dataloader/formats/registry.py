@@ -150,8 +150,9 @@ _PREAMBLE = regex(rb"\xef\xbb\xbf|\s+|<\?xml[^>]*>|<!--(?:(?!-->).)*-->", re.DOT
 _MAIL_START = regex(rb"(?:[A-Za-z][A-Za-z0-9-]*:[ \t][^\n]*\n(?:[ \t][^\n]*\n)*){2}")
 _MBOX_START = regex(rb"From \S{1,500}[^\n]{0,100}\d\d:\d\d[^\n]{0,100}\n(?=[A-Za-z][A-Za-z0-9-]*:[ \t])")
 # A manual page begins with requests, comments and macros of its own (``.PU``), before it says what it is.
-_REQUESTS = regex(rb"['.](?:\\\"|[a-z]{2}|[A-Za-z]{1,2}\s|[ \t]*\r?\n)")
+_REQUESTS = regex(rb"\\\"|['.](?:\\\"|[a-z]{2}|[A-Za-z]{1,2}\s|[ \t]*\r?\n)")
 _MANUAL_TITLE = regex(rb"^\.(?:TH[ \t]+\S|(Dd)\b)", re.MULTILINE)
+_OTHER_PAGE = regex(rb"(?:(?:['.]?\\\"[^\n]*|\.?)\r?\n)*\.so[ \t]+\S+\s*")  # that is all of it
 _BEFORE_TITLE = 20_000
 # JATS, DocBook and TEI: by the first element, and by what tells one of these apart from others of the same name.
 _FIRST_ELEMENT = regex(rb"<(?:[\w.-]+:)?([\w.-]+)")
@@ -313,6 +314,8 @@ def _by_text(data: bytes) -> Format:
             return EML
     if _REQUESTS.match(start) and (title := _MANUAL_TITLE.search(data[:_BEFORE_TITLE])) is not None:
         return MDOC if title[1] else MANUAL
+    if len(data) <= _BEFORE_TITLE and _OTHER_PAGE.fullmatch(start):
+        return MANUAL
     if start.startswith(b"#!"):
         line = start.split(b"\n", 1)[0]
         for word, extension in (

@@ -30,7 +30,7 @@ from core.rag.answering.extracts.showing import LONGEST_EXTRACT, shown
 from core.rag.answering.markers import is_in_block
 from core.rag.answering.types import Citation, Intent, Passage
 from core.rag.extraction.source_code import configuration_language, without_marks
-from core.rag.headings import heading_path, headings_of, last_heading
+from core.rag.headings import heading_path, headings_of, last_heading, without_purpose
 
 if TYPE_CHECKING:
     from core.rag.embedder import EmbeddingService
@@ -225,8 +225,9 @@ def _runs(passage: Passage, taken: Sequence[Sentence], asked: Collection[str]) -
 def _name_above(passage: Passage) -> str:
     """Return what code is called that is shown without a sentence before it."""
     hit = passage.hit
-    name = (last_heading(hit.heading) or hit.title).rstrip(": ")
-    return heading_path((entry_with(name, [*headings_of(hit.heading)[::-1], hit.title]), name))
+    title = without_purpose(hit.title)
+    name = (last_heading(hit.heading) or title).rstrip(": ")
+    return heading_path((entry_with(name, [*headings_of(hit.heading)[::-1], title]), name))
 
 
 def _with_comments(passage: Passage, taken: Sequence[Sentence]) -> list[Sentence]:

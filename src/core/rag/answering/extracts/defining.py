@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
 
-from core.rag.analysis import analyze, definition_word
+from core.rag.analysis import analyze, asked_name, definition_word
 from core.rag.answering.extracts.code_spans import Span
 from core.rag.answering.types import Passage
 from core.rag.extraction.code_definitions import code_definitions, defined_names
 from core.rag.extraction.source_code import is_program
 from libs.regexes import regex
+
+if TYPE_CHECKING:
+    from core.rag.answering.extracts.called import Source
+    from core.rag.answering.extracts.sentence import Sentence
 
 #: Questions for the places that use something: "What calls openSluice?", "Where is it used?", "Which test covers it?".
 _CALLERS = regex(
@@ -35,7 +40,24 @@ _ASKS_FOR_CODE = regex(
 _PART = regex(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
-def defining_spans(passage: Passage, spans: Sequence[Span], asked: Collection[str]) -> set[Span]:
+def wanted_of_code(
+    question: str, sources: Sequence[Source], sentences: Sequence[Sentence], defined: set[str]
+) -> set[tuple[int, Span]]:
+    """Return the pieces of source code that define what a question wants defined, or that call what it says."""
+    called, any_use, is_named = _called_in(question), _is_any_use_asked(question), asked_name(question) != ""
+    wanted = set()
+    for index, source in enumerate(sources):
+        passage, spans = source.passage, [one.place for one in sentences if one.passage == index]
+        asked = defined if is_named else _named_in_words(question, passage, source.language)
+        if called:
+            found = _calling_spans(passage, spans, called, any_use=any_use)
+        else:
+            found = _defining_spans(passage, spans, asked)
+        wanted |= {(index, span) for span in found}
+    return wanted
+
+
+def _defining_spans(passage: Passage, spans: Sequence[Span], asked: Collection[str]) -> set[Span]:
     """Return the pieces of source code that say what something is: the head of its definition, or a constant.
 
     Where the passage has only what is said of the definition, that is the first sentence.
@@ -57,14 +79,14 @@ def defining_spans(passage: Passage, spans: Sequence[Span], asked: Collection[st
     return heads or ({spans[0]} if spans and spans[0].said else set())
 
 
-def called_in(question: str) -> str:
+def _called_in(question: str) -> str:
     """Return the name of what a question asks the callers of, without what is before its last dot; else nothing."""
     asks = _CALLERS.fullmatch(question.replace("`", ""))
     name = next((name for name in asks.groups() if name), "") if asks is not None else ""
     return re.split(r"[.:]+", name.strip(".:"))[-1]
 
 
-def named_in_words(question: str, passage: Passage, language: str) -> set[str]:
+def _named_in_words(question: str, passage: Passage, language: str) -> set[str]:
     """Return index words of what a passage of source code defines that a question asks for by the words of its name.
 
     Those of ``registerOnShutdown`` are in "Which function registers something on shutdown?"; none for other passages.
@@ -80,12 +102,12 @@ def named_in_words(question: str, passage: Passage, language: str) -> set[str]:
     return named
 
 
-def is_any_use_asked(question: str) -> bool:
+def _is_any_use_asked(question: str) -> bool:
     """Return whether a question for the places that use something asks for more than calls."""
     return _USES.search(question) is not None
 
 
-def calling_spans(passage: Passage, spans: Sequence[Span], called: str, *, any_use: bool = False) -> set[Span]:
+def _calling_spans(passage: Passage, spans: Sequence[Span], called: str, *, any_use: bool = False) -> set[Span]:
     """Return the statements of source code that call something, but that of its definition.
 
     Args:

@@ -41,6 +41,9 @@ _OTHERS = (
 _NAME = regex(rf"~*(?:{_OPTION}|{_CALL}|(?:{_SIGNED}|{_OTHERS}|{_WORDS}){_ARGUMENTS})~*")
 #: Behind the name of a page of the manual: "cargo-clean(1)".
 _SECTION_OF_MANUAL = regex(r"\(\d\w?\)\Z")
+#: Below this heading, manuals have their names and purposes.
+_IS_NAME = regex(r"\W{0,3}name\W{0,3}", re.IGNORECASE)
+_SAYS_PURPOSE = regex(r"\s(?:[-–—]|--)\s")
 _IS_OPTION = regex(r"~*-")
 _AN_OPTION = regex(r"(?<!\w)-{1,2}[A-Za-z][\w-]*")
 _PLAIN = regex(_WORDS)
@@ -65,8 +68,8 @@ _PARTS = regex(
 _TELLING = regex(rf"\W*(?:{_TELLS})\W*", re.IGNORECASE)
 #: Questions whose answer is the name of an entry that seldom calls itself what they say it is,
 _KIND = (
-    r"\b(?:which|what) (?:(?:sub)?commands?|cmdlets?|functions?|options?|flags?|switch(?:es)?|helpers?|hooks?"
-    r"|decorators?|macros?|endpoints?|directives?)\b(?! (?:of|are|is there|do|does)\b)"
+    r"\b(?:which|what) (?:(?:sub)?commands?|cmdlets?|functions?|sys(?:tem )?calls?|options?|flags?"
+    r"|switch(?:es)?|helpers?|hooks?|decorators?|macros?|endpoints?|directives?)\b(?! (?:of|are|is there|do|does)\b)"
 )
 _ASKS_FOR_KIND = regex(_KIND, re.IGNORECASE)
 #: and all such questions.
@@ -74,7 +77,8 @@ _ASKS_FOR_NAME = regex(
     rf"{_KIND}"
     # Others have methods, rules and properties, too: "What methods were used?"
     r"|\b(?:which|what) (?:methods?|settings?|parameters?|arguments?|operators?|keywords?|propert(?:y|ies)|attributes?"
-    r"|calls?|components?|routes?|variables?|rules?|tags?) (?!(?:is|was|has|does|as|this)\b)(?=\w+s\b)"
+    r"|calls?|utilit(?:y|ies)|programs?|tools?|overlays?|backends?|plugins?|modules?|extensions?"
+    r"|components?|routes?|variables?|rules?|tags?) (?!(?:is|was|has|does|as|this)\b)(?=\w+s\b)"
     r"|\bwelche[rsmn]? (?:befehle?|funktion(?:en)?|methoden?|option(?:en)?|schalter|parameter|einstellung(?:en)?)\b"
     r"|\bquel(?:le)?s? (?:est la |est le )?(?:commandes?|fonctions?|méthodes?|options?|paramètres?|arguments?)\b"
     r"|\b(?:qué|cuál|que|qual|quale) (?:es el |es la |é o |é a )?(?:comandos?|funci(?:ón|ones)|métodos?|opci(?:ón|ones)"
@@ -112,6 +116,7 @@ class Entries:
         self._verbs = set(query_terms(question)[:1])
         self._sources = sources
         self._openings: set[tuple[int, Span]] = set()
+        self._purposes: set[tuple[int, Span]] = set()
         self._answers = self._asked_for or of_way
         seen: set[tuple[int, int | None]] = set()
         for one in sentences:
@@ -125,6 +130,8 @@ class Entries:
             if heading is None and source.passage.hit.start_char > 0:
                 continue
             above = source.headings.above(start)
+            if above and _IS_NAME.fullmatch(above[0]) is not None and _SAYS_PURPOSE.search(one.text) is not None:
+                self._purposes.add((one.passage, one.place))
             if not above or is_entry(above[0]) or _TELLING.fullmatch(above[0]):
                 self._openings.add((one.passage, one.place))
 
@@ -158,11 +165,17 @@ class Entries:
         """
         if self._asked_for and _BEGINS_WITH_IT.match(one.text) is not None:
             return True
+        if self._answers and self.says_purpose(one):
+            return True
         if not self._answers or not name or (one.passage, one.place) not in self._openings:
             return False
         hit = self._sources[one.passage].passage.hit
         is_file = not hit.heading and name == PurePosixPath(hit.path).stem and _IS_WORD.fullmatch(name) is not None
         return not is_file or self._asked_for or self._begins_so(one)
+
+    def says_purpose(self, one: Sentence) -> bool:
+        """Return whether a sentence is the name and the purpose of a page of a manual: "chown - change ownership"."""
+        return (one.passage, one.place) in self._purposes
 
     def _begins_so(self, one: Sentence) -> bool:
         begins = one.text.split(maxsplit=1)[:1]

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from core.rag.analysis import (
     analyze,
-    asked_name,
     asked_names,
     asked_words,
     defined_words,
+    measured,
     option_words,
     query_terms,
 )
@@ -25,13 +25,7 @@ from core.rag.answering.extracts.blocks import as_cell, made_by
 from core.rag.answering.extracts.called import Source, entitled, has_alike, names_not_asked
 from core.rag.answering.extracts.code_spans import Span
 from core.rag.answering.extracts.constants import asks_for_value, is_constant
-from core.rag.answering.extracts.defining import (
-    called_in,
-    calling_spans,
-    defining_spans,
-    is_any_use_asked,
-    named_in_words,
-)
+from core.rag.answering.extracts.defining import wanted_of_code
 from core.rag.answering.extracts.entries import Entries, entry_with, without_asked_kind
 from core.rag.answering.extracts.headed import (
     asks_how_to,
@@ -139,7 +133,7 @@ async def scored(
     sections = Sections(question, sources)
     headed = _headed(question, sources, sections)
     alike = await _likenesses(question, [one.text for one in (*found, *headed)], embedder)
-    wanted = {*query_terms(without_asked_kind(question)), *option_words(question)}
+    wanted = {*query_terms(without_asked_kind(question)), *option_words(question), *measured(question).values()}
     weights = _weights(question, found, sources, wanted, set(query_terms(before)) - wanted)
     rated = _rated(question, sources, found, alike[: len(found)], weights, wanted, sections)
     rated = _going_on(rated, sources, weights, kind_asked(question), wanted)
@@ -198,7 +192,7 @@ def _rated(
     kind = kind_asked(question)
     statement = _STATEMENT if names_code(question) else _UNNAMED_STATEMENT
     names, defined = asked_names(question), set(asked_words(question))
-    wanted_of_code = _wanted_of_code(question, sources, sentences, defined)
+    of_code = wanted_of_code(question, sources, sentences, defined)
     of_columns = asks_for_columns(question)
     of_heading, of_time, of_imports = asks_for_heading(question), asks_when(question), asks_for_imports(question)
     of_way, of_value = asks_how_to(question), asks_for_value(question)
@@ -241,7 +235,7 @@ def _rated(
             score += (_CELLS if row.first else _CELLS * _MENTIONED) * share
         elif not row.named and any(one.words & wanted <= beside for beside in row.beside):
             part *= _BESIDE
-        if (one.passage, one.place) in wanted_of_code:
+        if (one.passage, one.place) in of_code:
             score, part = score + _DEFINES, 1.0
         elif names and not defined.isdisjoint(defined_words(one.text, *names)):
             score += _DEFINES
@@ -257,9 +251,9 @@ def _rated(
         if of_time and not is_of_kind and one.place.said:
             path = path or source.headings.dated(one.place.start)
         of_kind = _OF_KIND if is_of_kind or (of_time and path) else 0.0
-        subject = (
-            path or entry or ("" if answers else source.headings.subject(one.place.start, one.text, one.words, wanted))
-        )
+        subject = path or entry
+        if not (subject or answers or entries.says_purpose(one)):
+            subject = source.headings.subject(one.place.start, one.text, one.words, wanted)
         if hit.is_code and is_beside_the_point(question, hit.path, hit.heading):
             part *= LESS
         if lists_sources(hit.heading) and not asks_for_source(question):
@@ -269,23 +263,6 @@ def _rated(
         one = replace(one, score=part * (score + of_kind), about=part * about, points=points)
         rated.append(replace(one, subject=subject, asked_for=bool(path), of_entry=subject == entry != ""))
     return rated
-
-
-def _wanted_of_code(
-    question: str, sources: Sequence[Source], sentences: Sequence[Sentence], defined: set[str]
-) -> set[tuple[int, Span]]:
-    """Return the pieces of source code that define what a question wants defined, or that call what it says."""
-    called, any_use, is_named = called_in(question), is_any_use_asked(question), asked_name(question) != ""
-    wanted = set()
-    for index, source in enumerate(sources):
-        passage, spans = source.passage, [one.place for one in sentences if one.passage == index]
-        asked = defined if is_named else named_in_words(question, passage, source.language)
-        if called:
-            found = calling_spans(passage, spans, called, any_use=any_use)
-        else:
-            found = defining_spans(passage, spans, asked)
-        wanted |= {(index, span) for span in found}
-    return wanted
 
 
 def _headed(question: str, sources: Sequence[Source], sections: Sections) -> list[Sentence]:

@@ -11,7 +11,7 @@ from core.rag.analysis import analyze, date_words
 from core.rag.answering.extracts.sentence_ends import STATES
 from core.rag.answering.markers import is_in_block
 from core.rag.answering.types import Passage
-from core.rag.headings import heading_path, headings_of
+from core.rag.headings import heading_path, headings_of, without_purpose
 from core.rag.indexing.splitting.markdown import plain_title
 from core.rag.indexing.splitting.sentences import is_in_quotation
 from libs.regexes import regex
@@ -124,7 +124,7 @@ class Headings:
     def title(self) -> list[str]:
         """Return the title; none if it is that of the file."""
         path, title = PurePosixPath(self._passage.hit.path), self._passage.hit.title.strip()
-        return [title] * (title not in {"", path.name, path.stem})
+        return [without_purpose(title)] * (title not in {"", path.name, path.stem})
 
     def _outside(self) -> list[str]:
         """Return the headings above the passage, outermost first."""

@@ -10,6 +10,7 @@ from core.rag.analysis import (
     asked_words,
     file_word,
     joined_terms,
+    measured,
     option_words,
     query_terms,
 )
@@ -26,6 +27,8 @@ _OF_WORD = 0.4
 #: What also stands behind numbers. Of function words, single letters are units: 5 s, 2 t.
 _NO_UNITS = frozenset({"a", "pm"})
 
+#: What an adjective weighs that asks for a measure, beside the name of that.
+_MEASURED = 0.5
 #: What the word of a definition, or the name or number of a file, weighs beside the others (ADR 7 has measurements).
 _DEFINED = 3.0
 #: What the number of a section weighs with what is numbered ("§ 433"), beside the number alone.
@@ -45,9 +48,10 @@ def _as_words(terms: dict[str, float]) -> dict[str, float]:
 def searched_terms(query: str) -> dict[str, float]:
     """Return the words to search for, with their weights.
 
-    For "back up" also "backup", for "without a cache" also the option `--no-cache`, for "16 GB" also "16GB" and the
-    other way round, and the word of a definition. Names of files, and the numbers of sections together with what is
-    numbered, weigh more than their parts. A date is one word besides, however it is written.
+    For "back up" also "backup", for "without a cache" also the option `--no-cache`, for "How long is it?" also its
+    length, for "16 GB" also "16GB" and the other way round, and the word of a definition. Names of files, and the
+    numbers of sections together with what is numbered, weigh more than their parts. A date is one word besides,
+    however it is written.
 
     Two nouns are not joined: the joined word is rare, often by accident, and would weigh the most (on cranfield,
     recall@5 falls by 0.2 points with "highspeed" for "high speed").
@@ -59,6 +63,8 @@ def searched_terms(query: str) -> dict[str, float]:
             for term, weight in ((number + unit, 1.0), (number, _PART), (unit, _PART)):
                 terms.setdefault(term, weight)
     terms |= dict.fromkeys(option_words(query), 1.0)
+    for adjective, noun in measured(query).items():
+        terms |= {adjective: _MEASURED, noun: 1.0}
     for token in query.split():
         terms |= dict.fromkeys(file_word(token.strip(AROUND_WORDS)), _DEFINED)
     words = asked_words(query)
