@@ -6,9 +6,8 @@ from textwrap import dedent
 from typing import TYPE_CHECKING
 
 from libs.dataloader.formats.base import fenced
-from libs.dataloader.html_tables import data_rows
+from libs.dataloader.html_tables import written_table
 from libs.dataloader.html_text import BLOCKS, HEADINGS, INVISIBLE, SKIPPED, inline_text, texts_of
-from libs.dataloader.table_heads import data_table
 from libs.regexes import regex
 
 if TYPE_CHECKING:
@@ -95,12 +94,12 @@ class _Writer:
             self._code_block(node)
             return False
         if tag == "table":
-            rows = data_rows(node)
-            if rows is not None:
+            written = written_table(node)
+            if written is not None:
                 caption = node.find("caption")
                 if caption is not None and (text := inline_text(caption)):
                     self._emit(text)
-                self._emit(data_table(rows))
+                self._emit(written)
                 return False
         elif tag == "tr" and self._row is None and _is_short_row(node):
             self._row = node

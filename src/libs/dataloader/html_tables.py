@@ -5,7 +5,9 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from libs.dataloader.form_tables import field_lines, guessed_table
 from libs.dataloader.html_text import HEADINGS, inline_text
+from libs.dataloader.table_heads import data_table
 from libs.dataloader.tables import join_symbols, joined_header, rectangular
 
 if TYPE_CHECKING:
@@ -18,11 +20,58 @@ _NEARLY = 0.8
 _NAMING_COLUMNS = 2  # lists of functions may say first what each is
 
 
-def data_rows(table: HtmlElement) -> list[list[str]] | None:
+def written_table(table: HtmlElement) -> str | None:
+    """Return a table that holds data as Markdown; ``None`` if it only arranges the page.
+
+    Rows of a name and a value, such as those of the boxes of Wikipedia, become lines.
+    """
+    own = _own_rows(table)
+    rows = _data_rows(table, own)
+    if rows is None:
+        return None
+    if any(child.tag == "th" for row in own for child in row):
+        return field_lines(fields) if (fields := _named_rows(own)) else data_table(rows)
+    return guessed_table(rows, labelled=_is_set_off(own))
+
+
+def _named_rows(table_rows: list[HtmlElement]) -> list[tuple[str, str]]:
+    """Return the names and values of rows of two cells, the first a header; none if the table has other rows.
+
+    What stands over both columns, as a title or a picture does, is a name without a value.
+    """
+    fields: list[tuple[str, str]] = []
+    pairs = 0
+    for row in table_rows:
+        cells = [(cell.tag, inline_text(cell)) for cell in row.iterchildren("td", "th")]
+        if [tag for tag, _ in cells] == ["th", "td"]:
+            name, value = cells[0][1].rstrip(": "), cells[1][1]
+            fields.append((name, value) if name else (value, ""))
+            pairs += 1
+        elif len(cells) == 1:
+            fields.append((cells[0][1], ""))
+        elif cells:
+            return []
+    return [field for field in fields if any(field)] if pairs > 1 else []
+
+
+def _is_set_off(table_rows: list[HtmlElement]) -> bool:
+    """Return whether the first cell of each row is in bold letters, and no other one is."""
+    for row in table_rows:
+        first, *others = list(row.iterchildren("td"))[:2] or [row]
+        if not _is_bold(first) or any(map(_is_bold, others)):
+            return False
+    return True
+
+
+def _is_bold(cell: HtmlElement) -> bool:
+    text = inline_text(cell)
+    return text != "" and any(inline_text(node).strip(" :") == text.strip(" :") for node in cell.iter("b", "strong"))
+
+
+def _data_rows(table: HtmlElement, own: list[HtmlElement]) -> list[list[str]] | None:
     """Return the cells of a table that holds data; ``None`` if the table only arranges the page."""
     if table.get("role") in ("presentation", "none"):
         return None
-    own = _own_rows(table)
     labelled = any(child.tag == "th" for row in own for child in row)
     if not labelled and any(node is not table for node in table.iter("table", "pre", *HEADINGS)):
         return None

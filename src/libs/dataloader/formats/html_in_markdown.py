@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterable, Iterator
 from html import unescape
 
-from libs.dataloader.table_heads import data_table
 from libs.regexes import regex
 
 _OPENS = regex(r"^ {0,3}<table\b", re.MULTILINE | re.IGNORECASE)
@@ -130,7 +129,7 @@ def _plain(table: str) -> str:
         return ""
     from lxml.html import fragment_fromstring  # takes longer to import than most texts to read
 
-    from libs.dataloader.html_tables import data_rows
+    from libs.dataloader.html_tables import written_table
 
     element = fragment_fromstring(table.strip(), create_parent="div")
     if len(element) != 1 or element[0].tag != "table" or len(list(element.iter("table"))) != 1:
@@ -140,5 +139,4 @@ def _plain(table: str) -> str:
         if href and link.text_content().strip():
             link.text = f"[{link.text or ''}"
             link.tail = f"]({f'<{href}>' if _ODD.search(href) else href}){link.tail or ''}"
-    rows = data_rows(element[0])
-    return data_table(rows) if rows else ""
+    return written_table(element[0]) or ""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from libs.dataloader.form_tables import guessed_table
 from libs.dataloader.formats.archive import Archive, attribute, child, local
 from libs.dataloader.formats.base import UnreadableError, check_length, escaped, fenced, squeezed
 from libs.dataloader.formats.odf import Repeats, number
 from libs.dataloader.formats.odf_styles import Styles
 from libs.dataloader.links import LinkCollector
 from libs.dataloader.mathml import formula
-from libs.dataloader.table_heads import data_table
 from libs.dataloader.tables import join_symbols, rectangular
 from libs.dataloader.text import raised
 
@@ -261,7 +261,7 @@ class TextWriter:
             rows += [texts] * (self._repeats.of(row, "number-rows-repeated", len(texts)) if any(texts) else 1)
         rows = join_symbols(rectangular(rows))
         if len(rows) > 1 and len(rows[0]) > 1:
-            self._add(data_table(rows))
+            self._add(guessed_table(rows))
             return
         for cell in cells:  # a table around text: a frame, not data
             self.blocks(cell, depth + 1)

@@ -8,11 +8,15 @@ from typing import Any, overload
 
 from libs.dataloader.formats.base import TextBuilder
 from libs.dataloader.tables import separator_row, table_row
+from libs.regexes import regex
 
 #: A header longer than this cannot be repeated in every chunk; each value gets its name instead.
 WIDE = 400
 _YEARS = range(1900, 2101)
 _LOOKED_AT = 30
+#: Of a series with a name, or of parts of parts: ``REQ-012``, ``V3.1``, ``1.2.3``.
+_SERIES = regex(r"((?:[^\W\d_]{1,8}[-_. #]{0,2})(?=\d)|(?=(?:\d+\.){2}))\d+(?:[.-]\d+)*")
+_FEWEST_OF_SERIES = 2
 _SIGNS = "%€£¥$₹₽₩₺ "
 
 
@@ -69,15 +73,34 @@ def column_names(header: Sequence[str], width: int) -> list[str]:
 def has_header(rows: Sequence[Sequence[str]]) -> bool:
     """Return whether the first row names the columns.
 
-    It does unless it looks like all rows below it, with numbers where they have numbers.
+    It does unless it looks like all rows below it, with numbers where they have numbers, or one of a series where they
+    have others: ``V3.1`` above ``V3.2``.
     """
     if len(rows) < 2:
         return True
     first, below = rows[0], rows[1:_LOOKED_AT]
+    if any(goes_on(cell, [row[column] for row in below if column < len(row)]) for column, cell in enumerate(first)):
+        return False
     numbers = [column for column, cell in enumerate(first) if is_number(cell)]
     if not numbers or all(is_year(first[column]) for column in numbers):
         return True
-    return not all(is_number(row[column]) for row in below for column in numbers if column < len(row) and row[column])
+    values = [row[column] for row in below for column in numbers if column < len(row) and row[column]]
+    return not all(map(is_number, values)) if values else _counts(first)
+
+
+def _counts(first: Sequence[str]) -> bool:
+    """Return whether the numbers of a row count its columns: ``1``, ``2``, ``3`` behind names."""
+    numbers = [cell for cell in first if is_number(cell)]
+    return len(numbers) > 1 and all(first) and numbers == [str(place) for place in range(1, len(numbers) + 1)]
+
+
+def goes_on(cell: str, below: Sequence[str]) -> bool:
+    """Return whether several others of a series are below a cell, and nothing else."""
+    series, others = _SERIES.fullmatch(cell.strip()), [text.strip() for text in below if text.strip()]
+    if series is None or len(others) < _FEWEST_OF_SERIES or len({cell, *others}) <= len(others):
+        return False
+    found = [_SERIES.fullmatch(text) for text in others]
+    return all(one is not None and one[1] == series[1] for one in found)
 
 
 def is_year(text: str) -> bool:

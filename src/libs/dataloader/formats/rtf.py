@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+from libs.dataloader.form_tables import guessed_table
 from libs.dataloader.formats.base import Content, FileData, UnreadableError
 from libs.dataloader.formats.markdown import first_heading
 from libs.dataloader.formats.registry import Format
 from libs.dataloader.formats.rtf_fonts import with_characters
-from libs.dataloader.table_heads import data_table
 from libs.dataloader.text import clean_text
 from libs.regexes import regex
 
@@ -212,7 +212,7 @@ def _table(rows: list[list[str]]) -> str:
     """Return rows as a table; a table with one row or column is a frame around text, and becomes paragraphs."""
     rows = [row for row in rows if any(_ANY_IN_CELL.sub("", cell) for cell in row)]
     if len(rows) > 1 and max(map(len, rows)) > 1:
-        return data_table([[_ANY_IN_CELL.sub(" ", cell) for cell in row] for row in rows])
+        return guessed_table([[_ANY_IN_CELL.sub(" ", cell) for cell in row] for row in rows])
     return "\n\n".join(block for row in rows for cell in row for block in _framed(cell))
 
 

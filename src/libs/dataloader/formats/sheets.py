@@ -8,7 +8,8 @@ from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple
 
-from libs.dataloader.formats.base import Content, TextBuilder, escaped
+from libs.dataloader.form_tables import MOST_FIELDS, field_lines, fields_of
+from libs.dataloader.formats.base import Content, TextBuilder
 from libs.dataloader.formats.rows import (
     Records,
     column_names,
@@ -22,12 +23,8 @@ from libs.dataloader.formats.rows import (
 from libs.dataloader.formats.sheet_cells import Row
 from libs.dataloader.links import LinkCollector
 from libs.dataloader.tables import joined_header
-from libs.regexes import regex
 
 _SPARSE = 100
-_LONGEST_NAME = 80  # characters, of a field
-_DATE = regex(r"\d{4}-\d{2}-\d{2}(?:[T ].*)?")
-_MOST_FIELDS = 50  # more of them are data
 
 
 class Sheet(NamedTuple):
@@ -139,27 +136,11 @@ class _Writer:
 
 
 def _fields(rows: Sequence[Row]) -> str:
-    """Return a table as lines of names and values, if that is what it has in place of columns with a header.
-
-    Its first row says the name of a field and a value, or names end with a colon.
-    """
-    if not 1 < len(rows) <= _MOST_FIELDS:
+    """Return a table as lines of names and values, if that is what it has in place of columns with a header."""
+    if len(rows) > MOST_FIELDS:
         return ""
-    if any(len(row.cells) != 2 or row.columns != rows[0].columns for row in rows):
-        return ""
-    names = [row.cells[0].strip() for row in rows]
-    if len(set(names)) < len(names) or not all(map(_may_name, names)):
-        return ""
-    first = rows[0].cells[1].strip()
-    is_value = is_amount(first) or _DATE.fullmatch(first) is not None
-    if not is_value and (first.endswith(":") or 2 * sum(name.endswith(":") for name in names) <= len(names)):
-        return ""
-    lines = (f"{name.rstrip(': ')}: {' '.join(row.cells[1].split())}" for name, row in zip(names, rows, strict=True))
-    return escaped("\n".join(lines))
-
-
-def _may_name(text: str) -> bool:
-    return len(text) <= _LONGEST_NAME and not is_number(text) and _DATE.fullmatch(text) is None
+    used = _used(rows)
+    return field_lines(fields_of([row.under(used) for row in rows]))
 
 
 def _used(rows: Sequence[Row]) -> list[int]:

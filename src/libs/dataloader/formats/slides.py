@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from libs.dataloader.form_tables import guessed_table
 from libs.dataloader.formats.archive import Archive, attribute, child, children, local
 from libs.dataloader.formats.base import Content, FileData, UnreadableError, escaped, squeezed
 from libs.dataloader.formats.drawings import chart_blocks, diagram_texts
@@ -15,7 +16,6 @@ from libs.dataloader.formats.slide_comments import comment_authors, slide_commen
 from libs.dataloader.formats.slide_text import Slides
 from libs.dataloader.formats.symbols import shown
 from libs.dataloader.links import LinkCollector
-from libs.dataloader.table_heads import data_table
 from libs.dataloader.text import raised
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ class _Slide:
                     cells.append(text)
                 rows.append(cells)
             if any(any(row) for row in rows):
-                self.blocks.append(data_table(rows))
+                self.blocks.append(guessed_table(rows))
         for chart in children(data, "chart"):
             relation = self._relations.get(_relation_id(chart))
             if relation is not None and (root := self._archive.take(relation[1])) is not None:

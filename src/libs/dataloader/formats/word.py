@@ -11,6 +11,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from libs.dataloader.form_tables import guessed_table
 from libs.dataloader.formats import read_file
 from libs.dataloader.formats.archive import Archive, attribute, child, children, iter_xml, local
 from libs.dataloader.formats.base import (
@@ -146,7 +147,7 @@ class _Reader:
     def _paragraph(self, node: _Element, out: list[Block]) -> None:
         raw = self._text(node)
         properties = child(node, "pPr")
-        style = attribute(found, "val") or "" if (found := child(properties, "pStyle")) is not None else ""
+        style = _style_of(node)
         if is_code_style(self._styles.name(style)):
             out.append(Block(raw.rstrip(), "code"))
             return
@@ -206,12 +207,26 @@ class _Reader:
             if any(texts):
                 rows.append(texts)
         if len(rows) > 1 and max(map(len, rows)) > 1:
-            out.append(Block(data_table(rows)))
+            head = next(_rows(node))
+            named = child(head, "trPr", "tblHeader") is not None
+            out.append(Block(data_table(rows) if named else guessed_table(rows, labelled=self._is_labelled(node))))
             return
         self._drawings.clear()  # they are met again
         for cell in cells:  # a table around text: a frame, not data
             for inner in _content(cell):
                 self.block(inner, out)
+
+    def _is_labelled(self, table: _Element) -> bool:
+        """Return whether the first cell of each row is in bold letters, and the second one is not."""
+        for row in _rows(table):
+            cells = [found for found in _through(row) if local(found) == "tc"][:2]
+            if len(cells) < 2 or [self._is_bold_cell(cell) for cell in cells] != [True, False]:
+                return False
+        return True
+
+    def _is_bold_cell(self, cell: _Element) -> bool:
+        said = [node for node in cell.iter() if local(node) == "p" and any(node.itertext())]
+        return bool(said) and all(self._is_bold(node, _style_of(node)) for node in said)
 
     def _cell_text(self, cell: _Element) -> str:
         parts = [
@@ -300,6 +315,12 @@ def _content(node: _Element) -> Iterator[_Element]:
     for item in _through(node):
         if local(item) in _BLOCKS:
             yield item
+
+
+def _style_of(paragraph: _Element) -> str:
+    """Return the identifier of the style of a paragraph; empty if it has none of its own."""
+    found = child(child(paragraph, "pPr"), "pStyle")
+    return (attribute(found, "val") or "") if found is not None else ""
 
 
 def _rows(table: _Element) -> Iterator[_Element]:

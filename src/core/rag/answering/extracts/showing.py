@@ -21,10 +21,11 @@ INCLUDES = regex(r"\s*(?:\{\{#[a-z_]+\s[^{}\n]{1,500}\}\}|\{([*!])[^{}\n]{1,500}
 _INCLUDED = regex(r"\s*\{([*!])[ .\w/][^{}\n]{1,500}\1\}")
 #: Where a command goes on in the next line.
 _GOES_ON = regex(r"[ \t]*\\\n\s*")
-#: Tags of HTML, known by their names or attributes, and comments: ``Vec<T>`` and ``<path>`` are none.
+#: Tags of HTML, known by their names or attributes, and comments: ``Vec<T>``, ``<path>`` and a part of a name or path,
+#: as in ``<chapter>.<section>.<number>``, are none.
 _ATTRIBUTE = r"\s+[A-Za-z_:][\w:.-]*=(?:\"[^\"]*\"|'[^']*')"
 _TAG = (
-    r"<!--.*?(?:-->|\Z)|</?(?:abbr|aside|b|blockquote|br|button|center|code|d[dlt]|del|details|div|em|figcaption|figure|h[1-6r]|i|img"
+    r"<!--.*?(?:-->|\Z)|(?!(?<=[./])<\w+>[./])</?(?:abbr|aside|b|blockquote|br|button|center|code|d[dlt]|del|details|div|em|figcaption|figure|h[1-6r]|i|img"
     r"|ins|kbd|li|mark|[ou]l|p|picture|pre|section|small|span|strong|su[bp]|summary|table|tbody|t[dhr]|thead|tt)\s*/?>"
     rf"|<[A-Za-z][\w-]*(?:{_ATTRIBUTE})+(?:\s+[A-Za-z][\w-]*)*\s*/?>"
     # What closes anything, and components of MDX: a placeholder in capitals, or a type behind its name, is none.

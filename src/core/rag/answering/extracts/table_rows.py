@@ -16,6 +16,8 @@ from libs.regexes import regex
 _RULE = frozenset("|-: \t")
 #: Links, tags and characters by name; other markup is no part of the words.
 _MARKUP = regex(r"[\[<&]")
+#: What readers call a column without a name.
+_NO_NAME = regex(r"column_\d+(?:_\d+)?")
 _COLUMNS = regex(
     r"\b(?:what|which)(?: \w+){0,3} (?:columns?|fields?|variables?|features?|attributes?)\b"
     r"|\bwelche(?: \w+){0,2} (?:Spalten|Felder|Variablen|Merkmale)\b"
@@ -67,9 +69,13 @@ def with_head(text: str, start: int, end: int, head: str = "") -> str:
         return " | ".join(filter(None, row_cells(_line(text, start))))
     above, cells = row_at(text, start, head)
     named = zip_longest(row_cells(above), cells, fillvalue="") if cells else ()
-    return (
-        " | ".join(f"{name.rstrip(':')}: {cell}" if name else cell for name, cell in named if cell) or text[start:end]
-    )
+    said = (f"{name.rstrip(':')}: {cell}" if _is_name(name) else cell for name, cell in named if cell)
+    return " | ".join(said) or text[start:end]
+
+
+def _is_name(name: str) -> bool:
+    """Return whether a cell of a head is a name that the table has itself for a column."""
+    return name != "" and _NO_NAME.fullmatch(name) is None
 
 
 def row_at(text: str, start: int, head: str = "") -> tuple[str, list[str]]:
