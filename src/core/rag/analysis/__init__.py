@@ -28,7 +28,7 @@ from core.rag.analysis.numbered import (
 )
 
 #: Raised whenever the same text gives other words, so that documents are analysed again.
-ANALYSIS_VERSION = 14
+ANALYSIS_VERSION = 15
 
 __all__ = [
     "ANALYSIS_VERSION",

@@ -130,9 +130,13 @@ _KIND: Final = regex(rf"(?:{_KINDS})\s+(.+)|(.+?)[\s-]+(?:{_KINDS})", re.IGNOREC
 _CODE_NAME: Final = regex(
     r"(?<![\w.])(?:\w+(?:_|::|\.|(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]))\w[\w.:]*|\w+(?=\())(?:\(\))?"
 )
+#: A name of a header, an attribute or a field of a protocol: ``Called-Station-Id``.
+_HEADER_NAME: Final = regex(r"(?<![\w.-])[A-Z][A-Za-z]*\d*(?:-[A-Z][A-Za-z]*\d*)+(?![\w-])")
+_HOLDS: Final = "(?:contain|hold|store|specify|indicate|identify|control|represent|define)"
+_ASKS_OF_HEADER: Final = regex(rf"\s*what (?:does|do) (.+?) {_HOLDS}\s*[?.!]*\s*", re.IGNORECASE)
 #: What a question says of such a name that asks for its definition, too.
 _ASKS_OF_CODE: Final = regex(
-    r"\s*(?:what (?:does|do) (.+?) (?:return|raise|throw|contain|take|accept)"
+    rf"\s*(?:what (?:does|do) (.+?) (?:return|raise|throw|take|accept|{_HOLDS})"
     r"|how (?:does|do|is|are) (.+?) (?:work|implemented))\s*[?.!]*\s*",
     re.IGNORECASE,
 )
@@ -238,6 +242,8 @@ def asked_name(question: str) -> str:
         asks = _ASKS.fullmatch(asked)
         if asks is None and _CODE_NAME.search(question) is not None:
             asks = _ASKS_OF_CODE.fullmatch(asked)
+        if asks is None and _HEADER_NAME.search(question) is not None:
+            asks = _ASKS_OF_HEADER.fullmatch(asked)
         if name := next((part for part in asks.groups() if part), "") if asks else "":
             return (name + of_place).rstrip(" \t?.!")
     return ""

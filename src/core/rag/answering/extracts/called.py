@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Sequence, Set
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from core.rag.analysis import analyze, asked_name, asked_numbers, heading_numbers, without_number
 from core.rag.analysis.filler_phrases import without_asking
@@ -14,8 +15,13 @@ from core.rag.answering.types import Passage
 from core.rag.headings import headings_of, last_heading, without_distinction
 from libs.regexes import regex
 
+if TYPE_CHECKING:
+    from core.rag.answering.extracts.sentence import Sentence
+
 #: Words of so many letters are alike if one begins with the other.
 _LONG = 5
+#: Shorter ones are labels.
+_FEWEST_WORDS = 5
 #: What a question quotes.
 _QUOTED = regex(r"[\"“”„«»「『`]([^\"“”„«»「」『』`\n]{3,200})[\"“”«»」』`]")
 
@@ -75,6 +81,39 @@ def entitled(question: str, sources: Sequence[Source]) -> list[bool]:
         shared.append(1 + len(source.names & asked) if has_number else 0)
     most = max(shared, default=0)
     return [by_name or 0 < share == most for by_name, share in zip(called, shared, strict=True)]
+
+
+def explaining(names: Sequence[str], sources: Sequence[Source], sentences: Sequence[Sentence]) -> set[int]:
+    """Return the numbers of the sentences that begin a section which is called what is to be explained.
+
+    They say what it is without its name: below "5.29. Termination-Action", "This attribute indicates what to do then."
+
+    Args:
+        names: What is to be explained may be called so.
+        sources: The passages.
+        sentences: Their sentences, in the order of their texts.
+    """
+    found: set[int] = set()
+    seen: set[int] = set()
+    for number, one in enumerate(sentences):
+        source = sources[one.passage]
+        if one.passage in seen or len(one.text.split()) < _FEWEST_WORDS:
+            continue
+        seen.add(one.passage)
+        name = without_number(last_heading(source.passage.hit.heading))
+        own = set(analyze(name, source.language))
+        if (
+            own
+            and name in source.text[: one.place.start]
+            and own in [set(analyze(it, source.language)) for it in names]
+        ):
+            found.add(number)
+    return found
+
+
+def is_number_of(one: Sentence, wanted: Set[str]) -> bool:
+    """Return whether a sentence only says which number has what is asked about: "29 for Termination-Action."."""
+    return not one.words.isdisjoint(wanted) and all(map(str.isdecimal, one.words - wanted))
 
 
 def _has_run(words: Sequence[str], run: Sequence[str]) -> bool:

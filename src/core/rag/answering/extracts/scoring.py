@@ -22,7 +22,7 @@ from core.rag.analysis.joined_words import Together
 from core.rag.analysis.language import question_language
 from core.rag.answering.extracts.announced import announces
 from core.rag.answering.extracts.blocks import as_cell, made_by
-from core.rag.answering.extracts.called import Source, entitled, has_alike, names_not_asked
+from core.rag.answering.extracts.called import Source, entitled, explaining, has_alike, is_number_of, names_not_asked
 from core.rag.answering.extracts.code_spans import Span
 from core.rag.answering.extracts.constants import asks_for_value, is_constant
 from core.rag.answering.extracts.defining import wanted_of_code
@@ -196,6 +196,7 @@ def _rated(
     of_columns = asks_for_columns(question)
     of_heading, of_time, of_imports = asks_for_heading(question), asks_when(question), asks_for_imports(question)
     of_way, of_value = asks_how_to(question), asks_for_value(question)
+    explained = explaining(names, sources, sentences) if names else set()
     entries = Entries(question, sources, sentences, of_way=of_way)
     rows = named_rows(question, sources, sentences, wanted)
     places = [(sources[one.passage], one.place) for one in sentences]
@@ -203,14 +204,15 @@ def _rated(
     settings = named_settings(places, [one.words for one in sentences], set() if any(is_entitled) else wanted)
     spoken = sayings(question, sources, sentences, wanted)
     rated = []
-    for one, meant, row, line, setting, saying in zip(sentences, alike, rows, lines, settings, spoken, strict=True):
+    told = zip(sentences, alike, rows, lines, settings, spoken, strict=True)
+    for number, (one, meant, row, line, setting, saying) in enumerate(told):
         source, hit = sources[one.passage], sources[one.passage].passage.hit
         last = not source.text[one.place.end :].strip()
         points = one.place.said and only_points(question, one.text, last=last)
         constant = not one.place.said and hit.is_code and len(one.words & wanted) > 1
         constant = constant and is_constant(source.text, one.place.start)
         part = substance(question, one.text, last=last) if one.place.said else 1.0 if setting or constant else statement
-        if not one.place.said and not of_imports and is_import(one.text):
+        if (not one.place.said and not of_imports and is_import(one.text)) or (names and is_number_of(one, wanted)):
             part *= LITTLE
         own = weights[one.passage]
         asked = math.fsum(own[term] for term in (one.words | saying.by) & own.keys()) / totals[one.passage]
@@ -219,7 +221,9 @@ def _rated(
         of_section, answers = sections.share(one.passage, one.place), sections.answers(one.passage, one.place)
         answers = max(answers, saying.answers)
         is_called = sections.nearness(one.passage, one.place) if is_entitled[one.passage] else 0.0
-        if one.place.said and (entitled_to := max(of_section, is_called, answers)):
+        if number in explained:
+            asked = 1.0
+        elif one.place.said and (entitled_to := max(of_section, is_called, answers)):
             asked = max(asked, entitled_to * (1.0 - _GIVEN) + _GIVEN * asked)
         if line := line or row.record or setting:  # what is above it, or a record is called, is as good as said in it
             full = {term: value / (_GIVEN if term in source.names else 1.0) for term, value in own.items()}
@@ -237,7 +241,7 @@ def _rated(
             part *= _BESIDE
         if (one.passage, one.place) in of_code:
             score, part = score + _DEFINES, 1.0
-        elif names and not defined.isdisjoint(defined_words(one.text, *names)):
+        elif number in explained or (names and not defined.isdisjoint(defined_words(one.text, *names))):
             score += _DEFINES
         entry = entries.name(one)
         is_of_kind = (
