@@ -22,12 +22,26 @@ _NUMBER = regex(r"\d{1,9}")
 _OF_PAGE = regex(
     r"(?:\A|(?<![:\s])[ \t]{2,}|\bpage |\bp\. ?)\W{0,3}\d+\W{0,3}\Z|\A\W{0,3}\d+\W{0,3}[ \t]{2,}", re.IGNORECASE
 )
+#: The foot and the head of a page of an RFC or an Internet-Draft, which always has a title of its own.
+_PAGE_FOOT = regex(r"[^\n]*(?:\s{3}|\t)\[Page (?:\d{1,4}|[ivxl]{1,7})\]\s*")
+_PAGE_HEAD = regex(r"(?:RFC \d{1,5}|INTERNET[- ]DRAFT|Internet[- ]Draft)\s{3,}\S.*\s{3,}\S.*\d{4}\s*")
+_FEWEST_FEET = 3
 _NEAR = 2  # pages without a number may stand before the first one
 
 
 def is_printed(pages: Sequence[str]) -> bool:
     """Return whether form feeds are between pages."""
     return all(page.count("\n") <= _LONGEST_PAGE for page in pages)
+
+
+def pages_by_feet(text: str) -> list[str]:
+    """Return the pages of a text without form feeds in which lines like ``Mill    [Page 7]`` end them; else none."""
+    pages: list[list[str]] = [[]]
+    for line in text.split("\n"):
+        pages[-1].append(line)
+        if _PAGE_FOOT.fullmatch(line):
+            pages.append([])
+    return ["\n".join(page) for page in pages] if len(pages) > _FEWEST_FEET else []
 
 
 def content_of(pages: Sequence[str]) -> Content:
@@ -46,6 +60,7 @@ def content_of(pages: Sequence[str]) -> Content:
         left_out = {
             i for i in found if times[lines[i].strip()] > 1 or not _has_own_number(lines[i].strip(), number + 1)
         }
+        left_out |= {i for i, line in enumerate(lines) if _PAGE_FOOT.fullmatch(line) or _PAGE_HEAD.fullmatch(line)}
         kept = "\n".join(line.rstrip() for index, line in enumerate(lines) if index not in left_out).strip("\n")
         if not kept.strip():
             continue

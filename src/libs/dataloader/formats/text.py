@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from libs.dataloader.formats.base import Content, FileData
 from libs.dataloader.formats.chat_logs import read_log
 from libs.dataloader.formats.gutenberg import read_book
 from libs.dataloader.formats.program_logs import read_program_log
 from libs.dataloader.formats.registry import Format
+from libs.dataloader.formats.rfc import front_matter
 
 
 def read(file: FileData, _kind: Format) -> Content:
@@ -15,10 +18,14 @@ def read(file: FileData, _kind: Format) -> Content:
     Printed pages are joined, without what runs along their heads and feet. Books of Project Gutenberg have no licence.
     """
     pages = file.pages() if b"\f" in file.data else []
-    if len(pages) > 1:
+    if len(pages) > 1 or b"[Page " in file.data:
         from libs.dataloader.formats import printed
 
-        if printed.is_printed(pages):
-            return printed.content_of(pages)
+        pages = pages if len(pages) > 1 else printed.pages_by_feet(file.text())
+        if pages and printed.is_printed(pages):
+            content = printed.content_of(pages)
+            title, metadata = front_matter(content.text)
+            return replace(content, title=title or content.title, metadata=content.metadata | metadata)
     text = file.text()
-    return read_book(text) or read_log(text) or read_program_log(text) or Content(text)
+    title, metadata = front_matter(text)
+    return read_book(text) or read_log(text) or read_program_log(text) or Content(text, "text", title, metadata)

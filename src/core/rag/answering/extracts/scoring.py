@@ -82,6 +82,8 @@ _MEANING = 0.7
 _OF_KIND = 0.25
 #: that it says what something is, if that is asked,
 _DEFINES = 0.5
+#: that it begins a section that is called so, and explains it without its name,
+_EXPLAINS = 0.75
 #: that it is the heading of steps, if a way to do something is asked,
 _STEPS = 0.5
 #: that it is in a section that is there for what is asked, of a passage that is about the rest of the question,
@@ -241,7 +243,9 @@ def _rated(
             part *= _BESIDE
         if (one.passage, one.place) in of_code:
             score, part = score + _DEFINES, 1.0
-        elif number in explained or (names and not defined.isdisjoint(defined_words(one.text, *names))):
+        elif number in explained:
+            score += _EXPLAINS
+        elif names and not defined.isdisjoint(defined_words(one.text, *names)):
             score += _DEFINES
         entry = entries.name(one)
         is_of_kind = (
