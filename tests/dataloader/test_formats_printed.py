@@ -36,7 +36,7 @@ def test_pages_are_places_and_what_runs_along_them_is_left_out() -> None:
         (2, "Weirs                         Handbook                     May 2000"),
         *((number, f"   All about {word}.") for number, word in enumerate(WORDS[1:], 3)),
     ]
-    assert document.content.count("[Page") == 1
+    assert "[Page" not in document.content
     assert document.title == "The Weir Handbook"
     assert "\f" not in document.content
 

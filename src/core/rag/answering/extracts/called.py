@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 #: Words of so many letters are alike if one begins with the other.
 _LONG = 5
+#: What a number stands for.
+_NUMBER_OF = regex(r"\W*\d+\s+(?:for|is|means)\b", re.IGNORECASE)
 #: Shorter ones are labels.
 _FEWEST_WORDS = 5
 #: What a question quotes.
@@ -97,23 +99,22 @@ def explaining(names: Sequence[str], sources: Sequence[Source], sentences: Seque
     seen: set[int] = set()
     for number, one in enumerate(sentences):
         source = sources[one.passage]
+        if source.passage.hit.metadata.get("speaker"):  # below "Ida", or a topic, people say anything
+            continue
         if one.passage in seen or len(one.text.split()) < _FEWEST_WORDS:
             continue
         seen.add(one.passage)
         name = without_number(last_heading(source.passage.hit.heading))
-        own = set(analyze(name, source.language))
-        if (
-            own
-            and name in source.text[: one.place.start]
-            and own in [set(analyze(it, source.language)) for it in names]
-        ):
+        own, asked = set(analyze(name, source.language)), [set(analyze(known, source.language)) for known in names]
+        is_called = own in asked and len(asked[0] - source.names) <= 1  # "the Class attribute" below "Class"
+        if own and is_called and one.place.said and name in source.text[: one.place.start]:
             found.add(number)
     return found
 
 
 def is_number_of(one: Sentence, wanted: Set[str]) -> bool:
     """Return whether a sentence only says which number has what is asked about: "29 for Termination-Action."."""
-    return not one.words.isdisjoint(wanted) and all(map(str.isdecimal, one.words - wanted))
+    return _NUMBER_OF.match(one.text) is not None and all(map(str.isdecimal, one.words - wanted))
 
 
 def _has_run(words: Sequence[str], run: Sequence[str]) -> bool:
