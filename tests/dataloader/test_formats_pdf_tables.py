@@ -373,3 +373,20 @@ def test_on_a_page_with_very_many_paths_no_table_is_looked_for(kind: str) -> Non
     content = convert("a.pdf", sheet.file()).content
     assert "|" not in content
     assert "Oxford 912 162,100" in content
+
+
+def test_a_form_is_lines_also_where_it_goes_on() -> None:
+    rows = [["Supplier", "Molen B.V."], ["Contact person", "Pieter"], ["Phone", "+31 10 555 01 01"]]
+    more = [["Sails", "six weeks"], ["Gears", "two years"]]
+    sheet = Sheet()
+    sheet.write("The suppliers")
+    sheet.table(rows, [120, 200])
+    sheet.turn()
+    sheet.table(more, [120, 200])
+    content = convert("a.pdf", sheet.file()).content
+    assert tables(content) == []
+    assert "Supplier: Molen B.V.\nContact person: Pieter\nPhone: +31 10 555 01 01" in content
+    assert "Sails: six weeks\nGears: two years" in content
+    sheet = Sheet()
+    sheet.table(more, [120, 200])
+    assert tables(convert("a.pdf", sheet.file()).content) == [more]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from libs.dataloader.form_tables import field_lines, fields_of
 from libs.dataloader.formats.pdf_shapes import is_amount
 from libs.dataloader.tables import markdown_table
 from libs.regexes import regex
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 _DIGITS = regex(r"\d+")
 _SAME_PLACE = 3.0  # points
+_OF_FIELD = 2  # columns
 
 
 def tables_of(pages: Sequence[Sequence[Line]], running: Mapping[int, Collection[int]]) -> dict[Table, str]:
@@ -26,6 +28,7 @@ def tables_of(pages: Sequence[Sequence[Line]], running: Mapping[int, Collection[
     found: dict[Table, str] = {}
     last: Table | None = None  # at the end of the page before
     names: list[str] = []
+    form: list[Sequence[str]] = []  # the rows of one, which may go on
     amounts: list[int] = []
     for number, lines in enumerate(pages):
         shown = [line for index, line in enumerate(lines) if line.text and index not in running.get(number, ())]
@@ -39,6 +42,13 @@ def tables_of(pages: Sequence[Sequence[Line]], running: Mapping[int, Collection[
                 continue
             goes_on = last is not None and table is first and _are_alike(last, table)
             rows = table.parts[0].rows
+            begun = form if goes_on else []
+            fields = fields_of([*begun, *rows])[len(begun) :] if len(table.parts) == 1 else []
+            if fields:
+                form, names = ([*begun, *rows] if len(rows[0]) == _OF_FIELD else []), []
+                found[table] = "\n\n".join(filter(None, (table.parts[0].caption, field_lines(fields))))
+                continue
+            form = []
             if goes_on and len(names) == len(rows[0]) and _is_body(rows[0], names, amounts):
                 rows = [names, *rows]
             else:
