@@ -10,6 +10,7 @@ from libs.dataloader.table_heads import data_table
 from libs.dataloader.tables import markdown_table, rectangular
 from libs.regexes import regex
 
+_OF_FIELD = 2  # columns
 #: More of them are data.
 MOST_FIELDS = 50
 _LONGEST_NAME = 80  # characters, of a field
@@ -36,8 +37,8 @@ _FIELD = regex(
     r"(?:[\w-]+ ){0,2}(?:names?|titles?|dates?|address(?:es)?|e-?mail|phone|telephone|mobile|fax|persons?|contacts?"
     r"|numbers?|no\.?|nr\.?|id|code|ref(?:erence|\.)?|time|by|until|to|status|ratings?|level|amount|total|price|cost|fee"
     r"|rate|budget|terms|period|version|revision|manager|supervisor|owner|officer|department|division|company"
-    r"|organi[sz]ation|location|place|site|ur[il]|link|type|category|size|weight|height|width|depth|length|power|voltage|capacity"
-    r"|speed|temperature)(?: (?:of \w+|\((?:s|es|\w{1,12})\)))?"
+    r"|organi[sz]ation|location|place|site|ur[il]|link|type|category|size|weight|height|width|depth|length|power"
+    r"|voltage|capacity|speed|temperature)(?: (?:of \w+|\((?:s|es|\w{1,12})\)))?"
     r"|surname|initials|subject|birthday|age|gender|sex|nationality|languages?|street|city|town|state|country"
     r"|(?:post(?:al)?|zip) ?code|venue|room|url|unit|employer|position|role|grade|salary|occupation|profession"
     r"|experience|education|qualifications?|skills|edition|authors?|editor|publisher|isbn|doi|creator|classification"
@@ -94,9 +95,9 @@ def fields_of(rows: Sequence[Sequence[str]], *, labelled: bool = False) -> list[
         labelled: Whether the cells of the first column alone are set off, as in bold letters.
     """
     width = len(rows[0]) if rows else 0
-    if not width or width % 2 or len(rows) < 2 or len(rows) * width > 2 * MOST_FIELDS:
+    if not width or width % _OF_FIELD or len(rows) < 2 or len(rows) * width > 2 * MOST_FIELDS:
         return []
-    pairs = [(row[place].strip(), row[place + 1].strip()) for row in rows for place in range(0, width, 2)]
+    pairs = [(row[place].strip(), row[place + 1].strip()) for row in rows for place in range(0, width, _OF_FIELD)]
     fields = [(name, value) for name, value in pairs if name or value]
     names, values = [name for name, _ in fields], [cell.strip() for cell in rows[0][1::2]]
     if len({*names}) < len(names) or not all(map(_may_name, names)) or not any(value for _, value in fields):
@@ -107,8 +108,8 @@ def fields_of(rows: Sequence[Sequence[str]], *, labelled: bool = False) -> list[
         is_form = False
     else:
         kinds = {_kind(value) for _, value in fields if value}
-        is_mixed = width == 2 and (_kind(values[0]) != _TEXT or len(kinds) >= _FEWEST_KINDS)
-        is_form = labelled or is_mixed or _are_usual(names)
+        is_mixed = labelled or _kind(values[0]) != _TEXT or len(kinds) >= _FEWEST_KINDS
+        is_form = (is_mixed and width == _OF_FIELD) or _are_usual(names)
     if not is_form:
         return []
     return [(name.rstrip(": ") if value else name, " ".join(value.split())) for name, value in fields]
@@ -152,7 +153,9 @@ def _kind(text: str) -> int:
 def _may_head(text: str) -> bool:
     """Return whether a text may be the name of a column of values."""
     bare = text.rstrip(": ").casefold()
-    return any(pattern.fullmatch(bare) is not None for pattern in (_FIELD, _NAMES_VALUES))
+    return len(bare) <= _LONGEST_NAME and any(
+        pattern.fullmatch(bare) is not None for pattern in (_FIELD, _NAMES_VALUES)
+    )
 
 
 def _are_usual(names: Sequence[str]) -> bool:

@@ -26,6 +26,7 @@ _OF_PAGE = regex(
 _PAGE_FOOT = regex(r"[^\n]*(?:\s{3}|\t)\[Page (?:\d{1,4}|[ivxl]{1,7})\]\s*")
 _PAGE_HEAD = regex(r"(?:RFC \d{1,5}|INTERNET[- ]DRAFT|Internet[- ]Draft)\s{3,}\S.*\s{3,}\S.*\d{4}\s*")
 _FEWEST_FEET = 3
+_LONGEST_LINE = 200
 _NEAR = 2  # pages without a number may stand before the first one
 
 
@@ -39,9 +40,14 @@ def pages_by_feet(text: str) -> list[str]:
     pages: list[list[str]] = [[]]
     for line in text.split("\n"):
         pages[-1].append(line)
-        if _PAGE_FOOT.fullmatch(line):
+        if len(line) <= _LONGEST_LINE and _PAGE_FOOT.fullmatch(line):
             pages.append([])
     return ["\n".join(page) for page in pages] if len(pages) > _FEWEST_FEET else []
+
+
+def _is_of_standard(line: str) -> bool:
+    """Return whether a line is the foot or the head of a page of an RFC or an Internet-Draft."""
+    return len(line) <= _LONGEST_LINE and any(pattern.fullmatch(line) for pattern in (_PAGE_FOOT, _PAGE_HEAD))
 
 
 def content_of(pages: Sequence[str]) -> Content:
@@ -60,7 +66,7 @@ def content_of(pages: Sequence[str]) -> Content:
         left_out = {
             i for i in found if times[lines[i].strip()] > 1 or not _has_own_number(lines[i].strip(), number + 1)
         }
-        left_out |= {i for i, line in enumerate(lines) if _PAGE_FOOT.fullmatch(line) or _PAGE_HEAD.fullmatch(line)}
+        left_out |= {i for i, line in enumerate(lines) if _is_of_standard(line)}
         kept = "\n".join(line.rstrip() for index, line in enumerate(lines) if index not in left_out).strip("\n")
         if not kept.strip():
             continue

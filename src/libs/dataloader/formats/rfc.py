@@ -59,6 +59,6 @@ def front_matter(text: str) -> tuple[str | None, dict[str, Any]]:
         told = [f"RFC {number}" for number in _DIGITS.findall(value)] if is_list else value
         if told:
             found[name.casefold()] = told
-    below = _TITLE.match(text, head.end())
+    below = _TITLE.match(text[: 2 * _BEGINNING], head.end())
     title = _FILE.sub("", " ".join(below[1].split())) if below is not None and not _NO_TITLE.match(below[1]) else ""
     return title[:500] or None, found

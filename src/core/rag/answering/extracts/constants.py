@@ -37,10 +37,25 @@ _ASKS: Final = regex(
     re.IGNORECASE,
 )
 
+_ASKS_FOR_DEFAULT: Final = regex(r"\W*(?:what|which|is|are|does|do)\b.*\bdefaults?\b", re.IGNORECASE)
+_SAYS_DEFAULT: Final = regex(
+    r"\bdefaults?(?: (?:value|setting|size|port|behaviou?r))?(?: (?:is|are|to)\b|:\s)", re.IGNORECASE
+)
+
 
 def asks_for_value(question: str) -> bool:
     """Return whether a question asks for what a constant may have: a default, a limit, a number."""
     return _ASKS.search(question) is not None
+
+
+def says_default(question: str, text: str) -> bool:
+    """Return whether a sentence says what the default is that a question asks for: "It defaults to 5.".
+
+    Example:
+        >>> says_default("What is the default of depth?", "The default is 2."), says_default("How deep?", "It is 2.")
+        (True, False)
+    """
+    return _ASKS_FOR_DEFAULT.match(question) is not None and _SAYS_DEFAULT.search(text) is not None
 
 
 def is_constant(text: str, start: int) -> bool:

@@ -145,7 +145,8 @@ class Entries:
         opens = (one.passage, one.place) in self._openings
         if not (opens or says_what or self._asked_for or len(one.text) <= SHORT or _is_row(source, start)):
             return ""
-        above, title = source.headings.above(start), source.headings.title()
+        term = source.headings.term(start)
+        above, title = [term] * bool(term) + source.headings.above(start), source.headings.title()
         if hit.title.strip() and not title:
             is_option = above != [] and _IS_OPTION.match(_bare(above[0])) is not None
             if is_option or self._asked_for or (opens and (says_what or self._answers)):

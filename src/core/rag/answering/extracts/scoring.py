@@ -24,7 +24,7 @@ from core.rag.answering.extracts.announced import announces
 from core.rag.answering.extracts.blocks import as_cell, made_by
 from core.rag.answering.extracts.called import Source, entitled, explaining, has_alike, is_number_of, names_not_asked
 from core.rag.answering.extracts.code_spans import Span
-from core.rag.answering.extracts.constants import asks_for_value, is_constant
+from core.rag.answering.extracts.constants import asks_for_value, is_constant, says_default
 from core.rag.answering.extracts.defining import wanted_of_code
 from core.rag.answering.extracts.entries import Entries, entry_with, without_asked_kind
 from core.rag.answering.extracts.headed import (
@@ -76,6 +76,8 @@ _GIVEN = 0.2
 _PEOPLE = 0.7
 #: What a word counts that was said before the question.
 _EARLIER = 0.3
+#: what a word counts of the term that a definition explains, in its later sentences,
+_TERM = 0.8
 #: What the likeness counts beside the words.
 _MEANING = 0.7
 #: What it adds that a sentence has the kind of thing that the question asks for,
@@ -219,6 +221,8 @@ def _rated(
         own = weights[one.passage]
         asked = math.fsum(own[term] for term in (one.words | saying.by) & own.keys()) / totals[one.passage]
         of_people = words_of_people(hit, one.place, source.language) - one.words - saying.by
+        explained_term = frozenset(analyze(source.headings.term(one.place.start), source.language)) - one.words
+        asked += _TERM * math.fsum(own[term] for term in explained_term & own.keys()) / totals[one.passage]
         asked += _PEOPLE * math.fsum(own[term] for term in of_people & own.keys()) / totals[one.passage]
         of_section, answers = sections.share(one.passage, one.place), sections.answers(one.passage, one.place)
         answers = max(answers, saying.answers)
@@ -252,7 +256,7 @@ def _rated(
             (kind is not None and kind(one.text))
             or entries.is_answer(one, entry)
             or (of_way and shows_code(source.passage, one.place))
-            or (of_value and constant)
+            or (of_value and (constant or says_default(question, one.text)))
             or (of_columns and is_head(source.text, one.place.start))
         )
         path = source.headings.path(one.place.start) if of_heading else ""

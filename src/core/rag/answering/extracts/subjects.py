@@ -16,6 +16,7 @@ from core.rag.indexing.splitting.markdown import plain_title
 from core.rag.indexing.splitting.sentences import is_in_quotation
 from libs.regexes import regex
 
+_LONGEST_TERM = 100
 _HEADING = regex(r"^[ \t]{0,3}(#{1,6})[ \t]+([^\n]*?)[ \t#]*$", re.MULTILINE)
 
 #: Questions that a heading answers: who wrote what stands below it, in which version, chapter or document it stands.
@@ -118,8 +119,20 @@ class Headings:
         return is_in_quotation(self._passage.hit.content, start)
 
     def _above(self, start: int) -> list[str]:
-        """Return the headings above a place, innermost first; the title, if it is not that of the file, for none."""
-        return (self._above_within(start) or self._outside())[::-1] or self.title()
+        """Return the headings above a place, innermost first; the title, if it is not that of the file, for none.
+
+        What a definition explains is above its later sentences.
+        """
+        term = self.term(start)
+        return [term] * bool(term) + ((self._above_within(start) or self._outside())[::-1] or self.title())
+
+    def term(self, start: int) -> str:
+        """Return what the definition explains that a place is in: ``--depth`` above ": How deep. The default is 2."."""
+        text = self._passage.hit.content
+        begin = text.rfind("\n\n", 0, start) + 2 if "\n: " in text else start
+        lines = text[begin:start].split("\n")
+        place = next((at for at, line in enumerate(lines) if line.startswith(": ")), 0)
+        return plain_title(", ".join(map(str.strip, lines[:place])), atx=False)[:_LONGEST_TERM] if place else ""
 
     def title(self) -> list[str]:
         """Return the title; none if it is that of the file."""
