@@ -92,6 +92,11 @@ def test_feet_of_pages_without_form_feeds() -> None:
             "The No-Wind Control",
             {"author": ["K. Mill"], "created": "2026-05-14", "intended category": "Experimental"},
         ),
+        (
+            "Network Working Group          K. Mill\nInternet-Draft     30 February 2026\n\nStatus of this Memo\n",
+            None,
+            {"author": ["K. Mill"], "created": "2026-02-30"},
+        ),
         ("Network Working Group\n\nWe meet in May 2026.\n", None, {}),
         ("Internet access at the mill\nis slow.   May 2026\n\nWhy?\n", None, {}),
     ],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime
 from typing import Any
 
 from libs.regexes import regex
@@ -29,9 +28,9 @@ _PERSON = regex(
     r"(?:, Ed(?:itor|\.)?)?[ \t]*$",
     re.MULTILINE,
 )
+_MONTHS = "January February March April May June July August September October November December".split()
 _DATE = regex(
-    r"\s{3}(?:(\d{1,2}) )?(January|February|March|April|May|June|July|August|September|October|November|December)"
-    r"(?: (\d{1,2}),)? (\d{4})[ \t]*$",
+    rf"\s{{3}}(?:(\d{{1,2}}) )?({'|'.join(_MONTHS)})(?: (\d{{1,2}}),)? (\d{{4}})[ \t]*$",
     re.MULTILINE,
 )
 
@@ -52,8 +51,8 @@ def front_matter(text: str) -> tuple[str | None, dict[str, Any]]:
         found["author"] = authors
     if (dated := _DATE.search(head[0])) is not None:
         day, month, other_day, year = dated.groups()
-        written = datetime.strptime(f"{year} {month} {day or other_day or 1}", "%Y %B %d")
-        found["created"] = f"{written:%Y-%m-%d}" if day or other_day else f"{written:%Y-%m}"
+        written = f"{year}-{_MONTHS.index(month) + 1:02}"
+        found["created"] = f"{written}-{int(day or other_day):02}" if day or other_day else written
     for name, value in _FIELD.findall(head[0]):
         is_list = name.casefold() in ("obsoletes", "updates")
         told = [f"RFC {number}" for number in _DIGITS.findall(value)] if is_list else value

@@ -17,6 +17,7 @@ from core.rag.answering.extracts.items import SHORT
 from core.rag.answering.extracts.record_rows import MESSAGE
 from core.rag.answering.extracts.table_rows import is_row
 from core.rag.answering.markers import is_in_block, replace_markers
+from core.rag.headings import without_purpose
 from libs.regexes import regex
 
 if TYPE_CHECKING:
@@ -130,7 +131,7 @@ class Entries:
             if heading is None and source.passage.hit.start_char > 0:
                 continue
             above = source.headings.above(start)
-            if above and _IS_NAME.fullmatch(above[0]) is not None and _SAYS_PURPOSE.search(one.text) is not None:
+            if above and _IS_NAME.fullmatch(above[0]) is not None and _says_purpose(source, one.text):
                 self._purposes.add((one.passage, one.place))
             if not above or is_entry(above[0]) or _TELLING.fullmatch(above[0]):
                 self._openings.add((one.passage, one.place))
@@ -181,6 +182,12 @@ class Entries:
     def _begins_so(self, one: Sentence) -> bool:
         begins = one.text.split(maxsplit=1)[:1]
         return not self._verbs.isdisjoint(analyze("".join(begins), self._sources[one.passage].language))
+
+
+def _says_purpose(source: Source, text: str) -> bool:
+    """Return whether a sentence of a page of a manual has names and, behind a dash, what they are for."""
+    title = without_purpose(source.passage.hit.title)
+    return _SECTION_OF_MANUAL.search(title) is not None and _SAYS_PURPOSE.search(text) is not None
 
 
 def asks_for_entry(question: str) -> bool:
