@@ -13,6 +13,7 @@ from core.rag.memory.anonymizing import Anonymizer
 from core.rag.retrieval.excerpt import excerpt
 from core.rag.retrieval.referents import referents
 from core.rag.retrieval.wording.terms import searched_terms
+from libs.dataloader.form_tables import guessed_table
 from libs.dataloader.formats import FileData, UnreadableError, read_document
 from tests.growth import check_growth
 
@@ -48,6 +49,30 @@ def test_files_are_read_in_linear_time(name: str, unit: str, size: int) -> None:
             read_document(FileData(name, f"words {unit * size} words".encode(), f"file:///{name}"))
 
     check_growth(read, size)
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "unit"),
+    [
+        ("a.txt", "Network Working Group\nRequest for Comments: 1\n\n", "a   "),
+        ("a.txt", "[Page 1]\nRFC 1   ", "   a"),
+        ("a.txt", "", "a   [Page 1]\n"),
+        ("a.md", "# a(1)\n\n## NAME\n\n", "a -"),
+        ("a.2", ".so ", '\\" a\n'),
+    ],
+)
+def test_standards_and_manuals_are_read_in_linear_time(name: str, before: str, unit: str) -> None:
+    def read(size: int) -> None:
+        with contextlib.suppress(UnreadableError):
+            read_document(FileData(name, f"{before}{unit * size}".encode(), f"file:///{name}"))
+
+    check_growth(read, 20_000)
+
+
+@pytest.mark.parametrize("unit", ["a", "1", "1 ", "a: ", "notes ", "12-"])
+def test_tables_without_a_head_are_written_in_linear_time(unit: str) -> None:
+    check_growth(lambda size: guessed_table([["Name", unit * size], ["Phone", unit * size]]), 50_000)
+    check_growth(lambda size: guessed_table([["A-1", "x"]] + [[f"A-{number}", unit] for number in range(size)]), 20_000)
 
 
 @pytest.mark.parametrize("unit", ["a", "A-", "’D", "du’D", "1 ", "a.", " \n", "Frau Dr. ", "Via de l’"])
