@@ -15,7 +15,7 @@ _OF_FIELD = 2  # columns
 MOST_FIELDS = 50
 _LONGEST_NAME = 80  # characters, of a field
 _DATE = regex(r"\d{4}-\d{2}-\d{2}(?:[T ].*)?")
-#: Values of different kinds, which no column has; the last one is text. What no column is called: all but that.
+#: Values of different kinds, which no column has, and which none is called. What is of none of them is text.
 _KINDS = tuple(
     regex(pattern)
     for pattern in (
@@ -24,10 +24,9 @@ _KINDS = tuple(
         r"(?:https?://|www\.)\S+",
         r"\+?[\d(][\d ()/.-]{6,}",
         r"[€$£¥]?\s?\d[\d.,]*(?:\s?(?:%|[A-Z]{3}|[€$£¥])|\s[A-Za-zµ°Ω/²³]{1,5})?",
-        r".*[^\W\d].*",
     )
 )
-_AMOUNT, _TEXT = 4, 5
+_AMOUNT, _TEXT = 4, len(_KINDS)
 #: A name and a value in one cell.
 _LABELLED = regex(r"([^\W\d_][^:\n]{1,59}):\s(\S.*)")
 _FEWEST_KINDS = 3
@@ -99,7 +98,7 @@ def fields_of(rows: Sequence[Sequence[str]], *, labelled: bool = False) -> list[
         return []
     pairs = [(row[place].strip(), row[place + 1].strip()) for row in rows for place in range(0, width, _OF_FIELD)]
     fields = [(name, value) for name, value in pairs if name or value]
-    names, values = [name for name, _ in fields], [cell.strip() for cell in rows[0][1::2]]
+    names, values = [name for name, _ in fields], [cell.strip() for cell in rows[0][1::_OF_FIELD]]
     if len({*names}) < len(names) or not all(map(_may_name, names)) or not any(value for _, value in fields):
         return []
     if 2 * sum(name.endswith(":") for name in names) > len(names):

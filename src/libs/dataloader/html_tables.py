@@ -26,10 +26,11 @@ def written_table(table: HtmlElement) -> str | None:
     Rows of a name and a value, such as those of the boxes of Wikipedia, become lines.
     """
     own = _own_rows(table)
-    rows = _data_rows(table, own)
+    labelled = any(child.tag == "th" for row in own for child in row)
+    rows = _data_rows(table, own, labelled=labelled)
     if rows is None:
         return None
-    if any(child.tag == "th" for row in own for child in row):
+    if labelled:
         return field_lines(fields) if (fields := _named_rows(own)) else data_table(rows)
     return guessed_table(rows, labelled=_is_set_off(own))
 
@@ -68,11 +69,10 @@ def _is_bold(cell: HtmlElement) -> bool:
     return text != "" and any(inline_text(node).strip(" :") == text.strip(" :") for node in cell.iter("b", "strong"))
 
 
-def _data_rows(table: HtmlElement, own: list[HtmlElement]) -> list[list[str]] | None:
+def _data_rows(table: HtmlElement, own: list[HtmlElement], *, labelled: bool) -> list[list[str]] | None:
     """Return the cells of a table that holds data; ``None`` if the table only arranges the page."""
     if table.get("role") in ("presentation", "none"):
         return None
-    labelled = any(child.tag == "th" for row in own for child in row)
     if not labelled and any(node is not table for node in table.iter("table", "pre", *HEADINGS)):
         return None
     rows = join_symbols(_with_one_header(own, _grid(own)))

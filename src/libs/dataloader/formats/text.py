@@ -18,14 +18,18 @@ def read(file: FileData, _kind: Format) -> Content:
     Printed pages are joined, without what runs along their heads and feet. Books of Project Gutenberg have no licence.
     """
     pages = file.pages() if b"\f" in file.data else []
+    text = file.text() if len(pages) < 2 else ""
     if len(pages) > 1 or b"[Page " in file.data:
         from libs.dataloader.formats import printed
 
-        pages = pages if len(pages) > 1 else printed.pages_by_feet(file.text())
+        pages = pages if len(pages) > 1 else printed.pages_by_feet(text)
         if pages and printed.is_printed(pages):
-            content = printed.content_of(pages)
-            title, metadata = front_matter(content.text)
-            return replace(content, title=title or content.title, metadata=content.metadata | metadata)
-    text = file.text()
-    title, metadata = front_matter(text)
-    return read_book(text) or read_log(text) or read_program_log(text) or Content(text, "text", title, metadata)
+            return _described(printed.content_of(pages))
+    text = text or file.text()
+    return read_book(text) or read_log(text) or read_program_log(text) or _described(Content(text))
+
+
+def _described(content: Content) -> Content:
+    """Return a text with what its first page says of it, if it is a standard."""
+    title, metadata = front_matter(content.text)
+    return replace(content, title=title or content.title, metadata=content.metadata | metadata)

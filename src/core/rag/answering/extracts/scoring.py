@@ -221,8 +221,9 @@ def _rated(
         own = weights[one.passage]
         asked = math.fsum(own[term] for term in (one.words | saying.by) & own.keys()) / totals[one.passage]
         of_people = words_of_people(hit, one.place, source.language) - one.words - saying.by
-        explained_term = frozenset(analyze(source.headings.term(one.place.start), source.language)) - one.words
-        asked += _TERM * math.fsum(own[term] for term in explained_term & own.keys()) / totals[one.passage]
+        if defined_term := source.headings.term(one.place.start):
+            of_term = frozenset(analyze(defined_term, source.language)) - one.words
+            asked += _TERM * math.fsum(own[term] for term in of_term & own.keys()) / totals[one.passage]
         asked += _PEOPLE * math.fsum(own[term] for term in of_people & own.keys()) / totals[one.passage]
         of_section, answers = sections.share(one.passage, one.place), sections.answers(one.passage, one.place)
         answers = max(answers, saying.answers)
