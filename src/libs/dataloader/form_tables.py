@@ -10,7 +10,8 @@ from libs.dataloader.table_heads import data_table
 from libs.dataloader.tables import markdown_table, rectangular
 from libs.regexes import regex
 
-_OF_FIELD = 2  # columns
+#: Columns of a name and its value.
+OF_FIELD = 2
 #: More of them are data.
 MOST_FIELDS = 50
 _LONGEST_NAME = 80  # characters, of a field
@@ -94,11 +95,11 @@ def fields_of(rows: Sequence[Sequence[str]], *, labelled: bool = False) -> list[
         labelled: Whether the cells of the first column alone are set off, as in bold letters.
     """
     width = len(rows[0]) if rows else 0
-    if not width or width % _OF_FIELD or len(rows) < 2 or len(rows) * width > 2 * MOST_FIELDS:
+    if not width or width % OF_FIELD or len(rows) < 2 or len(rows) * width > 2 * MOST_FIELDS:
         return []
-    pairs = [(row[place].strip(), row[place + 1].strip()) for row in rows for place in range(0, width, _OF_FIELD)]
+    pairs = [(row[place].strip(), row[place + 1].strip()) for row in rows for place in range(0, width, OF_FIELD)]
     fields = [(name, value) for name, value in pairs if name or value]
-    names, values = [name for name, _ in fields], [cell.strip() for cell in rows[0][1::_OF_FIELD]]
+    names, values = [name for name, _ in fields], [cell.strip() for cell in rows[0][1::OF_FIELD]]
     if len({*names}) < len(names) or not all(map(_may_name, names)) or not any(value for _, value in fields):
         return []
     if 2 * sum(name.endswith(":") for name in names) > len(names):
@@ -108,7 +109,7 @@ def fields_of(rows: Sequence[Sequence[str]], *, labelled: bool = False) -> list[
     else:
         kinds = {_kind(value) for _, value in fields if value}
         is_mixed = labelled or _kind(values[0]) != _TEXT or len(kinds) >= _FEWEST_KINDS
-        is_form = (is_mixed and width == _OF_FIELD) or _are_usual(names)
+        is_form = (is_mixed and width == OF_FIELD) or _are_usual(names)
     if not is_form:
         return []
     return [(name.rstrip(": ") if value else name, " ".join(value.split())) for name, value in fields]

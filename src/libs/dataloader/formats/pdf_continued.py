@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from libs.dataloader.form_tables import field_lines, fields_of
+from libs.dataloader.form_tables import OF_FIELD, field_lines, fields_of
 from libs.dataloader.formats.pdf_shapes import is_amount
 from libs.dataloader.tables import markdown_table
 from libs.regexes import regex
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 _DIGITS = regex(r"\d+")
 _SAME_PLACE = 3.0  # points
-_OF_FIELD = 2  # columns
 
 
 def tables_of(pages: Sequence[Sequence[Line]], running: Mapping[int, Collection[int]]) -> dict[Table, str]:
@@ -45,7 +44,7 @@ def tables_of(pages: Sequence[Sequence[Line]], running: Mapping[int, Collection[
             begun = form if goes_on else []
             fields = fields_of([*begun, *rows])[len(begun) :] if len(table.parts) == 1 else []
             if fields:
-                form, names = ([*begun, *rows] if len(rows[0]) == _OF_FIELD else []), []
+                form, names = ([*begun, *rows] if len(rows[0]) == OF_FIELD else []), []
                 found[table] = "\n\n".join(filter(None, (table.parts[0].caption, field_lines(fields))))
                 continue
             form = []
