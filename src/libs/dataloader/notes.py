@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
-from libs.dataloader.formats.registry import FORMATS, MARKDOWN
+from libs.dataloader.formats.registry import FORMATS, MARKDOWN, WIKI
 from libs.regexes import regex
 
 _LINK = regex(r"\[\[(?P<name>[^\[\]|\n]{1,500}?)(?:\\?\|(?P<words>[^\[\]\n]{0,500}))?\]\]")
@@ -122,7 +122,7 @@ class Notes:
                 kind = FORMATS.get(extension.lower())
                 if kind is None:
                     continue  # an image, say
-                for name in (path, stem) if kind == MARKDOWN else (path,):
+                for name in (path, stem) if kind in (MARKDOWN, WIKI) else (path,):
                     ending = written(name)
                     whole.setdefault(ending, path)
                     while ending:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Self
 
-from libs.dataloader.formats import FORMATS, MARKDOWN, FileData, UnreadableError, read_document
+from libs.dataloader.formats import FORMATS, MARKDOWN, WIKI, FileData, UnreadableError, read_document
 from libs.dataloader.formats.archive import size_text
 from libs.dataloader.notes import Notes, find_note_links
 from libs.dataloader.types import LoadFailure, LoadResult, Unchanged
@@ -21,7 +21,7 @@ from libs.dataloader.walk import describe_os_error
 from libs.regexes import regex
 
 #: Part of every fingerprint: raised when a reader changes, so that files and pages are converted again.
-READERS_VERSION = "47"
+READERS_VERSION = "48"
 # The rows of a table that one of its views in Notion shows; all of them are in another file.
 _NOTION_VIEW = regex(r"(.*[0-9a-f]{32})\.csv", re.DOTALL)
 #: What was written on a day in a channel of Slack.
@@ -125,10 +125,10 @@ class FileReader:
             fingerprint["encoding"] = self._encoding
         if (reader := self._own_reader(file.path)) is not None:
             fingerprint["reader"] = self._names[id(reader)]
-        elif FORMATS.get(os.path.splitext(file.path)[1].lower()) == MARKDOWN:
+        elif (kind := FORMATS.get(os.path.splitext(file.path)[1].lower())) in (MARKDOWN, WIKI):
             if b"[[" in data:
                 self._link(file, notes, fingerprint)
-            if self._is_in_vault(os.path.dirname(file.place)):
+            if kind == MARKDOWN and self._is_in_vault(os.path.dirname(file.place)):
                 file.in_vault, fingerprint["vault"] = True, "obsidian"
         elif _SLACK_DAY.fullmatch(os.path.basename(file.place)) and (known := self._persons_of(file.place)):
             told = json.dumps(known, sort_keys=True).encode("utf-8", "surrogatepass")

@@ -7,13 +7,14 @@ from importlib import import_module
 from libs.dataloader.formats.base import Content, FileData, UnreadableError, check_length
 from libs.dataloader.formats.binary_kinds import describe_binary
 from libs.dataloader.formats.generated import check_written
-from libs.dataloader.formats.registry import COMPRESSED, FORMATS, MARKDOWN, PDF, Format, find_format
+from libs.dataloader.formats.registry import COMPRESSED, FORMATS, MARKDOWN, PDF, WIKI, Format, find_format
 from libs.dataloader.manual_titles import title_with_purpose
 from libs.dataloader.types import Document
 
 __all__ = [
     "FORMATS",
     "MARKDOWN",
+    "WIKI",
     "Content",
     "FileData",
     "Format",

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from libs.dataloader.formats.front_matter import COMMON_FIELDS, split_front_matter
-from libs.dataloader.formats.preamble import preamble_title, split_preamble
+from libs.dataloader.formats.preamble import listed_preamble, preamble_in_code, preamble_title, split_preamble
 from libs.dataloader.notes import without_brackets
 from libs.regexes import regex
 
 _PAGE_PROPERTIES = regex(r"\A(?:[^\W\d_][\w./-]{0,60}::[ \t][^\n]*+(?:\n|\Z))+(?=\n|[ \t]*-[ \t]|\Z)")  # of Logseq
+
+_FENCED = regex(r"\s*(`{3,}|~{3,})[ \t]*\n((?:[ \t]*\S[^\n]*\n)+?)\1[ \t]*(?:\n|\Z)")
 
 
 def fields_at_top(text: str) -> tuple[dict[str, Any], str, str]:
@@ -21,6 +23,8 @@ def fields_at_top(text: str) -> tuple[dict[str, Any], str, str]:
         fields, others = _page_properties(match[0])
         return fields, match[0], f"{others}{text[match.end() :]}".lstrip("\n") or text
     preamble, rest = split_preamble(text)
+    if (fenced := _FENCED.match(text)) is not None and (preamble := preamble_in_code(fenced[2])):
+        rest = f"{listed_preamble(preamble)}\n{text[fenced.end() :].lstrip(chr(10))}"
     if preamble:
         fields = {name: value for name, value in preamble.items() if name.lower() != "title"}
         return {"title": preamble_title(preamble), **fields}, "", rest or text

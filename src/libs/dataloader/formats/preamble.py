@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from textwrap import dedent
+
 from libs.regexes import regex
 
 _LINE = regex(r"([^\W\d_][\w -]{0,40}?)[ \t]*:(?:[ \t]+(\S[^\n]*))?[ \t]*(?:\n|\Z)")
@@ -26,6 +29,17 @@ def split_preamble(text: str) -> tuple[dict[str, str], str]:
     if len(fields) < 2 or (at < len(text) and text[at] != "\n") or not preamble_title(fields):
         return {}, text
     return fields, text[at:].lstrip("\n")
+
+
+def preamble_in_code(text: str) -> dict[str, str]:
+    """Return the fields that are all of a block of code, as at the top of Bitcoin's proposals; there may be none."""
+    fields, rest = split_preamble(dedent(text.expandtabs(8)).strip("\n"))
+    return {} if rest.strip() else fields
+
+
+def listed_preamble(fields: Mapping[str, str]) -> str:
+    """Return fields as a list in Markdown, as their readers see them above the text."""
+    return "".join(f"- {name}: {value}\n" for name, value in fields.items() if value)
 
 
 def preamble_title(fields: dict[str, str]) -> str:

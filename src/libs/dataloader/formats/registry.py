@@ -34,6 +34,7 @@ PDF = Format("pdf", "application/pdf")
 RTF = Format("rtf", "application/rtf")
 JSON = Format("json_data", "application/json")
 JSONL = Format("json_data", "application/jsonl")
+WIKI = Format("wiki", "text/x-wiki")
 ASCIIDOC = Format("asciidoc", "text/asciidoc")
 EML = Format("mail", "message/rfc822")
 MBOX = Format("mail", "application/mbox")
@@ -58,6 +59,7 @@ FORMATS: dict[str, Format] = {
     **dict.fromkeys((".txt", ".text", ".log", ".asc"), TEXT),
     **dict.fromkeys((".md", ".markdown", ".mdown", ".mkd", ".mdx", ".qmd", ".rmd"), MARKDOWN),
     **dict.fromkeys((".adoc", ".asciidoc"), ASCIIDOC),
+    **dict.fromkeys((".mediawiki", ".wikitext", ".wiki"), WIKI),
     ".org": Format("org", "text/x-org"),
     **dict.fromkeys((".tex", ".ltx", ".latex"), Format("latex", "text/x-tex")),
     **dict.fromkeys((".rst", ".rest"), Format("rst", "text/x-rst")),

@@ -12,7 +12,7 @@ from libs.dataloader.formats.base import Content, FileData, fenced
 from libs.dataloader.formats.described import Section, begun, facts, is_object
 from libs.dataloader.formats.front_matter import fields_metadata
 from libs.dataloader.formats.markdown import first_heading
-from libs.dataloader.formats.preamble import preamble_title, split_preamble
+from libs.dataloader.formats.preamble import listed_preamble, preamble_title, split_preamble
 from libs.dataloader.formats.registry import Format
 from libs.dataloader.formats.rst_inline import ANONYMOUS, LONGEST_LINE, TARGET, Inline
 from libs.dataloader.formats.rst_tables import SIMPLE, csv_rows, dedented, grid_rows, indent, list_rows, simple_rows
@@ -65,8 +65,7 @@ def read(file: FileData, _kind: Format) -> Content:
     """Convert headings, code, tables and links to Markdown; of directives the text is kept."""
     fields, text = split_preamble(file.text())
     # What its readers see of them is a table above the text.
-    listed = "".join(f"- {name}: {value}\n" for name, value in fields.items() if value)
-    lines = f"{listed}\n{text}".expandtabs(8).split("\n")
+    lines = f"{listed_preamble(fields)}\n{text}".expandtabs(8).split("\n")
     collector = LinkCollector(file.uri, file.root_uri)
     converter = _Converter(lines, Inline(lines, collector, posixpath.splitext(file.path)[1]))
     text = _joined_lines(converter.convert())

@@ -17,6 +17,7 @@ from libs.dataloader.formats.json_outline import indented
 from libs.dataloader.formats.records import content_of_records
 from libs.dataloader.formats.registry import Format
 from libs.dataloader.formats.stack_exchange import as_questions
+from libs.dataloader.formats.wiki import read_export
 from libs.dataloader.html import html_to_document
 from libs.dataloader.text import clean_text
 from libs.regexes import regex
@@ -66,8 +67,8 @@ def read(file: FileData, kind: Format) -> Content:
     root = _root(file.data)
     if root is None:
         return _as_it_is(code.read(file, kind))
-    if (feeds := read_feeds(root)) is not None:
-        return feeds
+    if (known := read_feeds(root) or read_export(root)) is not None:
+        return known
     items = _list(root)
     if items is None or not _are_data(items) or file.data.count(b"<!--") > _COMMENTED * len(items) + 1:
         return code.read(file, kind)
