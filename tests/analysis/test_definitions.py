@@ -186,14 +186,28 @@ def test_questions_for_a_definition_in_other_languages(question: str) -> None:
         ("Entende-se por maré o movimento da água.", "maré"),
         ("Onder eb wordt verstaan dat het water zakt.", "eb"),
         ("Przez pływ rozumie się ruch wody.", "pływ"),
+        ("The term “ebb” means the going out of water.", "ebb"),
+        ('(3) "Slack water", as used here, has the meaning given in Part 2.', "slack water"),
+        ("“(A) the term ‘neap tide’ shall mean the smallest tide.", "neap tide"),
     ],
 )
 def test_what_laws_define(text: str, name: str) -> None:
     assert defined_words(text) == [asked_word(name)]
 
 
+def test_two_names_may_be_defined_at_once() -> None:
+    words = defined_words("“Unit” or “condominium unit” means an enclosed space.")
+    assert words == [asked_word("unit"), asked_word("condominium unit")]
+
+
 @pytest.mark.parametrize(
-    "text", ["Das gilt als Ausnahme.", "Als es dunkel war, galt nichts.", "Er versteht sie nicht."]
+    "text",
+    [
+        "Das gilt als Ausnahme.",
+        "Als es dunkel war, galt nichts.",
+        "Er versteht sie nicht.",
+        "He said “wait” and left by all means.",
+    ],
 )
 def test_other_sentences_define_nothing(text: str) -> None:
     assert defined_words(text) == []
@@ -237,6 +251,7 @@ async def test_what_is_asked_for_is_found_where_it_is_defined() -> None:
         *(("a", " - x"), ("`", ""), ("**", ""), ("\n: x", ""), ("| ", ""), ("a, ", " - b")),
         *(("_a", " is a"), ("A a ", "is"), ("called _a", ""), ("called ", ""), (". _a_, ", "is"), ("> ", "_a_ is")),
         *(("a-", " gilt"), ("Als a a ", "gelten"), ("a im Sinne des a ", ""), ("\n", "versteht")),
+        *(("“a", "means"), ("“a” ", "means"), ("“a”, a ", "means"), ("“a” or “", "means"), ("“a” (", "means")),
         *(("Aa ", "are"), ("Aa are ", ""), ("Aa are a ", "that "), ("A are a-", "")),
         *(("“a", "是"), ("，a", "是"), ("a（a", "は"), ("Eine a ", "ist"), ("a - ", " это ")),
     ],

@@ -28,7 +28,7 @@ from core.rag.analysis.numbered import (
 )
 
 #: Raised whenever the same text gives other words, so that documents are analysed again.
-ANALYSIS_VERSION = 15
+ANALYSIS_VERSION = 16
 
 __all__ = [
     "ANALYSIS_VERSION",

@@ -89,6 +89,12 @@ _STATED_EASTERN: Final = regex(
 )
 #: One of these is in each of those.
 _EASTERN: Final = ("是", "指", "は", "란 ", "은 ", "는 ", " это ", " це ")
+#: What laws, contracts and policies define: "The term “System unit” means …", "“Merchant” has the meaning …".
+_MEANS: Final = regex(
+    r"[\"“‘]['‘]?(?P<name>\w[^\"”’\n.;:!?|]{1,59})['’]?[\"”’],?(?:\s+\([^()\n]{1,60}\))?(?:,?\s+(?:or|and)\s+[\"“‘](?P<other>\w[^\"”’\n.;:!?|]{1,59})[\"”’],?)?"
+    r"(?:,[^,.;:\n]{1,80},)?\s+(?:shall\s+|will\s+)?(?:means?|ha(?:s|ve)\s+the\s+(?:same\s+)?meaning|refers?\s+to|is\s+defined|includes?)\b"
+)
+_MEANINGS: Final = ("mean", "refer", "defined", "include")
 _TERM: Final = rf"(?:{_ARTICLES}\s+)?[*_\"“„«»]*(\w[\w-]{{0,40}}+(?:\s\w[\w-]{{0,40}}+){{0,2}}?)[*_\"”“»«]*"
 #: What laws and terms of use define: "Als Werktage gelten …", "On entend par indisponibilité …".
 _FORMULA: Final = regex(
@@ -288,6 +294,8 @@ def _stated(content: str) -> Iterator[str]:
         yield from (match["marked"] or match["name"] for match in _STATED_EASTERN.finditer(content))
     if any(formula in content for formula in _FORMULAS):
         yield from (match[match.lastindex or 0] for match in _FORMULA.finditer(content))
+    if any(meaning in content for meaning in _MEANINGS):
+        yield from (name for match in _MEANS.finditer(content) for name in match.groups() if name)
     if any(naming in content for naming in _NAMING):
         yield from (match["name"] or match["quoted"] for match in _NAMED.finditer(content))
 

@@ -14,6 +14,7 @@ from libs.dataloader.formats.archive import flat_text, has_own_text, local, pars
 from libs.dataloader.formats.base import Content, FileData, UnreadableError
 from libs.dataloader.formats.bookmarks import read_feeds
 from libs.dataloader.formats.json_outline import indented
+from libs.dataloader.formats.law import read_law
 from libs.dataloader.formats.records import content_of_records
 from libs.dataloader.formats.registry import Format
 from libs.dataloader.formats.stack_exchange import as_questions
@@ -67,7 +68,7 @@ def read(file: FileData, kind: Format) -> Content:
     root = _root(file.data)
     if root is None:
         return _as_it_is(code.read(file, kind))
-    if (known := read_feeds(root) or read_export(root)) is not None:
+    if (known := read_feeds(root) or read_export(root) or read_law(root)) is not None:
         return known
     items = _list(root)
     if items is None or not _are_data(items) or file.data.count(b"<!--") > _COMMENTED * len(items) + 1:
