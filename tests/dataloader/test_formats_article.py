@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.dataloader.filetools import convert, targets
@@ -261,3 +263,19 @@ def test_the_author_of_an_edition_is_the_one_of_its_title(author: str) -> None:
         "<surname>Bold", "<surname>B."
     )
     assert convert("a.xml", text).metadata["author"] == "Ann Bold, Ed Cole"
+
+
+@pytest.mark.parametrize("used", ["", " &wheel;"])
+@pytest.mark.parametrize("address", ["http://dtd.example.org/mill.dtd", "{folder}/own.dtd", "file://{folder}/own.dtd"])
+def test_a_definition_is_not_looked_up(tmp_path: Path, address: str, used: str) -> None:
+    (tmp_path / "own.dtd").write_text('<!ENTITY wheel "stolen"><!ATTLIST p id CDATA "stolen">', encoding="utf-8")
+    head = '<?xml version="1.0"?>\n<!DOCTYPE article PUBLIC "-//NLM//DTD Journal Publishing DTD v3.0 20080202//EN" '
+    document = convert(
+        "a.xml",
+        f'{head} "{address.format(folder=tmp_path)}">\n<article article-type="editorial"><front><article-meta>'
+        "<title-group><article-title>Mills</article-title></title-group></article-meta></front><body><sec>"
+        f"<title>Wheels</title><p>The wheel turns{used}.</p></sec></body></article>",
+    )
+    assert document.title == "Mills"
+    assert "## Wheels\n\nThe wheel turns" in document.content
+    assert "stolen" not in document.content

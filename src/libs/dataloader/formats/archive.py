@@ -34,6 +34,7 @@ _SAFELY: dict[str, Any] = {
 _OF_XML = frozenset(("amp", "lt", "gt", "quot", "apos"))
 _ENTITY = regex(rb"&([A-Za-z]{2,20});")
 _HUGE_FROM = 5_000_000
+_DEFINITION = b"<!DOCTYPE"
 _PLAIN_START = regex(
     rb"""(?:\xef\xbb\xbf)?\s*<(?:[A-Za-z_]|\?xml(?![^>]*encoding)|\?xml[^>]*encoding=["'](?i:utf-8)["'])"""
 )
@@ -151,7 +152,8 @@ def parse_xml(data: bytes, name: str = "the XML") -> _Element:
     """
     from lxml import etree
 
-    parser = etree.XMLParser(**_SAFELY, huge_tree=_is_plain(data), collect_ids=False)  # ids must not occur twice then
+    # Without a table of ids, which may then occur twice, libxml2 looks a definition up in spite of what it was told.
+    parser = etree.XMLParser(**_SAFELY, huge_tree=_is_plain(data), collect_ids=_DEFINITION in data or b"\x00" in data)
     try:
         root: _Element = etree.fromstring(data, parser)
     except (etree.XMLSyntaxError, ValueError) as error:
@@ -259,7 +261,7 @@ def _is_plain(data: bytes) -> bool:
     """Return whether XML is large and certainly declares no entities, so that libxml2's limits can be lifted safely."""
     if len(data) < _HUGE_FROM or not _PLAIN_START.match(data):
         return False
-    return b"<!DOCTYPE" not in data and b"\x00" not in data
+    return _DEFINITION not in data and b"\x00" not in data
 
 
 def _refuse_entities(root: _Element, name: str) -> None:
