@@ -113,3 +113,34 @@ async def test_of_records_alone_what_answers_is_told_and_not_all_that_stands_bes
         answer = await kb.ask(question)
     items = [line.removeprefix("- ").rpartition(" [")[0] for line in answer.text.splitlines()[2:]]
     assert sorted(items) == told
+
+
+TITLES = [
+    ("Relaxed Phylogenetics and Dating with Confidence", "Alexei Drummond", "2006-05"),
+    ("A Comparison of the Density of Wood between Classical Cremonese and Modern Violins", "Berend Stoel", "2008"),
+    (
+        "Water Wheels: Their Age, Their Use and Their Decline in Thirty Valleys of the North since 1790",
+        "Ida Berg",
+        "2011",
+    ),
+]
+
+
+@pytest.mark.parametrize(("title", "author", "day"), TITLES)
+async def test_who_wrote_what_has_a_long_title_and_when(title: str, author: str, day: str) -> None:
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.ingest(
+            Document(
+                path=f"{number}.md",
+                content="The methods of the authors, who wrote much of rates, are discussed. Trees of data were made.",
+                title=named,
+                metadata={"author": by, "created": when},
+            )
+            for number, (named, by, when) in enumerate(TITLES)
+        )
+        for question in (f'Who wrote "{title}"?', f"Who is the author of {title}?"):
+            assert (await kb.ask(question)).text.split("\n")[2].startswith(f"- {title}: author: {author}")
+        assert f"created: {day}" in (await kb.ask(f'When was "{title}" published?')).text.split("\n")[2]
+        for question in (f"Which papers did {author} write?", f"Which articles are by {author}?"):
+            assert (await kb.ask(question)).text.split("\n")[2].startswith(f"- {title} written by {author}")
+        assert "written by" not in (await kb.ask(f"Which recipes did {author} cook?")).text.split("\n")[2]

@@ -34,6 +34,9 @@ _SAME = INFINITIVES | {
     }.items()
     for stem in analyze(words)
 }
+#: The relation of what somebody wrote, and what that may be called: "Which papers did Ida write?".
+_WRITTEN = "written_by"
+_WRITINGS = frozenset(analyze("article book document draft page paper post publication report study text", "english"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +98,12 @@ def answering_statements(
     """
     words = set(query_terms(question))
     # Of the whole question, too: the language of a few words is hardly told.
-    wanted = _senses(words.intersection(query_terms(subject_of(question))))
+    wanted = words.intersection(query_terms(subject_of(question)))
     names = {entity.id: set(analyze(entity.name)) for entity in entities}
     inside = {end for end, name in names.items() if name and words.issuperset(name)}
-    named = {entity.id: wanted - names[entity.id] for entity in entities if entity.score > 1 or entity.id in inside}
+    named = {
+        entity.id: _senses(wanted - names[entity.id]) for entity in entities if entity.score > 1 or entity.id in inside
+    }
     having = [one for one in reversed(passages) if one.hit.fields]
     sources = {normalize_name(one.hit.title): one for one in having if one.hit.title}
     of_documents = {one.hit.document_id: one for one in having}
@@ -110,7 +115,7 @@ def answering_statements(
 
     told = set()
     for entity in entities:
-        said = _senses(analyze(entity.summary))
+        said = _fields_said(entity.summary)
         if said and entity.id in named and _says(said, named[entity.id]):
             told.add(entity.id)
             source = of_documents.get(entity.document) or sources.get(normalize_name(entity.name))
@@ -127,6 +132,7 @@ def answering_statements(
             continue
         when = " ".join(time for time, span in times.items() if fact.period and fact.period.holds(*span))
         said = _senses(analyze(f"{_relation(fact)}\n{fact.fact}\n{when}"))
+        said |= _WRITINGS if fact.type == _WRITTEN else frozenset()
         asked = [named[end] for end in ends & named.keys()]
         joins = ends <= inside
         if joins:
@@ -213,6 +219,12 @@ def _says_all(said: Set[str], wanted: Set[str]) -> bool:
 def _same_fields(fields: str, summary: str) -> bool:
     """Whether a summary is the record of a document with these fields; not of several of the same title."""
     return "; " not in summary and all(part in summary for part in fields.split("; "))
+
+
+def _fields_said(summary: str) -> set[str]:
+    """Return the words of fields with their values: the names of fields are English, whatever the language of these."""
+    names = " ".join(part.partition(":")[0] for part in summary.split(", "))
+    return _senses(analyze(summary)) | _senses(analyze(names, "english"))
 
 
 def _senses(terms: Iterable[str]) -> set[str]:

@@ -33,6 +33,9 @@ MAX_TOKENS = 1024
 MAX_ENTITIES = 12
 
 _LONGEST_NAME_WORDS = 6
+#: Titles of articles are longer; a question that has one has few other words.
+_LONGEST_TITLE_WORDS = 30
+_MOST_BESIDE_TITLE = 60
 _MAX_WORDS = 200
 _SHORTEST_WORD = 4
 
@@ -152,10 +155,11 @@ async def _named_entities(question: str, client: MemGraphClient) -> list[str]:
     """Return the entities of the graph that a question names, in its order; of overlapping names the longest."""
     words = normalized_words(question)[:_MAX_WORDS]
     language = detect_language(question.split())
+    longest = _LONGEST_TITLE_WORDS if len(words) <= _MOST_BESIDE_TITLE else _LONGEST_NAME_WORDS
     spans = {
         (start, start + size): " ".join(words[start : start + size])
         for start in range(len(words))
-        for size in range(1, _LONGEST_NAME_WORDS + 1)
+        for size in range(1, longest + 1)
         if start + size <= len(words)
     }
     stop = {(at, at + 1) for at, word in enumerate(words) if is_stop_word(fold(word), language)}
