@@ -875,3 +875,18 @@ async def test_items_of_a_list_that_announce_others_are_shown_with_them() -> Non
 
 def passage_of(text: str) -> Passage:
     return Passage(1, Hit("1", "d", "d.md", "", "", text, 0, 0, len(text), 1.0))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Mills [25],[26], weirs [27] and sluices [3]–[5] turn.", "Mills, weirs and sluices turn."),
+        (
+            "Studies have been published [1]–[4], and many [5]; [6] agree.",
+            "Studies have been published, and many agree.",
+        ),
+    ],
+)
+async def test_marks_of_the_sources_of_a_text_leave_nothing_behind(text: str, said: str) -> None:
+    answer, _ = await extract("What do mills and studies say?", "factual", [_passage(1, text, "mills")], None)
+    assert f"{said} [1]" in answer

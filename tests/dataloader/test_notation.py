@@ -103,6 +103,8 @@ def test_other_raised_text_of_rtf_is_no_power(text: str) -> None:
         ("<math alttext='{\\displaystyle x^{2}}'><mi>x</mi></math>", "$x^{2}$"),
         ("<math><msubsup><mi>a</mi><mi>n</mi><mn>2</mn></msubsup><mo>,</mo><mroot><mi>x</mi><mn>3</mn></mroot></math>",
          "a_n^2,3√(x)"),
+        ("<math><mfenced separators='' open='['><mi>a</mi><mo>+</mo><mi>b</mi></mfenced></math>", "[a+b)"),
+        ("<math><mfenced separators='|'><mi>a</mi><mi>b</mi></mfenced></math>", "(a|b)"),
         ("<math><mfenced><mi>a</mi><mi>b</mi></mfenced><mtable><mtr><mtd><mn>1</mn></mtd></mtr></mtable></math>",
          "(a, b)1"),
         ("<span class='MathJax_Preview'>…</span><span class='MathJax'>a2</span>"

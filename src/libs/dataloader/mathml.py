@@ -70,7 +70,8 @@ def _text(node: _Element, depth: int) -> str:
     if name in ("msubsup", "munderover") and len(parts) == 3:
         return f"{parts[0]}_{grouped(parts[1])}^{grouped(parts[2])}"
     if name == "mfenced":
-        return f"{node.get('open', '(')}{', '.join(parts)}{node.get('close', ')')}"
+        between = ", " if (told := node.get("separators", ",").strip()) == "," else told[:1]
+        return f"{node.get('open', '(')}{between.join(parts)}{node.get('close', ')')}"
     if name == "mtable":
         return "; ".join(parts)
     if name == "mtr":

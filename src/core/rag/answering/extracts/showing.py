@@ -59,6 +59,7 @@ _HALF_TAG = regex(rf"\A(?:{_ATTRIBUTE.replace('+', '*', 1)})*\s*/?>")
 _RULE = regex(r"(?:(?<=\s)|\A)[+|]?[-=]{4}[-=+|:]*+(?:\s+[-=+|:]{4,}+)*+(?=\s|\Z)")
 #: Stands for a reference of the source, which would look like one of the answer; and what goes with it: "see: [1]."
 _MARKER = "\0"
+_BETWEEN_MARKERS = regex(rf"{_MARKER}(?:[ \t]*[,;–—-][ \t]*{_MARKER})+")
 _BEFORE_MARKER = regex(rf"(?<!\s)\s*+(?::\s*+)?{_MARKER}+(?:\s*{_MARKER})*(?=\s*[.,;!?])")
 #: A line of a name and what it is: a cell of a row, a field of a card.
 _PAIR = regex(r"[ \t]*[^\s:|][^:|]{0,200}:[ \t]+\S")
@@ -123,7 +124,8 @@ def shown(sentence: str, passage: Passage | None = None, start: int = 0, longest
         plain = f"{of.strip()}: {plain}" if of.strip() else plain
     words = plain if plain.strip() else sentence
     if not in_block:
-        words = _BEFORE_MARKER.sub("", replace_markers(words, lambda _: _MARKER)).replace(_MARKER, "")
+        marked = _BETWEEN_MARKERS.sub(_MARKER, replace_markers(words, lambda _: _MARKER))
+        words = _BEFORE_MARKER.sub("", marked).replace(_MARKER, "")
     lines = words.strip().splitlines()
     is_card = not in_block and is_record(words)
     line = _DEFINES.sub("", " ".join((" | " if is_card else " ").join(lines).split()))
