@@ -212,3 +212,12 @@ def test_tables_of_a_given_width_with_room_below_their_rows() -> None:
         "| Gate | Built | Keeper |\n| --- | --- | --- |\n| Upper | 1802 | Ida |\n| Lower | 1811 | [none] |\n"
         "| Old | [1700] | Jon |\n| [New] | 1999 | Ann |\n"
     )
+
+
+def test_entries_of_an_index_are_not_shown_whatever_their_command_is_called() -> None:
+    text = convert(
+        "a.tex",
+        "\\section{Paths}\\indexsee{space!topological}{topological space}\\indexdef{path}\\emph{Paths} turn"
+        "\\symbolindex{p}. The \\texttt{index} of {a} path\\indexlibrarymember{path}{turn}\n{is} one.\n",
+    ).content
+    assert text.strip() == "## Paths\n\nPaths turn. The `index` of a path\nis one."

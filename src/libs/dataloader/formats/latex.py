@@ -9,18 +9,19 @@ from libs.dataloader.formats.base import Content, FileData, check_length, fenced
 from libs.dataloader.formats.latex_names import (
     ACCENTS,
     CODE,
-    DROPPED,
     ENVIRONMENT_ARGUMENTS,
     LETTER_ACCENTS,
     LEVELS,
     LISTS,
     MATH,
+    MOST_DROPPED,
     NOT_SHOWN,
     REFERENCES,
     SIGNS,
     STATEMENTS,
     TABLES,
     WORDS,
+    arguments_dropped,
 )
 from libs.dataloader.formats.markdown import first_heading
 from libs.dataloader.formats.registry import Format
@@ -50,8 +51,7 @@ _BODY = regex(r"\\begin[ \t]*\{document\}")
 _HIGHLIGHTED = regex(r"\\[A-Za-z]{1,30}Tok\{((?:[^{}\\]|\\.|\{[^{}]{0,100}\}){0,10000})\}", re.DOTALL)
 _ESCAPED = regex(r"\\([A-Za-z]{1,30})\{\}|\{([^{}\n]{0,10})\}|\\([^A-Za-z])")
 _ACCENTED = regex(r"[ \t]*(?:\{[ \t]*(\\?[A-Za-z])[ \t]*\}|(\\?[A-Za-z]))")
-_DEEPEST = 20
-_LEAST_SHOWN = 0.3
+_DEEPEST, _LEAST_SHOWN = 20, 0.3
 _MOST_EXPANDED = 1_000_000  # characters that commands of the file's own may add to a text
 _LEVEL = "\ue002"  # of a list within a list, at the beginning of a line
 _TRIMMED = regex(r"\([\w.{}]{0,40}\)")  # at its ends, a rule: ``(lr)``, ``(l{2pt})``
@@ -203,8 +203,8 @@ class _Reader:
             place, option = option.end(), _OPTION.match(self._source, option.end())
         if name == "cmidrule" and (trimmed := _TRIMMED.match(self._source, place)):
             place = trimmed.end()
-        if name in DROPPED:
-            return self._after_arguments(place, DROPPED[name])
+        if (count := arguments_dropped(name)) is not None:
+            return self._after_arguments(place, count)
         if (end := self._ends.get(place)) is None:
             return place
         argument = self._source[place + 1 : end]
@@ -274,7 +274,7 @@ class _Reader:
                 place = option.end()
             if (end := self._ends.get(place)) is not None:
                 place = end + 1
-            elif (defined := _DEFINED.match(self._source, place)) is not None:
+            elif count <= MOST_DROPPED and (defined := _DEFINED.match(self._source, place)) is not None:
                 place = defined.end()
         return place
 

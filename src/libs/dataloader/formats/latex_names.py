@@ -38,6 +38,10 @@ DROPPED = {
     )
     for name in names.split()
 }
+MOST_DROPPED = max(DROPPED.values())
+_ALL = MOST_DROPPED + 6
+#: What many call a command of their own for entries of an index.
+_OF_INDEX = regex(r"index\w+|\w+index|idx\w+")
 REFERENCES = regex(r"(?:[Cc]ite|autocite|parencite|textcite|footcite|nocite)\w*|(?:eq|auto|page|name|[cC])?ref")
 # fmt: off
 WORDS = {
@@ -55,3 +59,8 @@ WORDS = {
 SIGNS = {"---": "—", "--": "–", "``": "“", "''": "”", "~": " "}
 ACCENTS = {"'": "\u0301", "`": "\u0300", "^": "\u0302", '"': "\u0308", "~": "\u0303", "=": "\u0304", ".": "\u0307"}
 LETTER_ACCENTS = {"c": "\u0327", "v": "\u030c", "u": "\u0306", "H": "\u030b", "k": "\u0328", "r": "\u030a"}
+
+
+def arguments_dropped(name: str) -> int | None:
+    """Return how many arguments of a command are not shown: above :data:`MOST_DROPPED` if none is, else ``None``."""
+    return DROPPED.get(name, _ALL if _OF_INDEX.fullmatch(name) else None)
