@@ -164,6 +164,10 @@ def test_a_page_that_only_leads_to_another_is_left_out() -> None:
     assert reason("a.mediawiki", "#REDIRECT [[Oak Mill]]") == "it only leads to another page (Oak Mill)"
 
 
+def test_a_list_is_no_redirect() -> None:
+    assert convert("a.mediawiki", "#Wheels [[Oak Mill]]\n#Gates\n").content == "1. Wheels Oak Mill\n2. Gates"
+
+
 def test_a_page_of_nothing_but_signs_for_programs_stays_as_it_is() -> None:
     assert convert("a.mediawiki", "{{stub}}\n").content.strip() == "{{stub}}"
 

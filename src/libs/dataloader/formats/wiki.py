@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, urljoin
@@ -20,11 +21,15 @@ from libs.regexes import regex
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
-_FENCED_FIELDS = regex(r"^<pre>\n((?:[ \t]*\S[^\n]*\n)+?)[ \t]*</pre>[ \t]*(?:\n|\Z)", 2 | 8)
+_FENCED_FIELDS = regex(r"^<pre>\n((?:[ \t]*\S[^\n]*\n)+?)[ \t]*</pre>[ \t]*(?:\n|\Z)", re.IGNORECASE | re.MULTILINE)
 #: Within so many characters are the fields of a page.
 _TOP: Final = 5_000
-_REDIRECT = regex(r"\s*#[^\W\d_]{5,20}[ \t]*:?[ \t]*\[\[([^\[\]|]+)", 2)
-_TITLE = regex(r"^# (\S[^\n]*)$", 8)
+_REDIRECT = regex(
+    r"\s*#(?:redirect|redirection|weiterleitung|redirección|redirecionamento|rinvia|doorverwijzing|patrz|przekieruj|"
+    r"omdirigering|ohjaus|перенаправление|重定向|転送|넘겨주기)[ \t]*:?[ \t]*\[\[([^\[\]|]+)",
+    re.IGNORECASE,
+)
+_TITLE = regex(r"^# (\S[^\n]*)$", re.MULTILINE)
 _DASHES = regex(r"[-_]+")
 #: Interface texts, templates, programs, files and styles; everything else has been written to be read.
 _NOT_PAGES: Final = frozenset(("-2", "-1", "6", "8", "10", "828", "2600"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from libs.regexes import regex
@@ -76,7 +77,7 @@ FOR_LOOKS = regex(
     r"|url-status|archive-?(?:url|date)|df|mf|bot|date|reason|templatestyles|italic.*|show.*|hide.*|state|collapsed?"
 )
 #: Values that do so.
-LOOK = regex(r"#[0-9A-Fa-f]{3,8}|\d+\s*(?:px|em|%)|left|right|center|centre", 2)
+LOOK = regex(r"#[0-9A-Fa-f]{3,8}|\d+\s*(?:px|em|%)|left|right|center|centre", re.IGNORECASE)
 AUTHORS: Final = ("author", "author1", "autor", "auteur", "vauthors")
 SURNAMES: Final = ("last", "last1", "nachname", "nom")
 GIVEN: Final = ("first", "first1", "vorname", "prénom")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from html import escape, unescape
 from itertools import groupby
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 _PRIVATE: Final = dict.fromkeys(range(0xE000, 0xE010))
 _FOR_WIKI = regex(r"__[A-Z]{3,30}__|~{3,5}|'{2,5}")  # __NOTOC__, a signature, and what makes words bold up to nowhere
-_CAPTION = regex(r"^[ \t]*\|\+[ \t]*(?:[^|\[\]{}\n]*=[^|\[\]{}\n]*\|(?!\|))?([^\n]*)$", 8)
+_CAPTION = regex(r"^[ \t]*\|\+[ \t]*(?:[^|\[\]{}\n]*=[^|\[\]{}\n]*\|(?!\|))?([^\n]*)$", re.MULTILINE)
 _NAMESPACE = regex(r"\s*(:?)\s*([^\W\d][\w -]{0,30}?)\s*:(?=\s*\S)")
 _FILES: Final = frozenset(
     "file image media datei bild fichier archivo imagen ficheiro immagine bestand afbeelding plik файл".split()
@@ -32,7 +33,7 @@ _CATEGORIES: Final = frozenset(
 _OPTION = regex(
     r"(?:thumb|thumbnail|mini|miniatur|frame|framed|frameless|border|left|right|center|centre|none|upright|baseline|"
     r"middle|top|bottom|\d*x?\d*\s*px)|(?:upright|alt|link|page|lang|class|thumb|thumbtime)\s*=.*",
-    2 | 16,
+    re.IGNORECASE | re.DOTALL,
 )
 _LANGUAGE = regex(r"[a-z]{2,3}(?:-[a-z]{2,10})?")
 _PIPED = regex(r"^[^:|]*:|\s*\([^()]*\)$|,.*$")
@@ -155,7 +156,7 @@ class Page:
 
     def _template(self, node: Template) -> str:
         name = wiki_templates.name_of(node)
-        if name.startswith(("displaytitle:", "défaulttitle:")):
+        if name.startswith(("displaytitle:", "seitentitel:")):
             self.shown_title = self.words(node.name).partition(":")[2].strip()
             return ""
         if name in REFERENCES:
@@ -209,12 +210,10 @@ class Page:
         return self.line(inside)
 
     def _part_of_table(self, node: Any) -> str:
-        if type(node).__name__ == "Tag" and str(node.tag).strip().lower() in _CELLS | _OF_TABLES:
-            name = str(node.tag).strip().lower()
-            if name == "caption":
-                return f"<caption>{self.line(node.contents).strip()}</caption>"
-            return self._tag(node)
-        return ""
+        name = str(node.tag).strip().lower() if type(node).__name__ == "Tag" else ""
+        if name == "caption":
+            return f"<caption>{self.line(node.contents).strip()}</caption>"
+        return self._tag(node) if name in _CELLS | _OF_TABLES else ""
 
     def _code(self, node: Tag, text: str) -> str:
         if _value(node, "inline") or _value(node, "enclose") == "none":
