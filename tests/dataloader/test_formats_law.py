@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -149,6 +150,47 @@ def test_a_law_of_germany() -> None:
         "(2) Es öffnet nicht",
         "- 1. an Sonntagen,\n- 2. im Winter.",
     ]
+
+
+def test_regulations_as_their_electronic_code_has_them() -> None:
+    document = convert(
+        "ECFR-title27.xml",
+        '<?xml version="1.0"?><DLPSTEXTCLASS><HEADER><FILEDESC/></HEADER><TEXT><BODY><ECFRBRWS>'
+        '<DIV5 N="40" TYPE="PART"><HEAD>PART 40—MILLS</HEAD><DIV8 N="§ 40.1" TYPE="SECTION">'
+        "<HEAD>§ 40.1   Gates.</HEAD>"
+        "<P>(a) <I>General.</I> They open at noon.</P><P><I>Gate.</I> A board that holds water.</P></DIV8></DIV5>"
+        "</ECFRBRWS></BODY></TEXT></DLPSTEXTCLASS>",
+    )
+    assert document.content.strip().split("\n\n") == [
+        "# PART 40—MILLS",
+        "## § 40.1 Gates.",
+        "(a) General. They open at noon.",
+        "Gate\n: A board that holds water.",
+    ]
+
+
+def test_a_bill_as_congress_had_them_before() -> None:
+    document = convert(
+        "BILLS-116hr3ih.xml",
+        "<bill><metadata><dublinCore><title>116 HR 3: Mill Act</title></dublinCore></metadata><form>"
+        "<congress>116</congress></form><legis-body><section><enum>1.</enum><header>Short title</header>"
+        "<text>This is the Mill Act.</text></section><section><enum>2.</enum><header>Gates</header><subsection>"
+        "<enum>(a)</enum><header>Opening</header><text>At noon</text></subsection></section></legis-body></bill>",
+    )
+    assert document.title == "116 HR 3: Mill Act"
+    assert document.content.strip().split("\n\n") == [
+        "# 116 HR 3: Mill Act",
+        "## 1. Short title",
+        "This is the Mill Act.",
+        "## 2. Gates",
+        "(a) Opening: At noon",
+    ]
+
+
+def test_a_paragraph_of_many_marks_is_read_soon() -> None:
+    begun = time.process_time()
+    convert("a.xml", f"<section><num>1</num><heading>Gates</heading><text>{'a<b>c</b> ' * 50_000}</text></section>")
+    assert time.process_time() - begun < 8
 
 
 def test_a_single_section_in_a_scheme_that_is_not_known() -> None:

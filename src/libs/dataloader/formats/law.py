@@ -131,7 +131,7 @@ class _Law:
             if not name or name in DROPPED or ((name in NUMBERS or _is_heading(part)) and _is_of_part(node)):
                 pass
             elif name in IN_LINE or (in_line and not _is_block(name)):
-                words.append(line_of(part) if "".join(words).strip() else _run_in(part))
+                words.append(line_of(part) if any(map(str.strip, words)) else _run_in(part))
             else:
                 yield from _paragraph("".join(words))
                 words = []
