@@ -55,6 +55,16 @@ def samples() -> dict[str, bytes]:
     made["a.md"] = b"---\ntitle: t\n---\n# h\n[a](b.md) `c` <!-- d -->\n\n```py\ne\n```\n[r]: http://x.y\n"
     made["a.adoc"] = b"= t\n:author: x\n\n== h\nlink:b.adoc[b] {author}\n\n----\ne\n----\n"
     made["a.tex"] = b"\\documentclass{article}\n\\begin{document}\n\\section{h}\nwords\n\\end{document}\n"
+    made["a.mediawiki"] = (
+        b"== h ==\n{{Box\n|a=b\n|c={{d|e}}\n}}\n'''f''' [[g|h]]<ref>i</ref>\n* j\n{|\n! k\n|-\n| l\n|}\n<pre>m</pre>\n"
+    )
+    made["export.xml"] = (
+        b"<mediawiki><siteinfo><base>http://a/b</base></siteinfo><page><title>t</title><ns>0</ns><revision>"
+        b"<timestamp>2025-01-01T00:00:00Z</timestamp><text>== h ==\n''a''</text></revision></page></mediawiki>"
+    )
+    made["law.xml"] = (
+        b"<section><num>1</num><heading>h</heading><para><num>(a)</num><text>b <i>c</i></text></para></section>"
+    )
     made["a.enex"] = (
         b"<en-export><note><title>t</title><content>&lt;en-note>words&lt;/en-note></content></note></en-export>"
     )
