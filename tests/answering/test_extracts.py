@@ -740,11 +740,22 @@ async def test_code_that_nothing_introduces_has_the_heading_above_it() -> None:
         "Voyez p.ex. Lyon.",
         "Lane et al. (2013) saw none, cf. Fig. 2 and pp. 3 to 9.",
         "Das Haus in der Lindenstr. 7 ist nach Abs. 2 bzw. Abb. 3 alt.",
+        "As in sec. 2(a), art. 9, subsec. (b) and ch. IV of Pub. L. 113-287, see figs. 3 and 4.",
+        "Es gilt Art. 5 in Verbindung mit Anh. II, Ziff. 3.",
         "The work at the weir lasted from May 2016 to September\n2022.",
     ],
 )
 def test_abbreviations_end_no_sentence(text: str) -> None:
     assert sentences(f"{text} Next one.") == [text, "Next one."]
+
+
+def test_what_only_looks_like_the_abbreviation_of_a_place_ends_a_sentence() -> None:
+    assert sentences("Use the app. It works. Mills are art. Nine people saw them.") == [
+        "Use the app.",
+        "It works.",
+        "Mills are art.",
+        "Nine people saw them.",
+    ]
 
 
 def test_the_unit_of_a_number_and_the_line_before_an_item_end_a_sentence() -> None:

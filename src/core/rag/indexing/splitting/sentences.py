@@ -35,6 +35,13 @@ _ABBREVIATION = regex(
     r"|pp|Abb|Abs|Kap|Co|Inc|Ltd|[^\W\d_]{3,20}str|z\.B|d\.h|e\.g|i\.e|[^\W\d_]|(?:[^\W\d_]\.)+(?:[A-Z]|[a-z]{1,3})))"
     r"\.[\"'”’)\]]*\s*$"
 )
+#: Those that only a number or a letter in brackets follows: "Art. 9", "sec. 2(a)", "figs. 3 and 4", "Pub. L. 113-287".
+_OF_PLACE = regex(
+    r"(?<!['’])\b(?:[Aa]rts?|[Ss]ecs?|[Ss]ubsecs?|[Cc]h(?:ap)?s?|[Pp]ts?|[Pp]aras?|[Pp]ars?|[Cc]ls?|[Tt]it|[Rr]egs?|[Rr]efs?"
+    r"|[Ff]igs?|[Ee]qs?|[Nn]os|[Vv]ols?|[Tt]ab|[Aa]pp|[Tt]hm|[Pp]rop|[Ll]em|[Cc]or|[Dd]ef|[Aa]nh|[Zz]iff|[Uu]nterabs|Stat|Pub)"
+    r"\.\s*$"
+)
+_PLACE = regex(r"[(\[]?(?:\d|[IVX]+\b|[a-z]\)|L\.)|§")
 #: What looks like an abbreviation, but is the unit of a number: "It took 4.1 s. The next one …".
 _UNIT = regex(r"\d\s?[smhgl]\.[\"'”’)\]]*\s*$")
 #: The number before a sentence, in emphasis with it or alone: "**1. Start the mill**".
@@ -81,6 +88,8 @@ def sentence_spans(text: str, *, titles: bool = False) -> list[tuple[int, int]]:
         paragraph = paragraph or _begins_item(text, match.end())
         so_far = text[start : match.end()]
         if not paragraph and (_is_abbreviation(so_far[-24:]) or _NUMBER.fullmatch(so_far)):
+            continue
+        if not paragraph and _OF_PLACE.search(so_far[-24:]) and _PLACE.match(text, match.end()):
             continue
         _add(spans, text, start, match.end())
         start = match.end()
