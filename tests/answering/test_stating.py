@@ -144,3 +144,22 @@ async def test_who_wrote_what_has_a_long_title_and_when(title: str, author: str,
         for question in (f"Which papers did {author} write?", f"Which articles are by {author}?"):
             assert (await kb.ask(question)).text.split("\n")[2].startswith(f"- {title} written by {author}")
         assert "written by" not in (await kb.ask(f"Which recipes did {author} cook?")).text.split("\n")[2]
+
+
+async def test_of_a_series_only_what_is_named_by_its_number_is_told() -> None:
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.ingest(
+            Document(
+                path=f"bip-{number:04}.md",
+                content=f"The gates of this proposal open {when}.",
+                title=f"BIP {number} – Gates {when}",
+                metadata={"BIP": str(number), "author": "Ada Lane", "Status": status},
+            )
+            for number, when, status in ((3, "at noon", "Deployed"), (38, "at dusk", "Draft"))
+        )
+        await kb.ingest(Document(path="words.md", content="A BIP can have one of these statuses: Draft or Deployed."))
+        asked = (await kb.ask("Which statuses can a BIP have?")).text.split("\n")[2]
+        assert asked == "- A BIP can have one of these statuses: Draft or Deployed. [1]"
+        told = (await kb.ask("What is the status of BIP 38?")).text.split("\n")[2]
+        assert told.startswith("- BIP 38 – Gates at dusk: ")
+        assert "Status: Draft" in told

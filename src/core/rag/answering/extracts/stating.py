@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from core.rag.answering.understanding.asked_times import times_asked
 from core.rag.answering.understanding.intents import subject_of
 from core.rag.extraction.records import FIELD_RELATIONS, TOGETHER
 from core.rag.extraction.words import normalize_name
+from libs.regexes import regex
 
 #: The beginning of the line above statements of the graph.
 STATEMENTS = "Statements of the graph"
@@ -37,6 +39,8 @@ _SAME = INFINITIVES | {
 #: The relation of what somebody wrote, and what that may be called: "Which papers did Ida write?".
 _WRITTEN = "written_by"
 _WRITINGS = frozenset(analyze("article book document draft page paper post publication report study text", "english"))
+#: A name with a number at its end, or before a title: BIP-39, Apollo 11, "PEP 8 – Style Guide".
+_OF_SERIES = regex(r"[^\W\d_][^\d]{0,100}[ -]0*(\d{1,6})(?:\s+[–—]\s.*)?", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +106,9 @@ def answering_statements(
     names = {entity.id: set(analyze(entity.name)) for entity in entities}
     inside = {end for end, name in names.items() if name and words.issuperset(name)}
     named = {
-        entity.id: _senses(wanted - names[entity.id]) for entity in entities if entity.score > 1 or entity.id in inside
+        entity.id: _senses(wanted - names[entity.id])
+        for entity in entities
+        if (entity.score > 1 and not _is_another(entity.name, question)) or entity.id in inside
     }
     having = [one for one in reversed(passages) if one.hit.fields]
     sources = {normalize_name(one.hit.title): one for one in having if one.hit.title}
@@ -219,6 +225,12 @@ def _says_all(said: Set[str], wanted: Set[str]) -> bool:
 def _same_fields(fields: str, summary: str) -> bool:
     """Whether a summary is the record of a document with these fields; not of several of the same title."""
     return "; " not in summary and all(part in summary for part in fields.split("; "))
+
+
+def _is_another(name: str, question: str) -> bool:
+    """Return whether a name is that of one of a series, by its number, and a question does not have the number."""
+    number = _OF_SERIES.fullmatch(name)
+    return number is not None and re.search(rf"(?<!\d){number[1]}(?!\d)", question) is None
 
 
 def _fields_said(summary: str) -> set[str]:
