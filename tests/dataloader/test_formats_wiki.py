@@ -278,6 +278,12 @@ def test_what_is_opened_often_and_never_closed_is_read_soon(part: str) -> None:
     assert time.process_time() - begun < 6
 
 
+def test_notes_that_are_named_again_are_no_open_ones() -> None:
+    text = convert("a.wiki", 'Mills<ref name="a">{{cite web|title=T}}</ref> turn.<ref name="a" />\n\n' * 80).content
+    assert "<ref" not in text
+    assert "1. “T”" in text
+
+
 @given(
     st.lists(
         st.sampled_from(

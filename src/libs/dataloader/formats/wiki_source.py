@@ -13,7 +13,7 @@ _MOST_OPEN = 50
 _RAW = "nowiki|pre|source|syntaxhighlight|math|chem|timeline|score|templatedata|graph|gallery|hiero|imagemap"
 _TOKEN = regex(
     rf"<!--.*?-->|<({_RAW})\b[^<>]*(?<!/)>.*?</\1\s*>"
-    r"|<(?P<ends>/?)(?P<tag>[A-Za-z][A-Za-z0-9]{0,20})\b[^<>]*(?P<whole>/?)>"
+    r"|<(?P<ends>/?)(?P<tag>[A-Za-z][A-Za-z0-9]{0,20})\b[^<>]*?(?P<whole>/?)>"
     r"|(?P<sign>\{\{|\}\}|\[\[|\]\]|^[ \t]*\{\||^[ \t]*\|\}|\[(?=\w{3,10}:|//)|\])"
     r"|(?P<heading>^={1,6}[^=\n][^\n]*=[ \t]*$)",
     re.DOTALL | re.MULTILINE | re.IGNORECASE,
@@ -40,23 +40,25 @@ def sections(source: str) -> Iterator[str]:
         if match["heading"] is not None:
             if not any(depth[kind] for kind in ("{{", "{|")):
                 starts.append(match.start())
-        elif sign := match["sign"]:
-            kind = sign.strip()
-            if kind in _ENDS:
-                depth[_ENDS[kind]] -= depth[_ENDS[kind]] > 0
-            else:
-                depth[kind] += 1
-                deepest[kind] = max(deepest[kind], depth[kind])
-        elif (tag := (match["tag"] or "").lower()) and not match["whole"]:
-            if match["ends"]:
-                depth[tag] -= depth[tag] > 0
-            elif tag not in _OPEN:
-                depth[tag] += 1
-                deepest[tag] = max(deepest[tag], depth[tag])
+            continue
+        kind, ends = _kind_of(match)
+        if ends:
+            depth[kind] -= depth[kind] > 0
+        elif kind and kind not in _OPEN and not match["whole"]:
+            depth[kind] += 1
+            deepest[kind] = max(deepest[kind], depth[kind])
     never = {kind for kind, most in deepest.items() if most > _MOST_OPEN}
     for start, end in zip(starts, [*starts[1:], len(source)], strict=True):
         part = source[start:end]
         yield _escaped(part, never) if never else part
+
+
+def _kind_of(match: re.Match[str]) -> tuple[str, bool]:
+    """Return what a token opens or ends, and whether it ends that; empty if it is neither."""
+    if match["tag"]:
+        return match["tag"].lower(), bool(match["ends"])
+    sign = (match["sign"] or "").strip()
+    return _ENDS.get(sign, sign), sign in _ENDS
 
 
 def _without_endless(source: str) -> str:
@@ -70,8 +72,8 @@ def _without_endless(source: str) -> str:
 
 def _escaped(part: str, kinds: set[str]) -> str:
     def shown(match: re.Match[str]) -> str:
-        kind = match["tag"].lower() if match["tag"] else (match["sign"] or "").strip()
-        if kind not in kinds:
+        kind, ends = _kind_of(match)
+        if kind not in kinds or (ends and not match["tag"]):
             return match[0]
         if kind in _LOOKS:
             return "\n\n" if kind in ("p", "div", "center") else ""
