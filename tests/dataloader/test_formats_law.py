@@ -112,44 +112,56 @@ def test_a_law_of_the_united_states() -> None:
     assert document.content.count("Definitions.") == 1
 
 
-def test_akoma_ntoso() -> None:
-    document = convert("act.xml", AKN)
-    assert (document.title, document.metadata["created"]) == ("Mill Act 2020", "2020-05-03")
-    assert document.content.strip().split("\n\n") == [
-        "# Mill Act 2020",
-        "An Act to protect mills.",
-        "## 1 Gates",
-        "### 1. Opening",
-        "(1) A gate opens at noon.",
-        "(2) It does not open—",
-        "- (a) on Sundays;\n- (b) in winter.",
-    ]
-
-
-def test_a_law_of_the_united_kingdom() -> None:
-    document = convert("data.xml", CLML)
-    assert (document.title, document.metadata["created"]) == ("Mill Act 1998", "1998-11-09")
-    assert document.content.strip().split("\n\n") == [
-        "# Mill Act 1998",
-        "## Part I Gates",
-        "### 1 Opening of gates",
-        "(1) A gate opens at noon.",
-        "- (a) in summer, at one;",
-        "(2) It closes at dusk.",
-    ]
-
-
-def test_a_law_of_germany() -> None:
-    document = convert("BJNR001950896.xml", GII)
-    assert (document.title, document.metadata["created"]) == ("Mühlengesetz", "1896-08-18")
-    assert document.content.strip().split("\n\n") == [
-        "# Mühlengesetz",
-        "## Buch 1 – Wehre",
-        "### § 1 Öffnung",
-        "(1) Das Wehr öffnet um zwölf Uhr.",
-        "(2) Es öffnet nicht",
-        "- 1. an Sonntagen,\n- 2. im Winter.",
-    ]
+@pytest.mark.parametrize(
+    ("source", "title", "created", "blocks"),
+    [
+        (
+            AKN,
+            "Mill Act 2020",
+            "2020-05-03",
+            [
+                "# Mill Act 2020",
+                "An Act to protect mills.",
+                "## 1 Gates",
+                "### 1. Opening",
+                "(1) A gate opens at noon.",
+                "(2) It does not open—",
+                "- (a) on Sundays;\n- (b) in winter.",
+            ],
+        ),
+        (
+            CLML,
+            "Mill Act 1998",
+            "1998-11-09",
+            [
+                "# Mill Act 1998",
+                "## Part I Gates",
+                "### 1 Opening of gates",
+                "(1) A gate opens at noon.",
+                "- (a) in summer, at one;",
+                "(2) It closes at dusk.",
+            ],
+        ),
+        (
+            GII,
+            "Mühlengesetz",
+            "1896-08-18",
+            [
+                "# Mühlengesetz",
+                "## Buch 1 – Wehre",
+                "### § 1 Öffnung",
+                "(1) Das Wehr öffnet um zwölf Uhr.",
+                "(2) Es öffnet nicht",
+                "- 1. an Sonntagen,\n- 2. im Winter.",
+            ],
+        ),
+    ],
+    ids=["Akoma Ntoso", "the United Kingdom", "Germany"],
+)
+def test_laws_in_other_schemes(source: str, title: str, created: str, blocks: list[str]) -> None:
+    document = convert("law.xml", source)
+    assert (document.title, document.metadata["created"]) == (title, created)
+    assert document.content.strip().split("\n\n") == blocks
 
 
 def test_regulations_as_their_electronic_code_has_them() -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from libs.dataloader.formats.base import EXPANSION, FileData, UnreadableError
 from libs.dataloader.formats.compound import SIGNATURE
+from libs.dataloader.text import clean_text
 from libs.regexes import regex
 
 if TYPE_CHECKING:
@@ -34,7 +35,6 @@ _SAFELY: dict[str, Any] = {
 _OF_XML = frozenset(("amp", "lt", "gt", "quot", "apos"))
 _ENTITY = regex(rb"&([A-Za-z]{2,20});")
 _HUGE_FROM = 5_000_000
-_DEFINITION = b"<!DOCTYPE"
 _PLAIN_START = regex(
     rb"""(?:\xef\xbb\xbf)?\s*<(?:[A-Za-z_]|\?xml(?![^>]*encoding)|\?xml[^>]*encoding=["'](?i:utf-8)["'])"""
 )
@@ -153,7 +153,7 @@ def parse_xml(data: bytes, name: str = "the XML") -> _Element:
     from lxml import etree
 
     # Without a table of ids, which may then occur twice, libxml2 looks a definition up in spite of what it was told.
-    parser = etree.XMLParser(**_SAFELY, huge_tree=_is_plain(data), collect_ids=_DEFINITION in data or b"\x00" in data)
+    parser = etree.XMLParser(**_SAFELY, huge_tree=_is_plain(data), collect_ids=_may_have_definition(data))
     try:
         root: _Element = etree.fromstring(data, parser)
     except (etree.XMLSyntaxError, ValueError) as error:
@@ -203,6 +203,12 @@ def attribute(node: _Element, name: str) -> str | None:
 def flat_text(node: _Element) -> str:
     """Return the text of an element as one line."""
     return " ".join("".join(map(str, node.itertext())).split())
+
+
+def told(node: _Element | None, name: str) -> str:
+    """Return the text of the first child element of this name as one line; empty if there is none."""
+    part = child(node, name)
+    return " ".join(clean_text("".join(map(str, part.itertext()))).split()) if part is not None else ""
 
 
 def has_own_text(node: _Element) -> bool:
@@ -261,7 +267,11 @@ def _is_plain(data: bytes) -> bool:
     """Return whether XML is large and certainly declares no entities, so that libxml2's limits can be lifted safely."""
     if len(data) < _HUGE_FROM or not _PLAIN_START.match(data):
         return False
-    return _DEFINITION not in data and b"\x00" not in data
+    return not _may_have_definition(data)
+
+
+def _may_have_definition(data: bytes) -> bool:
+    return b"<!DOCTYPE" in data or b"\x00" in data  # in two bytes for each letter, it looks otherwise
 
 
 def _refuse_entities(root: _Element, name: str) -> None:

@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from libs.dataloader.formats.archive import child, children, local, parse_xml
+from libs.dataloader.formats.archive import child, children, local, parse_xml, told
 from libs.dataloader.formats.attachments import Attachments
 from libs.dataloader.formats.base import Content, FileData, UnreadableError, join_lines, lowered
+from libs.dataloader.formats.preamble import fields_line
 from libs.dataloader.formats.registry import Format
 from libs.dataloader.html import html_to_document
 from libs.dataloader.links import LinkCollector
@@ -40,36 +41,31 @@ def read(file: FileData, _kind: Format) -> Content:
         return Content(
             join_lines(_text(note, collector, attachments)),
             "markdown",
-            _told(note, "title") or None,
+            told(note, "title") or None,
             _metadata(note),
             collector.links(),
         )
     lines: list[str] = []
     for note in notes:
-        lines += [f"# {_told(note, 'title') or '(untitled)'}", "", *_fields(_metadata(note))]
+        lines += [
+            f"# {told(note, 'title') or '(untitled)'}",
+            "",
+            *fields_line(_metadata(note), ("created", "tags", "author")),
+        ]
         lines += [lowered("\n".join(_text(note, collector, attachments))), ""]
     return Content(join_lines(lines), "markdown", None, {"note_count": len(notes)}, collector.links())
 
 
 def _metadata(note: _Element) -> dict[str, Any]:
     inside = child(note, "note-attributes")
-    told = {
-        "created": _moment(_told(note, "created")),
-        "modified": _moment(_told(note, "updated")),
+    known = {
+        "created": _moment(told(note, "created")),
+        "modified": _moment(told(note, "updated")),
         "tags": [name for tag in children(note, "tag") if (name := _words(tag))],
-        "author": _told(inside, "author"),
-        "url": _told(inside, "source-url"),
+        "author": told(inside, "author"),
+        "url": told(inside, "source-url"),
     }
-    return {name: value for name, value in told.items() if value}
-
-
-def _fields(metadata: dict[str, Any]) -> Iterator[str]:
-    """Yield what is known of a note among others as a line that its readers see."""
-    told = {name: ", ".join(value) if isinstance(value, list) else value for name, value in metadata.items()}
-    told["created"] = told.get("created", "")[:10]
-    line = " · ".join(f"{name.capitalize()}: {told[name]}" for name in ("created", "tags", "author") if told.get(name))
-    if line:
-        yield from (line, "")
+    return {name: value for name, value in known.items() if value}
 
 
 def _text(note: _Element, collector: LinkCollector, attachments: Attachments) -> Iterator[str]:
@@ -80,10 +76,10 @@ def _text(note: _Element, collector: LinkCollector, attachments: Attachments) ->
         collector.extend((link.target, link.text) for link in page.links)
         yield page.markdown
     for resource in children(note, "resource"):
-        kind, data = _told(resource, "mime"), child(resource, "data")
+        kind, data = told(resource, "mime"), child(resource, "data")
         if data is None or kind.startswith(("image/", "audio/", "video/")):
             continue
-        name = _told(child(resource, "resource-attributes"), "file-name") or "attachment"
+        name = told(child(resource, "resource-attributes"), "file-name") or "attachment"
         with contextlib.suppress(ValueError):  # cut short; it costs only itself
             yield attachments.read(name, base64.b64decode("".join(data.itertext())), kind)
 
@@ -100,9 +96,5 @@ def _moment(written: str) -> str:
         return ""
 
 
-def _told(node: _Element | None, name: str) -> str:
-    return _words(child(node, name)) if node is not None else ""
-
-
-def _words(node: _Element | None) -> str:
-    return " ".join(clean_text("".join(node.itertext())).split()) if node is not None else ""
+def _words(node: _Element) -> str:
+    return " ".join(clean_text("".join(node.itertext())).split())

@@ -22,7 +22,7 @@ SPACES: Final = (
 PARTS: Final = _names(
     "title subtitle chapter subchapter part subpart division subdivision article section level rule schedule appendix "
     "act book tome crossheading p1group p1 pblock psubblock prov container component notice proposedrule preamble "
-    "rulepreamble  attachment hcontainer div1 div2 div3 div4 div5 div6 div7 div8 div9 recitals"
+    "rulepreamble attachment hcontainer div1 div2 div3 div4 div5 div6 div7 div8 div9 recitals"
 )
 #: What is numbered below these.
 ITEMS: Final = _names(

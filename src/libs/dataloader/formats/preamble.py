@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from textwrap import dedent
+from typing import Any
 
 from libs.regexes import regex
 
@@ -40,6 +41,20 @@ def preamble_in_code(text: str) -> dict[str, str]:
 def listed_preamble(fields: Mapping[str, str]) -> str:
     """Return fields as a list in Markdown, as their readers see them above the text."""
     return "".join(f"- {name}: {value}\n" for name, value in fields.items() if value)
+
+
+def fields_line(metadata: Mapping[str, Any], names: Sequence[str]) -> list[str]:
+    """Return what is known of a part of a text as a line that its readers see, and an empty one; moments as days.
+
+    Args:
+        metadata: What is known.
+        names: What of that is shown, in this order.
+    """
+    values = {name: value for name in names if (value := metadata.get(name))}
+    shown = {name: ", ".join(value) if isinstance(value, list) else value for name, value in values.items()}
+    days = {name: shown[name][:10] for name in ("created", "modified") if name in shown}
+    line = " · ".join(f"{name.capitalize()}: {value}" for name, value in (shown | days).items())
+    return [line, ""] if line else []
 
 
 def preamble_title(fields: dict[str, str]) -> str:

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, urljoin
 
-from libs.dataloader.formats.archive import child, children, flat_text, local
+from libs.dataloader.formats.archive import child, children, local, told
 from libs.dataloader.formats.base import Content, FileData, UnreadableError, join_lines, lowered
 from libs.dataloader.formats.front_matter import fields_metadata
-from libs.dataloader.formats.preamble import listed_preamble, preamble_in_code, preamble_title
+from libs.dataloader.formats.preamble import fields_line, listed_preamble, preamble_in_code, preamble_title
 from libs.dataloader.formats.registry import Format
 from libs.dataloader.formats.wikitext import Page
 from libs.dataloader.html import HtmlPage, html_to_document
@@ -69,18 +69,18 @@ def read_export(root: _Element) -> Content | None:
     if local(root) != "mediawiki":
         return None
     info = child(root, "siteinfo")
-    base = _told(info, "base")
+    base = told(info, "base")
     collector = LinkCollector(base or None)
     pages = list(_pages(root, base, collector))
     if not pages:
         raise UnreadableError("it has no pages to read (only others that lead to them, templates or files)")
-    site = {"site_name": name} if (name := _told(info, "sitename")) else {}
+    site = {"site_name": name} if (name := told(info, "sitename")) else {}
     if len(pages) == 1:
         title, metadata, text = pages[0]
         return Content(text, "markdown", title, metadata | site, collector.links())
     lines: list[str] = []
     for title, metadata, text in pages:
-        lines += [f"# {title}", "", *_fields(metadata), lowered(text), ""]
+        lines += [f"# {title}", "", *fields_line(metadata, ("modified", "author", "tags")), lowered(text), ""]
     return Content(
         join_lines(lines), "markdown", site.get("site_name"), {"page_count": len(pages), **site}, collector.links()
     )
@@ -88,24 +88,25 @@ def read_export(root: _Element) -> Content | None:
 
 def _pages(root: _Element, base: str, collector: LinkCollector) -> Iterator[tuple[str, dict[str, Any], str]]:
     for node in children(root, "page"):
-        title = _told(node, "title")
-        revision = max(children(node, "revision"), key=lambda one: _told(one, "timestamp"), default=None)
-        source = child(revision, "text") if revision is not None else None
-        if source is None or child(node, "redirect") is not None or _told(node, "ns") in _NOT_PAGES:
+        title = told(node, "title")
+        revision = max(children(node, "revision"), key=lambda one: told(one, "timestamp"), default=None)
+        source = child(revision, "text")
+        if source is None or child(node, "redirect") is not None or told(node, "ns") in _NOT_PAGES:
             continue
-        if revision is None or _told(revision, "model") not in _MODELS:
+        written = clean_text(source.text or "")
+        if told(revision, "model") not in _MODELS or _REDIRECT.match(written):
             continue
         page = Page(lambda name: _address_of(base, name), collector)
-        text = _markdown(page, clean_text(source.text or ""), base or None).markdown.strip()
-        if not text or _REDIRECT.match(source.text or ""):
+        text = _markdown(page, written, base or None).markdown.strip()
+        if not text:
             continue
-        told = {
-            "author": _told(child(revision, "contributor"), "username"),
-            "modified": _told(revision, "timestamp"),
+        known = {
+            "author": told(child(revision, "contributor"), "username"),
+            "modified": told(revision, "timestamp"),
             "url": _address_of(base, title),
             "tags": page.categories,
         }
-        yield page.shown_title or title, {name: value for name, value in told.items() if value}, text
+        yield page.shown_title or title, {name: value for name, value in known.items() if value}, text
 
 
 def _title(text: str, name: str) -> str:
@@ -128,15 +129,3 @@ def _note_of(file: FileData, name: str) -> str | None:
 def _address_of(base: str, name: str) -> str | None:
     """Return the address of a page beside the one that the wiki calls its base."""
     return urljoin(base, quote(name[:1].upper() + name[1:].replace(" ", "_"), safe="/:(),")) if base and name else None
-
-
-def _fields(metadata: dict[str, Any]) -> Iterator[str]:
-    told = {**metadata, "modified": metadata.get("modified", "")[:10], "tags": ", ".join(metadata.get("tags", ()))}
-    line = " · ".join(f"{name.capitalize()}: {told[name]}" for name in ("modified", "author", "tags") if told.get(name))
-    if line:
-        yield from (line, "")
-
-
-def _told(node: _Element | None, name: str) -> str:
-    part = child(node, name) if node is not None else None
-    return clean_text(flat_text(part)) if part is not None else ""

@@ -219,8 +219,7 @@ class Page:
         if _value(node, "inline") or _value(node, "enclose") == "none":
             return f"<code>{escape(text, quote=False)}</code>"
         language = _value(node, "lang")
-        kind = f' class="language-{escape(language)}"' if language else ""
-        return as_block(f"<pre><code{kind}>{escape(text.strip(chr(10)), quote=False)}</code></pre>")
+        return _block_of_code(text, f' class="language-{escape(language)}"' if language else "")
 
     def _gallery(self, text: str) -> str:
         import mwparserfromhell
@@ -257,8 +256,11 @@ def _rowed(parts: Iterable[str]) -> Iterator[str]:
 
 def _code_of(text: str) -> str:
     """Return what other wikis have in three braces; in a page of MediaWiki, nobody gives it a value."""
-    shown = escape(text.strip("\n"), quote=False)
-    return as_block(f"<pre><code>{shown}</code></pre>") if "\n" in text else f"<code>{shown}</code>"
+    return _block_of_code(text) if "\n" in text else f"<code>{escape(text, quote=False)}</code>"
+
+
+def _block_of_code(text: str, kind: str = "") -> str:
+    return as_block(f"<pre><code{kind}>{escape(text.strip(chr(10)), quote=False)}</code></pre>")
 
 
 def _anchor(target: str, words: str) -> str:

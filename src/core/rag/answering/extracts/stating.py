@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from core.rag.analysis import analyze, query_terms
@@ -41,6 +41,7 @@ _WRITTEN = "written_by"
 _WRITINGS = frozenset(analyze("article book document draft page paper post publication report study text", "english"))
 #: A name with a number at its end, or before a title: BIP-39, Apollo 11, "PEP 8 – Style Guide".
 _OF_SERIES = regex(r"[^\W\d_][^\d]{0,100}[ -]0*(\d{1,6})(?:\s+[–—]\s.*)?", re.DOTALL)
+_DIGITS = regex(r"\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,10 +106,11 @@ def answering_statements(
     wanted = words.intersection(query_terms(subject_of(question)))
     names = {entity.id: set(analyze(entity.name)) for entity in entities}
     inside = {end for end, name in names.items() if name and words.issuperset(name)}
+    numbers = set(_DIGITS.findall(question))
     named = {
         entity.id: _senses(wanted - names[entity.id])
         for entity in entities
-        if (entity.score > 1 and not _is_another(entity.name, question)) or entity.id in inside
+        if (entity.score > 1 and not _is_another(entity.name, numbers)) or entity.id in inside
     }
     having = [one for one in reversed(passages) if one.hit.fields]
     sources = {normalize_name(one.hit.title): one for one in having if one.hit.title}
@@ -227,10 +229,10 @@ def _same_fields(fields: str, summary: str) -> bool:
     return "; " not in summary and all(part in summary for part in fields.split("; "))
 
 
-def _is_another(name: str, question: str) -> bool:
-    """Return whether a name is that of one of a series, by its number, and a question does not have the number."""
-    number = _OF_SERIES.fullmatch(name)
-    return number is not None and re.search(rf"(?<!\d){number[1]}(?!\d)", question) is None
+def _is_another(name: str, numbers: Collection[str]) -> bool:
+    """Return whether a name is that of one of a series, by its number, and a question with these does not have it."""
+    series = _OF_SERIES.fullmatch(name)
+    return series is not None and series[1] not in numbers
 
 
 def _fields_said(summary: str) -> set[str]:

@@ -87,9 +87,7 @@ def sentence_spans(text: str, *, titles: bool = False) -> list[tuple[int, int]]:
         paragraph = "\n" in match[0] and (match[0].strip()[:1] in {"", "#"} or _BLANK_LINE.search(match[0]))
         paragraph = paragraph or _begins_item(text, match.end())
         so_far = text[start : match.end()]
-        if not paragraph and (_is_abbreviation(so_far[-24:]) or _NUMBER.fullmatch(so_far)):
-            continue
-        if not paragraph and _OF_PLACE.search(so_far[-24:]) and _PLACE.match(text, match.end()):
+        if not paragraph and (_is_abbreviation(so_far[-24:], text, match.end()) or _NUMBER.fullmatch(so_far)):
             continue
         _add(spans, text, start, match.end())
         start = match.end()
@@ -163,7 +161,10 @@ def _is_like(line: str, mark: str | None) -> bool:
     return line.lstrip().startswith(mark) if mark else _NUMBERED.match(line) is not None
 
 
-def _is_abbreviation(so_far: str) -> bool:
+def _is_abbreviation(so_far: str, text: str, end: int) -> bool:
+    """Return whether what a text has up to a place ends with an abbreviation, which may need a number behind it."""
+    if _OF_PLACE.search(so_far) is not None and _PLACE.match(text, end) is not None:
+        return True
     return _ABBREVIATION.search(so_far) is not None and _UNIT.search(so_far) is None
 
 
